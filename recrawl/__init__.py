@@ -1,0 +1,1 @@
+"""Sites whose pages are watched for changes. Nothing is here yet."""

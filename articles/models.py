@@ -1,0 +1,212 @@
+"""Articles and their pages; subscribers, what they follow, and their personal feeds."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from articles.search import ArticleVector, article_query
+
+
+def digest(text: str) -> uuid.UUID:
+    """A 128-bit key of a text of any length (BLAKE2b), for unique indexes."""
+    return uuid.UUID(bytes=hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+
+
+class Page(models.Model):
+    """The web page of one or more articles: downloaded once however many feeds carry it."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        STORED = "stored", "stored"
+        REFUSED = "refused", "refused by robots.txt"
+        FAILED = "failed", "given up"
+
+    url = models.TextField()
+    url_key = models.UUIDField(unique=True, editable=False)
+    host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="pages")
+    status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
+    lease = models.UUIDField(null=True, blank=True, editable=False)
+    not_before = models.DateTimeField(db_default=Now())
+    attempts = models.PositiveSmallIntegerField(default=0)
+    failure = models.CharField(max_length=40, blank=True)
+    failure_detail = models.TextField(blank=True)
+    fetched = models.DateTimeField(null=True, blank=True)
+    html = models.BinaryField(default=b"", help_text="zlib of the body as received.")
+    title = models.TextField(blank=True)
+    text = models.TextField(blank=True)
+    language = models.CharField(max_length=20, blank=True)
+    author = models.TextField(blank=True)
+    published = models.DateTimeField(null=True, blank=True)
+    canonical_url = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["host", "id"], name="page_waiting", condition=Q(status="waiting", lease__isnull=True)
+            ),
+            models.Index(fields=["lease"], name="page_lease", condition=Q(lease__isnull=False)),
+            models.Index(fields=["failure"], name="page_failure", condition=~Q(failure="")),
+            models.Index(fields=["fetched"], name="page_fetched"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class ArticleQuerySet(models.QuerySet["Article"]):
+    """Reads of articles."""
+
+    def newest_first(self) -> ArticleQuerySet:
+        """By time of publication, the database's own order on ties."""
+        return self.order_by("-published", "-id")
+
+    def search(self, words: str, language: str = "") -> ArticleQuerySet:
+        """Articles that match a web-style query in title, author or text."""
+        return self.filter(search=article_query(words, language)) if words.strip() else self
+
+
+class Article(models.Model):
+    """One entry of one feed, stored once. `text` is the page's main text, else what the feed gave."""
+
+    class Dating(models.TextChoices):
+        FEED = "feed", "the feed's date"
+        PAGE = "page", "the page's date"
+        FETCHED = "fetched", "the time of retrieval (no usable date given)"
+
+    feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="articles", db_index=False)
+    identity = models.TextField()
+    identity_key = models.UUIDField(editable=False)
+    url = models.TextField(blank=True)
+    page = models.ForeignKey(Page, null=True, blank=True, on_delete=models.SET_NULL, related_name="articles")
+    title = models.TextField(blank=True)
+    author = models.TextField(blank=True)
+    category = models.TextField(blank=True)
+    categories = ArrayField(models.TextField(), default=list, blank=True)
+    language = models.CharField(max_length=20, blank=True)
+    published = models.DateTimeField(help_text="When it appeared, as far as known.")
+    dating = models.CharField(max_length=10, choices=Dating)
+    fetched = models.DateTimeField()
+    delay = models.FloatField(
+        null=True, help_text="Seconds from publication to retrieval, where both are sure."
+    )
+    summary = models.TextField(blank=True, help_text="Sanitised HTML from the feed.")
+    content = models.TextField(blank=True, help_text="Sanitised HTML from the feed.")
+    text = models.TextField(blank=True)
+    text_length = models.PositiveIntegerField(default=0)
+    enclosures = models.JSONField(default=list, blank=True)
+    revision = models.PositiveSmallIntegerField(default=0, help_text="How often the feed rewrote the entry.")
+    updated = models.DateTimeField(db_default=Now(), help_text="When this row last changed.")
+    search = models.GeneratedField(
+        expression=ArticleVector(F("language"), F("title"), F("author"), F("text")),
+        output_field=SearchVectorField(),
+        db_persist=True,
+    )
+
+    objects = ArticleQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-published", "-id"]
+        indexes = [
+            models.Index(fields=["-published", "-id"], name="article_newest"),
+            models.Index(fields=["feed", "-published", "-id"], name="article_feed_newest"),
+            models.Index(fields=["feed", "id"], name="article_feed_id"),
+            models.Index(fields=["-fetched"], name="article_fetched"),
+            models.Index(fields=["language", "-published"], name="article_language"),
+            models.Index(fields=["category", "-published"], name="article_category"),
+            GinIndex(fields=["search"], name="article_search"),
+        ]
+        constraints = [models.UniqueConstraint(fields=["feed", "identity_key"], name="article_once_a_feed")]
+
+    def __str__(self) -> str:
+        return self.title or self.identity
+
+    def get_absolute_url(self) -> str:
+        return reverse("article", args=[self.pk])
+
+
+class Subscriber(models.Model):
+    """A person who follows feeds; signs in as a user."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="subscriber")
+    created = models.DateTimeField(db_default=Now(), editable=False)
+
+    def __str__(self) -> str:
+        return self.user.get_username()
+
+
+class Subscription(models.Model):
+    """A subscriber follows a feed, in a folder of theirs ("News/Technology")."""
+
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="subscriptions")
+    feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="subscriptions")
+    folder = models.CharField(max_length=400, blank=True, help_text="Folders within folders with / between.")
+    title = models.CharField(max_length=400, blank=True, help_text="The subscriber's own name for the feed.")
+    created = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["folder", "id"]
+        constraints = [models.UniqueConstraint(fields=["subscriber", "feed"], name="subscription_once")]
+
+    def __str__(self) -> str:
+        return f"{self.subscriber} follows {self.feed}"
+
+
+class PersonalFeed(models.Model):
+    """A feed made for one subscriber: a filter over what they follow, served at a secret address."""
+
+    class Body(models.TextChoices):
+        FULL = "full", "full text"
+        SUMMARY = "summary", "summary"
+
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="personal_feeds")
+    name = models.CharField(max_length=200)
+    folder = models.CharField(max_length=400, blank=True, help_text="Only this folder and those inside it.")
+    include = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    exclude = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    body = models.CharField(max_length=10, choices=Body, default=Body.FULL)
+    changed = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["subscriber", "name"], name="personal_feed_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def new_token() -> str:
+    """256 random bits, safe in a URL."""
+    return secrets.token_urlsafe(32)
+
+
+class PersonalFeedToken(models.Model):
+    """A secret address of a personal feed. A revoked one stays, so that it can answer 410."""
+
+    token = models.CharField(max_length=64, unique=True, default=new_token, editable=False)
+    personal_feed = models.ForeignKey(
+        PersonalFeed, null=True, on_delete=models.SET_NULL, related_name="tokens"
+    )
+    created = models.DateTimeField(db_default=Now(), editable=False)
+    revoked = models.DateTimeField(null=True, blank=True)
+    last_read = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["personal_feed"], name="one_valid_token", condition=Q(revoked__isnull=True)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"token of {self.personal_feed}"

@@ -1,0 +1,72 @@
+"""Full-text search in PostgreSQL over many languages.
+
+The vector of an article is a generated column: words of title, author and text, stemmed by the article's
+language where PostgreSQL has a stemmer, as they stand elsewhere. Chinese, Japanese and Korean characters
+are split one by one, and the query is a phrase of them, so that any part of a text is found.
+"""
+
+from __future__ import annotations
+
+import re
+
+from django.contrib.postgres.search import SearchQuery, SearchVectorField
+from django.db import models
+from django.db.models import Expression, F, Func, Value
+
+# ISO 639-1 code -> PostgreSQL text search configuration (those PostgreSQL 14 and later ship).
+STEMMERS = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "fi": "finnish", "fr": "french", "hu": "hungarian", "id": "indonesian", "it": "italian",
+    "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
+    "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
+CJK = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
+INDEXED_CHARACTERS = 200_000  # a tsvector holds at most 1 MiB
+
+
+class ArticleVector(Func):
+    """The generated tsvector column over title (A), author (B) and text (C)."""
+
+    output_field = SearchVectorField()
+    template = "%(expressions)s"
+
+    def as_sql(self, compiler, connection, **extra):  # type: ignore[no-untyped-def]
+        columns = [compiler.compile(source)[0] for source in self.source_expressions]
+        language, title, author, text = columns
+        config = "CASE lower(split_part({}, '-', 1)) {} ELSE 'simple'::regconfig END".format(
+            language, " ".join(f"WHEN '{code}' THEN '{name}'::regconfig" for code, name in STEMMERS.items())
+        )
+        parts = (
+            ("A", f"left({title}, 1000)"),
+            ("B", f"left({author}, 200)"),
+            ("C", f"left({text}, {INDEXED_CHARACTERS})"),
+        )
+        split = r"regexp_replace({}, '([" + CJK + r"])', ' \1 ', 'g')"
+        vectors = (
+            f"setweight(to_tsvector({config}, {split.format(column)}), '{weight}')"
+            for weight, column in parts
+        )
+        return " || ".join(vectors).replace("%", "%%"), []
+
+
+def article_query(words: str, language: str = "") -> Expression:
+    """A web-style query ("quoted phrase", -not, or) in the given language, or in all that have a stemmer."""
+    spaced = re.sub(f"[{CJK}]+", lambda run: f' "{" ".join(run[0])}" ', words)
+    stemmer = STEMMERS.get(language.split("-", maxsplit=1)[0].lower())
+    configs = ["simple", *([stemmer] if stemmer else STEMMERS.values())]
+    query: Expression = SearchQuery(spaced, config=configs[0], search_type="websearch")
+    for config in configs[1:]:
+        query = query | SearchQuery(spaced, config=config, search_type="websearch")
+    return query
+
+
+def highlighted(words: str) -> Func:
+    """A snippet of the article's text with the found words between U+E000 and U+E001 (never markup)."""
+    return Func(
+        Value("simple"),
+        Func(F("text"), Value(INDEXED_CHARACTERS), function="left"),
+        article_query(words),
+        Value("StartSel=\ue000,StopSel=\ue001,MaxFragments=2,MaxWords=24,MinWords=8"),
+        function="ts_headline",
+        output_field=models.TextField(),
+    )

@@ -1,0 +1,86 @@
+"""The engine's own rows: hosts and their leases, ticks, and the pulse of every queue."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class HostQuerySet(models.QuerySet["Host"]):
+    """Reads of hosts."""
+
+    def named(self, names: set[str]) -> dict[str, int]:
+        """Primary keys of hosts by name; unknown names are made first."""
+        self.bulk_create([Host(name=name) for name in sorted(names)], ignore_conflicts=True)
+        return dict(self.filter(name__in=names).values_list("name", "id"))
+
+
+class Host(models.Model):
+    """A host name of the web. Its lease is the right to send requests to it: one terminal at a time."""
+
+    name = models.CharField(max_length=253, unique=True)
+    spacing = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Seconds between two requests, instead of FETCH_HOST_SPACING_SECONDS.",
+    )
+    lease = models.UUIDField(null=True, blank=True, editable=False)
+    leased_until = models.DateTimeField(null=True, blank=True, editable=False)
+    not_before = models.DateTimeField(
+        null=True, blank=True, help_text="The host asked for a pause: no request before this time."
+    )
+    robots_status = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
+    robots_text = models.TextField(blank=True, editable=False)
+    robots_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = HostQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        indexes = [
+            models.Index(fields=["leased_until"], name="host_leased", condition=Q(lease__isnull=False)),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="host_lease_has_expiry",
+                condition=Q(lease__isnull=True, leased_until__isnull=True)
+                | Q(lease__isnull=False, leased_until__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Tick(models.Model):
+    """One run of the controller: what it took, and the key at which it stopped taking."""
+
+    started = models.DateTimeField(unique=True)
+    finished = models.DateTimeField(null=True, blank=True)
+    policy = models.CharField(max_length=40)
+    swept = models.PositiveIntegerField(default=0, help_text="Leases that had expired.")
+    training = models.PositiveIntegerField(default=0, help_text="Training feeds taken, by ToE.")
+    ranked = models.PositiveIntegerField(default=0, help_text="Feeds taken by the policy's rank.")
+    candidates = models.PositiveIntegerField(default=0, help_text="Feeds the policy could choose from.")
+    budget = models.FloatField(default=0, help_text="Retrievals the budget allowed; the rest carries over.")
+    carried = models.FloatField(default=0, help_text="Retrievals left over for the next tick.")
+    cutoff = models.FloatField(
+        null=True, blank=True, help_text="Key of the last feed taken, if any was left out."
+    )
+
+    class Meta:
+        ordering = ["-started"]
+
+    def __str__(self) -> str:
+        return f"tick of {self.started:%Y-%m-%d %H:%M:%S}"
+
+
+class Pulse(models.Model):
+    """The last sign of life of a queue: every tick sends one through it and a worker answers."""
+
+    queue = models.CharField(max_length=40, primary_key=True)
+    sent = models.DateTimeField(null=True)
+    answered = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.queue

@@ -1,0 +1,268 @@
+"""Feeds, what was learned of their posting, and the log of their retrievals."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q, Transform
+from django.db.models.functions import Now
+from django.urls import reverse
+
+
+@models.BinaryField.register_lookup
+class OctetLength(Transform):
+    """Number of bytes of a binary column, for constraints."""
+
+    lookup_name = "octet_length"
+    function = "octet_length"
+    output_field = models.IntegerField()
+
+
+class Category(models.Model):
+    """A folder of feeds; folders nest as OPML's outlines do."""
+
+    name = models.CharField(max_length=200)
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+    )
+
+    class Meta:
+        verbose_name_plural = "categories"
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["parent", "name"], name="category_once", nulls_distinct=False),
+        ]
+
+    def __str__(self) -> str:
+        return " / ".join(self.path)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Names from the outermost folder to this one."""
+        return (*(self.parent.path if self.parent else ()), self.name)
+
+
+class FeedQuerySet(models.QuerySet["Feed"]):
+    """Reads of feeds, with the names of the domain."""
+
+    def active(self) -> FeedQuerySet:
+        """Feeds that are to be visited."""
+        return self.filter(status=Feed.Status.ACTIVE)
+
+    def idle(self) -> FeedQuerySet:
+        """Active feeds that are neither selected for a visit nor out with a terminal."""
+        return self.active().filter(selected_at__isnull=True, lease__isnull=True)
+
+    def due(self, now: datetime) -> FeedQuerySet:
+        """Idle feeds whose floors (politeness, Retry-After, max-age, back-off ...) have passed."""
+        return self.idle().filter(not_before__lte=now)
+
+    def failing(self) -> FeedQuerySet:
+        """Feeds whose last visit failed, the longest failing first."""
+        return self.filter(failure_streak__gt=0).order_by("failing_since")
+
+    def fresh_within(self, now: datetime, age: timedelta) -> FeedQuerySet:
+        """Feeds retrieved successfully within the given age."""
+        return self.filter(last_success__gte=now - age)
+
+
+class Feed(models.Model):
+    """A feed: its address, what the last visit left, and when the next one is allowed."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", "active"
+        PAUSED = "paused", "paused"
+        GONE = "gone", "gone (the publisher said 410)"
+
+    class Phase(models.TextChoices):
+        TRAINING = "training", "training (ToE)"
+        NORMAL = "normal", "normal (ranked)"
+
+    url = models.TextField(help_text="The address as it is fetched.")
+    canonical_url = models.TextField(unique=True, editable=False)
+    host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="feeds", editable=False)
+    category = models.ForeignKey(
+        Category, null=True, blank=True, on_delete=models.SET_NULL, related_name="feeds"
+    )
+    status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
+    phase = models.CharField(max_length=10, choices=Phase, default=Phase.TRAINING)
+    added = models.DateTimeField(db_default=Now(), editable=False)
+
+    # What the feed says of itself.
+    title = models.TextField(blank=True)
+    site_url = models.TextField(blank=True, editable=False)
+    description = models.TextField(blank=True, editable=False)
+    language = models.CharField(max_length=20, blank=True, editable=False)
+    format = models.CharField(max_length=20, blank=True, editable=False)
+    hub = models.TextField(blank=True, editable=False)
+    ttl = models.FloatField(null=True, blank=True, editable=False, help_text="Seconds, from RSS ttl.")
+    update_period = models.FloatField(null=True, blank=True, editable=False, help_text="Seconds, from sy:*.")
+    skip_hours = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True, editable=False)
+    skip_days = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True, editable=False)
+    document_size = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Entries its document holds."
+    )
+
+    # What the next conditional request needs. They belong to `url` and go when it changes.
+    etag = models.TextField(blank=True, editable=False)
+    last_modified = models.TextField(blank=True, editable=False)
+    body_hash = models.CharField(max_length=64, blank=True, editable=False)
+    fingerprints = models.BinaryField(default=b"", editable=False)
+
+    # Visits.
+    last_attempt = models.DateTimeField(null=True, blank=True, editable=False)
+    last_success = models.DateTimeField(null=True, blank=True, editable=False)
+    last_new = models.DateTimeField(null=True, blank=True, editable=False)
+    unchanged_streak = models.PositiveIntegerField(default=0, editable=False)
+    failure_streak = models.PositiveIntegerField(default=0, editable=False)
+    failing_since = models.DateTimeField(null=True, blank=True, editable=False)
+    failure = models.CharField(max_length=40, blank=True, editable=False)
+    failure_detail = models.TextField(blank=True, editable=False)
+
+    # Training phase (papers/000, section 3.1): ToE is kept as the time at which it reaches zero.
+    training_since = models.DateTimeField(db_default=Now(), editable=False)
+    training_m = models.FloatField(default=4.0, editable=False)
+    training_t = models.FloatField(default=1.0, editable=False)
+    training_due = models.DateTimeField(db_default=Now(), editable=False)
+
+    # Floors, selection, lease.
+    not_before = models.DateTimeField(db_default=Now(), editable=False)
+    floor = models.CharField(max_length=20, blank=True, editable=False, help_text="Rule behind not_before.")
+    floor_detail = models.TextField(blank=True, editable=False)
+    selected_at = models.DateTimeField(null=True, blank=True, editable=False)
+    selected_because = models.TextField(blank=True, editable=False)
+    lease = models.UUIDField(null=True, blank=True, editable=False)
+    losses = models.PositiveSmallIntegerField(default=0, editable=False, help_text="Leases lost in a row.")
+
+    # A permanent redirect is believed after several answers over days.
+    moved_to = models.TextField(blank=True, editable=False)
+    moved_count = models.PositiveSmallIntegerField(default=0, editable=False)
+    moved_since = models.DateTimeField(null=True, blank=True, editable=False)
+
+    subscribers = models.PositiveIntegerField(default=0, editable=False)
+
+    objects = FeedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(
+                fields=["phase", "not_before"],
+                name="feed_due",
+                condition=Q(status="active", selected_at__isnull=True, lease__isnull=True),
+            ),
+            models.Index(
+                fields=["host", "selected_at"], name="feed_selected", condition=Q(selected_at__isnull=False)
+            ),
+            models.Index(fields=["lease"], name="feed_lease", condition=Q(lease__isnull=False)),
+            models.Index(fields=["failing_since"], name="feed_failing", condition=Q(failure_streak__gt=0)),
+            models.Index(fields=["title"], name="feed_title"),
+            models.Index(fields=["last_success"], name="feed_last_success"),
+            models.Index(fields=["last_new"], name="feed_last_new"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="feed_m_in_range", condition=Q(training_m__gte=1, training_m__lte=80)
+            ),
+            models.CheckConstraint(name="feed_t_in_range", condition=Q(training_t__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.url
+
+    def get_absolute_url(self) -> str:
+        return reverse("feed", args=[self.pk])
+
+    @property
+    def validators(self) -> bool:
+        """Whether the server offered validators, so that requests can be conditional."""
+        return bool(self.etag or self.last_modified)
+
+    def forget_validators(self) -> None:
+        """Make the next request unconditional (after the address changed). Does not save."""
+        self.etag = self.last_modified = self.body_hash = ""
+
+
+class FeedAlias(models.Model):
+    """Another address under which a feed was added or found: recognises duplicates."""
+
+    canonical_url = models.TextField(unique=True)
+    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="aliases")
+
+    class Meta:
+        verbose_name_plural = "feed aliases"
+
+    def __str__(self) -> str:
+        return self.canonical_url
+
+
+class PostingHistory(models.Model):
+    """How many articles a feed posts, by hour of day and by hour of week (UTC, Monday first).
+
+    Rates are articles per hour. The arrays are little-endian float32, read by
+    `feeds.scheduling.history`: 24 rates, 168 weighted counts, 168 weighted hours of exposure.
+    """
+
+    feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="history")
+    hourly = models.BinaryField()
+    week_counts = models.BinaryField()
+    week_exposure = models.BinaryField()
+    updated = models.DateTimeField(help_text="The exposure reaches up to this time.")
+
+    class Meta:
+        verbose_name_plural = "posting histories"
+        constraints = [
+            models.CheckConstraint(
+                name="history_sizes",
+                condition=Q(
+                    hourly__octet_length=96, week_counts__octet_length=672, week_exposure__octet_length=672
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"posting history of feed {self.feed_id}"
+
+
+class Retrieval(models.Model):
+    """One visit to a feed, as it went."""
+
+    class Outcome(models.TextChoices):
+        NEW = "new", "new articles"
+        NOTHING_NEW = "nothing-new", "changed, nothing new"
+        SAME_BODY = "same-body", "same bytes"
+        NOT_MODIFIED = "not-modified", "304 not modified"
+        FAILED = "failed", "failed"
+
+    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="retrievals", db_index=False)
+    lease = models.UUIDField(default=uuid.uuid4, editable=False)
+    at = models.DateTimeField()
+    outcome = models.CharField(max_length=12, choices=Outcome)
+    status = models.PositiveSmallIntegerField(default=0)
+    failure = models.CharField(max_length=40, blank=True)
+    detail = models.TextField(blank=True)
+    new = models.PositiveIntegerField(default=0)
+    edited = models.PositiveIntegerField(default=0)
+    bytes = models.PositiveIntegerField(default=0)
+    elapsed = models.FloatField(default=0, help_text="Seconds.")
+    conditional = models.BooleanField(default=False)
+    because = models.TextField(blank=True, help_text="Why the feed was selected.")
+    expected = models.FloatField(null=True, help_text="New articles the posting history predicted.")
+    m = models.FloatField(null=True, help_text="Training: M after this visit.")
+    t = models.FloatField(null=True, help_text="Training: T after this visit.")
+    toe = models.PositiveSmallIntegerField(null=True, help_text="Training: ToE after this visit, in ticks.")
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [
+            models.Index(fields=["feed", "-at"], name="retrieval_feed"),
+            models.Index(fields=["-at"], name="retrieval_at"),
+            models.Index(fields=["failure", "-at"], name="retrieval_failure", condition=~Q(failure="")),
+        ]
+        constraints = [models.UniqueConstraint(fields=["feed", "lease"], name="retrieval_once_a_lease")]
+
+    def __str__(self) -> str:
+        return f"feed {self.feed_id} at {self.at:%Y-%m-%d %H:%M:%S}: {self.outcome}"
