@@ -1,0 +1,1 @@
+"""Freshet on one machine with no server installed: PostgreSQL from a wheel, and a supervisor for the rest."""

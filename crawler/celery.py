@@ -1,0 +1,30 @@
+"""The Celery application: `celery -A crawler worker -Q tick,fetch,store,enrich` on any machine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import beat_init, worker_process_init, worker_ready
+
+from crawler.embedded import lifeline
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+
+app = Celery("crawler")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@worker_process_init.connect
+def end_with_the_worker(**_: Any) -> None:
+    """A pool process must not outlive a worker that was killed: it would hold tasks that run elsewhere."""
+    lifeline.die_with_parent()
+
+
+@worker_ready.connect
+@beat_init.connect
+def tell_supervisor(**_: Any) -> None:
+    """Under `manage.py run` the supervisor waits for this word."""
+    lifeline.tell_ready()

@@ -1,0 +1,36 @@
+"""What ties a child process to its supervisor: it ends when the parent dies, and it says when it is ready."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+
+READY_FD = "FRESHET_READY_FD"
+READY_NAME = "FRESHET_READY_NAME"
+
+_PR_SET_PDEATHSIG = 1
+# Loaded here, not in the child: between fork and exec nothing may import or allocate much.
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
+    """Ask the kernel for this signal when the parent dies (prctl(2), Linux only; elsewhere nothing).
+
+    To be called in the child, after fork and after any change of user, which clears the wish. With the
+    parent's process id given, a parent that died before the wish was made counts too.
+    """
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+        if parent is not None and os.getppid() != parent:
+            os.kill(os.getpid(), number)
+
+
+def tell_ready() -> None:
+    """Write this process's name to the pipe that the supervisor handed down, if it did."""
+    fd, name = os.environ.get(READY_FD), os.environ.get(READY_NAME)
+    if fd and name:
+        with contextlib.suppress(OSError):
+            os.write(int(fd), f"{name}\n".encode())

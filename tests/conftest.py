@@ -1,0 +1,67 @@
+"""One embedded PostgreSQL for the whole test session, where no DATABASE_URL is given.
+
+pytest-django reads the settings before any conftest is loaded, so the server's address goes into the
+settings themselves as well as into the environment, from where xdist's workers and subprocesses take it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connections
+
+from crawler import environment
+from crawler.embedded.postgresql import PostgreSQL
+
+# A test's data may be lost with the machine.
+UNSAFE_BUT_FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_wal_size": "1GB",
+}
+
+_session_server: PostgreSQL | None = None
+
+
+def _start_session_server() -> PostgreSQL:
+    data_dir = Path(tempfile.mkdtemp(prefix="freshet-test-"))
+    data_dir.chmod(0o711)  # under root the server runs as another user and must reach its directory
+    server = PostgreSQL(data_dir, UNSAFE_BUT_FAST)
+    server.start()
+    os.environ["DATABASE_URL"] = url = server.credentials.database_url
+    settings.DATABASE_URL = url
+    connections.databases["default"].update(environment.database("DATABASE_URL", url))
+    with contextlib.suppress(AttributeError):  # a wrapper of the backend that was configured before
+        del connections["default"]
+    return server
+
+
+if not os.environ.get("DATABASE_URL"):
+    _session_server = _start_session_server()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Cheap passwords, no collected static files, and a broker that reaches nobody's workers."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    if not os.environ.get("CELERY_BROKER_URL"):
+        settings.CELERY_BROKER_URL = "memory://"
+        settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the server with the session."""
+    if _session_server is not None:
+        connections.close_all()
+        _session_server.stop()
+        shutil.rmtree(_session_server.data_dir, ignore_errors=True)
