@@ -1,0 +1,1 @@
+"""The only way out to the web: guarded connections, politeness, robots, validators, named failures."""

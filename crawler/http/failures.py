@@ -1,0 +1,108 @@
+"""Every way in which a retrieval can fail, named once for the crawler, the database and its readers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Failure(StrEnum):
+    """A kind of failure: its name, a sentence for people, and whether the cause is likely on our side."""
+
+    explanation: str
+    ours: bool
+
+    def __new__(cls, name: str, explanation: str = "", ours: bool = False) -> Failure:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.explanation = explanation
+        member.ours = ours
+        return member
+
+    DNS = "dns", "The host name could not be resolved to an address.", True
+    REFUSED = "refused", "The server's machine refused the connection; no web server listens there."
+    UNREACHABLE = "unreachable", "The network found no way to the server.", True
+    RESET = "reset", "The server closed the connection before it had answered."
+    TIMEOUT = "timeout", "The server was silent for too long.", True
+    TOO_SLOW = "too-slow", "The whole answer did not arrive within the time allowed for one retrieval."
+    TLS = "tls", "No secure connection: the certificate or the TLS handshake was not acceptable."
+    PROXY = "proxy", "The configured proxy could not be reached or refused the request.", True
+    HTTP_4XX = "http-4xx", "The server says that this request is wrong or the document is not there."
+    HTTP_5XX = "http-5xx", "The server says that it failed to answer."
+    HTTP_OTHER = "http-other", "The server answered with a status that carries no document."
+    GONE = "gone", "The server says that the document is gone for good (410)."
+    THROTTLED = "throttled", "The server asks for fewer requests, or keeps robots away with a challenge."
+    TOO_LARGE = "too-large", "The document is larger than the allowed size."
+    TRUNCATED = "truncated", "The connection ended in the middle of the document."
+    REDIRECT = "redirect", "The redirects go in a circle, are too many, or lead nowhere."
+    BLOCKED_ADDRESS = "blocked-address", "The host is at a private or special address, which is not allowed."
+    BLOCKED_PORT = "blocked-port", "The port belongs to another service than the web and is not allowed."
+    BAD_URL = "bad-url", "The address is not a valid URL."
+    BAD_SCHEME = "bad-scheme", "Only http and https addresses can be retrieved."
+    ROBOTS = "robots", "The site's robots.txt does not allow this address to be retrieved."
+    PROTOCOL = "protocol", "The answer was not valid HTTP, or its headers were too many or too big."
+    DECODING = "decoding", "The document's compression is damaged or unknown."
+    NOT_A_FEED = "not-a-feed", "The document is not a feed."
+    MALFORMED = "malformed", "The document is so damaged that nothing could be read from it."
+    TOO_DEEP = "too-deep", "The document is nested too deeply to be read safely."
+    UNSUPPORTED_TYPE = "unsupported-type", "The document is of a type that is not read here."
+    BUSY = "busy", "Other requests to this host took all the time that was allowed for waiting.", True
+    LOST = "lost", "The worker that had taken this retrieval never answered.", True
+
+    @classmethod
+    def of(cls, label: str) -> Failure:
+        """The kind behind a label such as `http-404` or `dns`. Raises ValueError for an unknown label."""
+        code = label.removeprefix("http-")
+        return _of_status(int(code)) if code != label and code.isdecimal() else cls(label)
+
+
+def _of_status(status: int) -> Failure:
+    return {4: Failure.HTTP_4XX, 5: Failure.HTTP_5XX}.get(status // 100, Failure.HTTP_OTHER)
+
+
+def of_response(status: int, *, retry_after: bool, challenged: bool) -> Failure:
+    """The failure that a final HTTP status means.
+
+    `retry_after` tells whether the header was there: it turns a 503 from a fault into a request
+    for patience (RFC 9110 section 10.2.3). `challenged` is `cf-mitigated: challenge`.
+    """
+    if status == 410:
+        return Failure.GONE
+    if status == 429 or (status == 503 and retry_after) or (status == 403 and challenged):
+        return Failure.THROTTLED
+    return _of_status(status)
+
+
+class FetchError(Exception):
+    """A retrieval that brought nothing, with what is known of it.
+
+    `status` is the HTTP status or 0, `retry_after` seconds, `hops` the redirects followed,
+    `elapsed` seconds since the retrieval began, `bytes` what came over the wire.
+    """
+
+    def __init__(
+        self,
+        kind: Failure,
+        detail: str = "",
+        *,
+        url: str = "",
+        status: int = 0,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(kind, detail)
+        self.kind = kind
+        self.detail = detail
+        self.url = url
+        self.status = status
+        self.retry_after = retry_after
+        self.hops = 0
+        self.elapsed = 0.0
+        self.bytes = 0
+
+    @property
+    def label(self) -> str:
+        """The name to store: `http-404` for plain HTTP failures, else the kind."""
+        plain = self.kind in (Failure.HTTP_4XX, Failure.HTTP_5XX, Failure.HTTP_OTHER)
+        return f"http-{self.status}" if plain and self.status else self.kind.value
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.url, self.label, self.detail) if part)

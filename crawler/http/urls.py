@@ -1,0 +1,117 @@
+"""The canonical form of web addresses by the WHATWG URL standard (parsed by ada), and what follows."""
+
+from __future__ import annotations
+
+import re
+
+import ada_url
+
+from crawler.http.failures import Failure
+
+MAX_URL_LENGTH = 2048
+"""Characters of a canonical URL; the limit that sitemaps.org set for everyone."""
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_HOST_AND_PORT = re.compile(r"[^/?#:@]+:[0-9]+(?:[/?#]|$)")
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_TRACKING = re.compile(
+    r"(?:utm_\w+|mtm_\w+|at_(?:medium|campaign)|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid"
+    r"|mc_[ce]id|_hsenc|_hsmi|mkt_tok|xtor)",
+    re.IGNORECASE,
+)
+
+
+class BadUrl(ValueError):
+    """A text that is no address of the web: `url` (shortened), `reason`, and `kind` for the taxonomy."""
+
+    def __init__(self, url: str, reason: str, kind: Failure = Failure.BAD_URL) -> None:
+        self.url = url if len(url) <= 200 else url[:200] + "..."
+        self.reason = reason
+        self.kind = kind
+        super().__init__(f"{self.url!r}: {reason}")
+
+
+def canonical_url(url: str) -> str:
+    """The one spelling of a URL under which it is stored and fetched.
+
+    Lower-case host without trailing dot, no default port, no fragment, no dot segments, escapes
+    in upper case and only where needed. For what people type, `feed:` and a missing scheme mean
+    http, which every site redirects from and not every site does without. Raises BadUrl.
+    """
+    text = url.strip()
+    if text[:5].lower() == "feed:":
+        text = text[5:]
+        text = "http:" + text if text.startswith("//") else text
+    if not _SCHEME.match(text) or _HOST_AND_PORT.match(text):
+        text = "http://" + text.lstrip("/")
+    return _canonical(url, text, None)
+
+
+def join(base: str, reference: str) -> str:
+    """The canonical URL of a reference found in the document at `base`. Raises BadUrl."""
+    return _canonical(reference, reference, base)
+
+
+def host_key(url: str) -> str:
+    """The host of a URL for politeness: lower case, without trailing dot, port or brackets. Raises BadUrl."""
+    try:
+        hostname = ada_url.URL(url).hostname
+    except ValueError as error:
+        raise BadUrl(url, "not a valid URL") from error
+    return str(hostname).rstrip(".").strip("[]")
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of a canonical URL, as in `https://example.org:8443`. Raises BadUrl."""
+    try:
+        return str(ada_url.URL(url).origin)
+    except ValueError as error:
+        raise BadUrl(url, "not a valid URL") from error
+
+
+def page_key(url: str) -> str:
+    """The canonical URL without the parameters that only tell who linked to the page. Raises BadUrl.
+
+    For recognising one article under several links, never for fetching. The rest keeps its order.
+    """
+    base, mark, query = canonical_url(url).partition("?")
+    if not mark:
+        return base
+    kept = [field for field in query.split("&") if not _TRACKING.fullmatch(field.partition("=")[0])]
+    return f"{base}?{'&'.join(kept)}" if kept else base
+
+
+def _canonical(given: str, text: str, base: str | None) -> str:
+    """Parse `text` and spell it canonically; errors name what was `given`."""
+    if len(text) > 4 * MAX_URL_LENGTH:
+        raise BadUrl(given, f"longer than {MAX_URL_LENGTH} characters")
+    try:
+        parsed = ada_url.URL(text, base) if base is not None else ada_url.URL(text)
+    except ValueError as error:
+        raise BadUrl(given, "not a valid URL") from error
+    if parsed.protocol not in ("http:", "https:"):
+        scheme = parsed.protocol.removesuffix(":")
+        raise BadUrl(given, f"the scheme {scheme!r} is not http or https", Failure.BAD_SCHEME)
+    if parsed.username or parsed.password:
+        raise BadUrl(given, "contains a user name or password")
+    return _spell(given, parsed)
+
+
+def _spell(given: str, parsed: ada_url.URL) -> str:
+    """Put the parts of a parsed URL together."""
+    host = parsed.hostname.rstrip(".")
+    if not host or ".." in host:
+        raise BadUrl(given, "has no valid host name")
+    port = f":{parsed.port}" if parsed.port else ""
+    rest = _ESCAPE.sub(_plainest, parsed.pathname + parsed.search)
+    url = f"{parsed.protocol}//{host}{port}{rest}"
+    if len(url) > MAX_URL_LENGTH:
+        raise BadUrl(given, f"longer than {MAX_URL_LENGTH} characters")
+    return url
+
+
+def _plainest(escape: re.Match[str]) -> str:
+    """An escaped unreserved character as itself, any other escape in upper case (RFC 3986 section 6.2.2)."""
+    character = chr(int(escape[1], 16))
+    return character if character in _UNRESERVED else escape[0].upper()
