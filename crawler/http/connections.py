@@ -1,0 +1,282 @@
+"""Connections that check the address they dial, and a small store of idle ones.
+
+The guard sits where urllib3 opens its socket (`_new_conn`): a check before the request loses to
+DNS rebinding (measured), and here SNI, certificate and Host stay those of the URL.
+"""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NoAnswer
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import unquote
+
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util import Url, parse_url
+
+from crawler.http.addresses import AddressGuard, permits_port
+from crawler.http.failures import Failure, FetchError
+from crawler.http.wire import Allowance, MeteredSocket, MeteredTLSSocket
+
+Lookup = Callable[..., list[tuple[Any, ...]]]
+"""`socket.getaddrinfo` or something that answers like it."""
+
+Target = tuple[str, str, int]
+"""Scheme, host (no brackets) and port of an origin."""
+
+_MAX_LOOKUPS = 64
+
+
+class Resolver:
+    """Name lookups that end in time. The system's resolver cannot be interrupted, so it runs beside us.
+
+    At most 64 lookups are under way at once, however slow the name servers are.
+    """
+
+    def __init__(self, lookup: Lookup | None = None) -> None:
+        self._lookup = lookup
+        self._slots = threading.BoundedSemaphore(_MAX_LOOKUPS)
+
+    def resolve(self, host: str, port: int, timeout: float) -> list[tuple[Any, ...]]:
+        """Addresses as `getaddrinfo` gives them. Raises FetchError (dns)."""
+        lookup = self._lookup or socket.getaddrinfo
+        if _is_literal(host):
+            return socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)
+        if not self._slots.acquire(timeout=timeout):
+            raise FetchError(Failure.DNS, "too many name lookups are waiting")
+        answer: Future[list[tuple[Any, ...]]] = Future()
+        threading.Thread(target=self._run, args=(answer, lookup, host, port), daemon=True).start()
+        try:
+            return answer.result(timeout)
+        except NoAnswer as error:
+            raise FetchError(Failure.DNS, f"no answer from the name servers in {timeout:.1f} s") from error
+        except (OSError, UnicodeError) as error:
+            raise FetchError(Failure.DNS, str(error)) from error
+
+    def _run(self, answer: Future[list[tuple[Any, ...]]], lookup: Lookup, host: str, port: int) -> None:
+        try:
+            # bytes, because a str would go through Python's old IDNA once more
+            answer.set_result(lookup(host.encode("ascii"), port, 0, socket.SOCK_STREAM))
+        except Exception as error:  # handed to the waiting thread
+            answer.set_exception(error)
+        finally:
+            self._slots.release()
+
+
+@dataclass(frozen=True)
+class Dialer:
+    """Opens guarded TCP connections. `connect_timeout` is seconds per address and for the lookup."""
+
+    guard: AddressGuard
+    resolver: Resolver
+    connect_timeout: float
+
+    def dial(self, host: str, port: int, allowance: Allowance, *, guarded: bool = True) -> MeteredSocket:
+        """A socket to the first permitted address that answers. Raises FetchError."""
+        if guarded and not permits_port(port):
+            raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
+        timeout = min(allowance.patience(), self.connect_timeout)
+        answers = self.resolver.resolve(host, port, timeout)
+        permitted = [a for a in answers if not guarded or self.guard.permits(a[4][0])]
+        if not permitted:
+            refused = ", ".join(sorted({str(answer[4][0]) for answer in answers})) or "nowhere"
+            raise FetchError(Failure.BLOCKED_ADDRESS, f"{host} is at {refused[:200]}")
+        failure: OSError | None = None
+        for family, kind, protocol, _, address in permitted:
+            try:
+                return self._connect(MeteredSocket(family, kind, protocol), address, allowance)
+            except OSError as error:
+                failure = error
+        raise _dial_failure(failure, allowance) from failure
+
+    def still_permits(self, sock: socket.socket) -> bool:
+        """Whether a connection that was kept leads to a permitted address."""
+        try:
+            return self.guard.permits(sock.getpeername()[0])
+        except OSError:
+            return False
+
+    def _connect(self, sock: MeteredSocket, address: Any, allowance: Allowance) -> MeteredSocket:
+        try:
+            sock.settimeout(min(allowance.patience(), self.connect_timeout))
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.connect(address)
+            # bounds a TLS handshake, which waits in C and not in our recv_into
+            sock.settimeout(allowance.patience())
+        except BaseException:
+            sock.close()
+            raise
+        sock.allowance = allowance
+        return sock
+
+
+class GuardedConnection(HTTPConnection):
+    """A plain connection to an origin, or to the proxy on the way to it."""
+
+    dialer: Dialer
+    allowance: Allowance
+    through_proxy = False
+    sock: MeteredSocket | MeteredTLSSocket | None
+
+    def _new_conn(self) -> socket.socket:
+        if not self.through_proxy:
+            return self.dialer.dial(self.host, self.port, self.allowance)
+        try:
+            return self.dialer.dial(self.host, self.port, self.allowance, guarded=False)
+        except FetchError as error:
+            raise FetchError(Failure.PROXY, str(error)) from error
+
+    def connect(self) -> None:
+        super().connect()
+        self.spend(self.allowance)
+
+    def spend(self, allowance: Allowance) -> None:
+        """Run the next request under this allowance."""
+        self.allowance = allowance
+        if self.sock is not None:
+            self.sock.allowance = allowance
+
+
+class GuardedTLSConnection(GuardedConnection, HTTPSConnection):
+    """The same over TLS, verified against the host of the URL."""
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A trusted forward proxy; it resolves names itself, so only literal addresses are checked."""
+
+    url: Url
+
+    @classmethod
+    def parse(cls, url: str) -> Proxy:
+        """Raises ValueError for anything but `http://[user:password@]host:port`."""
+        parsed = parse_url(url)
+        if parsed.scheme != "http" or not parsed.host or not parsed.port:
+            raise ValueError(f"a proxy must be given as http://host:port, not {url!r}")
+        return cls(parsed)
+
+    def headers(self) -> dict[str, str]:
+        """The proxy's own credentials."""
+        if not self.url.auth:
+            return {}
+        token = base64.b64encode(unquote(self.url.auth).encode()).decode("ascii")
+        return {"Proxy-Authorization": f"Basic {token}"}
+
+
+class Connections:
+    """Opens connections and keeps at most one idle per origin, for a short while. Thread-safe."""
+
+    def __init__(
+        self,
+        dialer: Dialer,
+        tls: ssl.SSLContext,
+        *,
+        proxy: Proxy | None = None,
+        max_idle: int = 64,
+        idle_seconds: float = 15.0,
+    ) -> None:
+        self._dialer = dialer
+        self._tls = tls
+        self._max_idle = max_idle
+        self._idle_seconds = idle_seconds
+        self._proxy = proxy
+        self._idle: OrderedDict[Target, tuple[GuardedConnection, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def idle(self, target: Target, allowance: Allowance) -> GuardedConnection | None:
+        """The connection kept for this origin, if it is still usable."""
+        with self._lock:
+            connection, since = self._idle.pop(target, (None, 0.0))
+        if connection is None:
+            return None
+        sock = connection.sock
+        fresh = time.monotonic() - since < self._idle_seconds and connection.is_connected
+        if not fresh or sock is None or not (self._proxy or self._dialer.still_permits(sock)):
+            connection.close()
+            return None
+        connection.spend(allowance)
+        return connection
+
+    def new(self, target: Target, allowance: Allowance) -> GuardedConnection:
+        """A connection to this origin, to be opened by its first request. Raises FetchError."""
+        scheme, host, port = target
+        address = (host, port)
+        if self._proxy is not None:
+            self._check_behind_proxy(host, port)
+            address = (str(self._proxy.url.host).strip("[]"), int(self._proxy.url.port or 0))
+        connection: GuardedConnection
+        if scheme == "https":
+            connection = GuardedTLSConnection(*address, ssl_context=self._tls)
+        else:
+            connection = GuardedConnection(*address)
+        connection.dialer = self._dialer
+        connection.allowance = allowance
+        if self._proxy is not None:
+            connection.through_proxy = True
+            if scheme == "https":
+                connection.set_tunnel(host, port, self._proxy.headers())
+        return connection
+
+    def proxy_headers(self, target: Target) -> dict[str, str]:
+        """What a request itself must tell the proxy: only plain http is forwarded by it, TLS is tunnelled."""
+        return self._proxy.headers() if self._proxy is not None and target[0] == "http" else {}
+
+    def needs_absolute_form(self, target: Target) -> bool:
+        """Whether requests to this origin name the whole URL (RFC 9112 section 3.2.2)."""
+        return self._proxy is not None and target[0] == "http"
+
+    def keep(self, target: Target, connection: GuardedConnection) -> None:
+        """Keep a connection whose answer was read to its end."""
+        now = time.monotonic()
+        closing = []
+        with self._lock:
+            replaced = self._idle.pop(target, None)
+            closing += [replaced[0]] if replaced else []
+            self._idle[target] = (connection, now)
+            while len(self._idle) > self._max_idle or self._oldest() < now - self._idle_seconds:
+                closing.append(self._idle.popitem(last=False)[1][0])
+        for old in closing:
+            old.close()
+
+    def close(self) -> None:
+        """Close what is idle."""
+        with self._lock:
+            idle, self._idle = self._idle, OrderedDict()
+        for connection, _ in idle.values():
+            connection.close()
+
+    def _oldest(self) -> float:
+        return next(iter(self._idle.values()))[1]
+
+    def _check_behind_proxy(self, host: str, port: int) -> None:
+        if not permits_port(port):
+            raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
+        if _is_literal(host) and not self._dialer.guard.permits(host):
+            raise FetchError(Failure.BLOCKED_ADDRESS, host)
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _dial_failure(error: BaseException | None, allowance: Allowance) -> FetchError:
+    """The failure of the last address tried."""
+    if isinstance(error, TimeoutError):
+        kind = Failure.TIMEOUT if allowance.left > 0 else Failure.TOO_SLOW
+        return FetchError(kind, "connecting took too long")
+    if isinstance(error, ConnectionRefusedError):
+        return FetchError(Failure.REFUSED, str(error))
+    return FetchError(Failure.UNREACHABLE, str(error))

@@ -1,0 +1,121 @@
+"""Content codings (gzip, deflate, br) undone as a bounded stream, so that a bomb costs no memory."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+
+import brotli
+
+from crawler.http.failures import Failure, FetchError
+
+ACCEPTED = "gzip, br"
+"""What requests offer; deflate is understood too, because some servers send it unasked."""
+
+MAX_CODINGS = 2
+_PIECE = 65536
+
+
+def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Iterator[bytes]:
+    """The body's bytes, in pieces of at most some 64 KiB, after undoing every coding of the header.
+
+    Raises FetchError: decoding for an unknown, damaged or too often applied coding, truncated
+    when the compressed stream does not end, too-large when any layer grows beyond `limit` bytes.
+    """
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    codings = [name for name in names if name not in ("", "identity")]
+    if len(codings) > MAX_CODINGS:
+        raise FetchError(Failure.DECODING, f"{len(codings)} content codings")
+    for name in reversed(codings):
+        decode = _DECODERS.get(name)
+        if decode is None:
+            raise FetchError(Failure.DECODING, f"unknown content coding {name[:40]!r}")
+        pieces = _limited(decode(pieces), limit)
+    return pieces
+
+
+def _limited(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
+    """Stop a layer that grows too large, even if the layer above it makes little of it."""
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        yield piece
+        if size > limit:
+            raise FetchError(Failure.TOO_LARGE, f"more than {limit} bytes after decompression")
+
+
+def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """RFC 1952: any number of members; what follows them is ignored, as zcat and browsers do."""
+    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    fresh = True
+    for piece in pieces:
+        data = piece
+        while data:
+            if member.eof:
+                if not data.startswith(b"\x1f"):
+                    return
+                member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            fresh = False
+            output, data = _inflated(member, data)
+            yield output
+    if not fresh and not member.eof:
+        raise FetchError(Failure.TRUNCATED, "the gzip stream does not end")
+
+
+def _inflate(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The coding named deflate: zlib's format by the RFC, raw deflate from some servers."""
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) > 1:
+            break
+    if not head:
+        return
+    is_zlib = len(head) > 1 and head[0] & 15 == 8 and (head[0] << 8 | head[1]) % 31 == 0
+    stream = zlib.decompressobj(zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS)
+    data = head
+    while data and not stream.eof:
+        while data and not stream.eof:
+            output, data = _inflated(stream, data)
+            yield output
+        data = next(pieces, b"")
+    # raw deflate has no checksum after it, so the last output may still be inside zlib
+    output, _ = _inflated(stream, b"")
+    yield output
+    if not stream.eof:
+        raise FetchError(Failure.TRUNCATED, "the deflate stream does not end")
+
+
+def _inflated(stream: zlib._Decompress, data: bytes) -> tuple[bytes, bytes]:
+    """One piece of output and the input that is left."""
+    try:
+        output = stream.decompress(data, _PIECE)
+    except zlib.error as error:
+        raise FetchError(Failure.DECODING, str(error)) from error
+    return output, stream.unused_data if stream.eof else stream.unconsumed_tail
+
+
+def _unbrotli(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """RFC 7932."""
+    stream = brotli.Decompressor()
+    fresh = True
+    for piece in pieces:
+        fresh = False
+        try:
+            yield stream.process(piece, output_buffer_limit=_PIECE)
+            while not stream.can_accept_more_data():
+                yield stream.process(b"", output_buffer_limit=_PIECE)
+        except brotli.error as error:
+            raise FetchError(Failure.DECODING, "damaged brotli stream") from error
+        if stream.is_finished():
+            return
+    if not fresh:
+        raise FetchError(Failure.TRUNCATED, "the brotli stream does not end")
+
+
+_DECODERS: dict[str, Callable[[Iterator[bytes]], Iterator[bytes]]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _inflate,
+    "br": _unbrotli,
+}

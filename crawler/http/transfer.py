@@ -1,0 +1,171 @@
+"""One request and its answer on one connection, within its allowance; every error gets its name here."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http.client import HTTPException, IncompleteRead
+
+from urllib3 import HTTPHeaderDict
+from urllib3.exceptions import HTTPError
+from urllib3.exceptions import TimeoutError as PoolTimeout
+from urllib3.response import HTTPResponse
+
+from crawler.http.connections import Connections, GuardedConnection, Target
+from crawler.http.encodings import decoded
+from crawler.http.failures import Failure, FetchError
+from crawler.http.wire import Allowance
+
+MAX_HEAD_BYTES = 65536
+"""Of one answer's status line and headers, interim 1xx answers included."""
+
+_FRAMING_BYTES = 65536
+_SMALL_BODY = 16384
+_PIECE = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, headers and decoded body of one hop; the body of a redirect or an error is left out."""
+
+    status: int
+    headers: HTTPHeaderDict
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`max_bytes` of body, on the wire and decoded; with `cut` a longer one is cut, not refused."""
+
+    max_bytes: int
+    cut: bool = False
+
+
+def transfer(
+    connections: Connections,
+    target: Target,
+    path: str,
+    *,
+    headers: Mapping[str, str],
+    allowance: Allowance,
+    limits: Limits,
+) -> Answer:
+    """GET `path` (with its query; an absolute URL for a proxy) from an origin. Raises FetchError."""
+    connection = connections.idle(target, allowance)
+    reused = connection is not None
+    connection = connection or connections.new(target, allowance)
+    received = allowance.received
+    try:
+        try:
+            response = _send(connection, path, headers, allowance)
+        except (ConnectionError, ssl.SSLEOFError):
+            # a server may close an idle connection just as we use it: once more, if nothing came
+            if not reused or allowance.received != received:
+                raise
+            connection.close()
+            connection = connections.new(target, allowance)
+            response = _send(connection, path, headers, allowance)
+        answer, whole = _receive(response, allowance, limits)
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, (HTTPError, HTTPException, OSError, ValueError)):
+            raise _named(error, allowance, connection) from error
+        raise
+    if (
+        whole
+        and connection.sock is not None
+        and "close" not in response.headers.get("connection", "").lower()
+    ):
+        connections.keep(target, connection)
+    else:
+        connection.close()
+    return answer
+
+
+def _send(
+    connection: GuardedConnection, path: str, headers: Mapping[str, str], allowance: Allowance
+) -> HTTPResponse:
+    """The answer with its head read."""
+    allowance.limit(MAX_HEAD_BYTES, Failure.PROTOCOL)
+    connection.timeout = allowance.patience()
+    connection.request("GET", path, headers=headers, preload_content=False, decode_content=False)
+    return connection.getresponse()
+
+
+def _receive(response: HTTPResponse, allowance: Allowance, limits: Limits) -> tuple[Answer, bool]:
+    """The answer, and whether it was read to its end."""
+    headers = response.headers
+    length = _body_length(headers)
+    allowance.limit(limits.max_bytes + _FRAMING_BYTES, Failure.TOO_LARGE)
+    if response.status not in (200, 226):
+        return Answer(response.status, headers, b""), _skimmed(response, length)
+    if length is not None and length > limits.max_bytes and not limits.cut:
+        raise FetchError(Failure.TOO_LARGE, f"Content-Length is {length}")
+    wire = _pieces(response, allowance)
+    body = bytearray()
+    for piece in decoded(wire, headers.get("content-encoding", ""), limits.max_bytes):
+        body += piece
+        if len(body) > limits.max_bytes:
+            if limits.cut:
+                return Answer(response.status, headers, bytes(body[: limits.max_bytes])), False
+            raise FetchError(Failure.TOO_LARGE, f"more than {limits.max_bytes} bytes")
+    return Answer(response.status, headers, bytes(body)), next(wire, None) is None
+
+
+def _skimmed(response: HTTPResponse, length: int | None) -> bool:
+    """Read the small body of a redirect or an error, for the connection's sake; whether it was whole."""
+    if response.status != 304 and (length is None or length > _SMALL_BODY):
+        return False
+    try:
+        return len(response.read1(_SMALL_BODY)) == (length if response.status != 304 else 0)
+    except (HTTPError, OSError, FetchError):
+        return False
+
+
+def _pieces(response: HTTPResponse, allowance: Allowance) -> Iterator[bytes]:
+    """The body as it comes. `read` would wait for full pieces and so miss the deadline (measured)."""
+    while piece := response.read1(_PIECE):
+        yield piece
+        allowance.patience()
+
+
+def _body_length(headers: HTTPHeaderDict) -> int | None:
+    """Content-Length, or None where the body ends by other means. Raises FetchError (protocol).
+
+    Stricter than the libraries below, which read "-5" or "1_0" as something.
+    """
+    coding = headers.get("transfer-encoding")
+    if coding is not None and coding.strip().lower() != "chunked":
+        raise FetchError(Failure.PROTOCOL, f"Transfer-Encoding {coding[:40]!r}")
+    values = {value.strip() for value in headers.get("content-length", "").split(",")} - {""}
+    if len(values) > 1 or not all(value.isascii() and value.isdecimal() for value in values):
+        raise FetchError(Failure.PROTOCOL, "Content-Length is not one number")
+    return int(values.pop()[:18]) if values and coding is None else None
+
+
+def _named(error: BaseException, allowance: Allowance, connection: GuardedConnection) -> FetchError:
+    """The failure behind an exception of the libraries."""
+    while isinstance(error, HTTPError) and error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, FetchError):
+        return error
+    detail = str(error)[:200] or type(error).__name__
+    if allowance.left <= 0:
+        return FetchError(Failure.TOO_SLOW, "the time for the whole retrieval is over")
+    if connection.through_proxy and "Tunnel connection failed" in detail:
+        return FetchError(Failure.PROXY, detail)
+    return FetchError(_kind(error), detail)
+
+
+def _kind(error: BaseException) -> Failure:
+    """The first line that fits; the order matters, some of these are subclasses of later ones."""
+    table: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], Failure], ...] = (
+        ((TimeoutError, PoolTimeout), Failure.TIMEOUT),
+        (ssl.SSLError, Failure.TLS),
+        (IncompleteRead, Failure.TRUNCATED),
+        ((ConnectionResetError, BrokenPipeError, ConnectionAbortedError), Failure.RESET),
+        (ConnectionRefusedError, Failure.REFUSED),
+        (OSError, Failure.UNREACHABLE),
+    )
+    return next((kind for types, kind in table if isinstance(error, types)), Failure.PROTOCOL)
