@@ -1,0 +1,70 @@
+"""How long an answer stays good, and when to come back: RFC 9111 freshness, RFC 9110 Retry-After."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+LONGEST = float(2**31)
+"""Seconds; what RFC 9111 section 1.2.2 puts for numbers too large to represent."""
+
+_NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,30})?")
+_DIRECTIVE = re.compile(r'([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?')
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds to wait by Retry-After (seconds or HTTP-date), never negative; None without a readable one.
+
+    A date is measured against the server's own Date, so that a wrong clock there does no harm.
+    `now` is seconds since the epoch.
+    """
+    value = headers.get("retry-after", "").strip()
+    if _NUMBER.fullmatch(value):
+        return min(float(value), LONGEST)
+    at = http_date(value)
+    return None if at is None else _bounded(at - _server_time(headers, now))
+
+
+def max_age(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds for which the answer stays fresh from now on, less its Age; None where nothing is promised.
+
+    no-cache and no-store win over max-age, max-age over Expires.
+    """
+    directives = list(_directives(headers.get("cache-control", "")))
+    if any(name in ("no-cache", "no-store") and not value for name, value in directives):
+        return None
+    ages = [float(value) for name, value in directives if name == "max-age" and _NUMBER.fullmatch(value)]
+    age = headers.get("age", "").strip()
+    spent = float(age) if _NUMBER.fullmatch(age) else 0.0
+    if ages:
+        return _bounded(min(ages) - spent)
+    if "expires" not in headers:
+        return None
+    expires = http_date(headers["expires"])
+    # RFC 9111 section 5.3: an unreadable Expires, "0" above all, means already expired
+    return 0.0 if expires is None else _bounded(expires - _server_time(headers, now) - spent)
+
+
+def http_date(value: str) -> float | None:
+    """Seconds since the epoch of an HTTP-date in any of its three forms, or None."""
+    try:
+        parsed = parsedate_to_datetime(value[:100])
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _directives(value: str) -> Iterator[tuple[str, str]]:
+    for match in _DIRECTIVE.finditer(value[:4096]):
+        yield match[1].lower(), match[2] or match[3] or ""
+
+
+def _server_time(headers: Mapping[str, str], now: float) -> float:
+    date = http_date(headers.get("date", ""))
+    return now if date is None else date
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST)

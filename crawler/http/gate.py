@@ -1,0 +1,95 @@
+"""One request at a time per host, and a pause between starts, for all processes of a machine.
+
+A lock file per slot of hosts; `flock` is dropped by the kernel when a worker is killed, so no
+host stays closed. Starts are noted on the monotonic clock, which processes of one boot share.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crawler.http.failures import Failure, FetchError
+
+SLOTS = 4096
+"""Lock files in the directory at most; hosts that share one also wait for each other's requests to end."""
+
+_HOSTS_PER_SLOT = 32
+_NOTE = struct.Struct("<8sd")
+_FIRST_PAUSE = 0.002
+_LONGEST_PAUSE = 0.05
+
+
+class HostGate:
+    """`directory` holds the lock files; `spacing` is the least time in seconds between two request starts."""
+
+    def __init__(self, directory: Path | str, spacing: float = 1.0) -> None:
+        self._directory = Path(directory)
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._spacing = spacing
+        self._threads = [threading.Lock() for _ in range(SLOTS)]
+
+    @contextmanager
+    def turn(self, host: str, deadline: float, spacing: float | None = None) -> Iterator[None]:
+        """Hold the host for one request until the block ends.
+
+        `deadline` is on the monotonic clock, `spacing` (seconds) replaces the usual one. Raises
+        FetchError (busy) when the turn would come after the deadline.
+        """
+        digest = hashlib.blake2b(host.encode("utf-8", "replace"), digest_size=8).digest()
+        slot = int.from_bytes(digest[:4], "little") % SLOTS
+        if not self._threads[slot].acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise _busy(host)
+        try:
+            notes = os.open(self._directory / f"{slot:03x}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                _lock(notes, host, deadline)
+                _wait_and_note(notes, digest, host, deadline, self._spacing if spacing is None else spacing)
+                yield
+            finally:
+                os.close(notes)
+        finally:
+            self._threads[slot].release()
+
+
+def _lock(file: int, host: str, deadline: float) -> None:
+    """Take the slot from other processes. `flock` knows no timeout, hence the short sleeps."""
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _busy(host) from None
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _wait_and_note(file: int, digest: bytes, host: str, deadline: float, spacing: float) -> None:
+    """Sleep until the host's last start is `spacing` ago, and write down the new start."""
+    raw = os.pread(file, _HOSTS_PER_SLOT * _NOTE.size, 0)
+    whole = len(raw) - len(raw) % _NOTE.size
+    starts = dict(_NOTE.iter_unpack(raw[:whole]))
+    now = time.monotonic()
+    last = starts.pop(digest, None)
+    # a start in the future was noted before the machine's last boot
+    due = now if last is None or last > now else max(now, last + spacing)
+    if due > deadline:
+        raise _busy(host)
+    time.sleep(due - now)
+    others = sorted(starts.items(), key=lambda note: note[1])[1 - _HOSTS_PER_SLOT :]
+    notes = [*others, (digest, time.monotonic())]
+    os.pwrite(file, b"".join(_NOTE.pack(*note) for note in notes), 0)
+
+
+def _busy(host: str) -> FetchError:
+    return FetchError(Failure.BUSY, f"no turn for {host} before the deadline")

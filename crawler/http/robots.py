@@ -1,0 +1,98 @@
+"""robots.txt by RFC 9309. Matching is protego's, the limits are here, the caller keeps it for a day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from protego import Protego
+
+from crawler.http import charset
+from crawler.http.client import Client
+from crawler.http.failures import Failure, FetchError
+from crawler.messages import Robots
+
+MAX_BYTES = 500 * 1024
+"""RFC 9309 section 2.5: read at least this much; the rest is ignored."""
+
+MAX_CRAWL_DELAY = 60.0
+"""Seconds. Longer ones are wishes nobody can keep, such as 1e9."""
+
+_UNAVAILABLE = frozenset({Failure.HTTP_4XX, Failure.GONE, Failure.HTTP_OTHER, Failure.REDIRECT})
+_AGENT_LINE = re.compile(r"user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
+_SITE_LINE = re.compile(r"(?:site-?maps?|host)\s*:", re.IGNORECASE)
+"""Lines about the whole site, which end no group."""
+
+_MAX_LINE = 4096
+
+
+def read_robots(client: Client, origin: str, now: float, spacing: float | None = None) -> Robots:
+    """The robots.txt of an origin such as `https://example.org`, read at `now` (epoch seconds). Never raises.
+
+    404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
+    after five. 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
+    The text keeps only the rules for this crawler's product name and for all.
+    """
+    try:
+        response = client.get(
+            f"{origin}/robots.txt",
+            accept="text/plain, */*;q=0.1",
+            max_bytes=MAX_BYTES,
+            cut=True,
+            spacing=spacing,
+        )
+    except FetchError as error:
+        return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now)
+    text = charset.decode(response.body, "text/plain; charset=utf-8")
+    return Robots(200, "\n".join(_relevant(text, _product(client.config.user_agent))), now)
+
+
+def allowed(robots: Robots, url: str, user_agent: str) -> bool:
+    """Whether the rules allow the URL (canonical) to the product named first in `user_agent`."""
+    if robots.status == 200:
+        return bool(_rules(robots.text).can_fetch(url, _product(user_agent)))
+    return robots.status == 404
+
+
+def crawl_delay(robots: Robots, user_agent: str) -> float:
+    """Seconds between requests that the site wishes, 0 where it does not say, at most a minute."""
+    if robots.status != 200:
+        return 0.0
+    return min(_rules(robots.text).crawl_delay(_product(user_agent)) or 0.0, MAX_CRAWL_DELAY)
+
+
+def _product(user_agent: str) -> str:
+    return user_agent.partition("/")[0].strip()
+
+
+def _relevant(text: str, product: str) -> Iterator[str]:
+    """The lines of the groups that name the product or `*`.
+
+    Half a megabyte of other robots' groups would take protego quadratic time, and travels with
+    every batch.
+    """
+    applies, among_agents = False, False
+    for raw in text.splitlines():
+        line = raw.partition("#")[0].strip()
+        if not line or len(line) > _MAX_LINE:
+            continue
+        if _SITE_LINE.match(line):
+            continue
+        agent = _AGENT_LINE.match(line)
+        if agent is None:
+            among_agents = False
+            if applies:
+                yield line
+            continue
+        applies = applies and among_agents
+        among_agents = True
+        name = agent[1].strip().lower()
+        if name == "*" or name.partition("/")[0].strip("* ") == product.lower():
+            applies = True
+            yield f"User-agent: {'*' if name == '*' else product}"
+
+
+@lru_cache(maxsize=64)
+def _rules(text: str) -> Protego:
+    return Protego.parse(text)
