@@ -1,0 +1,172 @@
+"""Periodic posting rates and their exact integrals, to the second.
+
+The first integral is the expected number of new articles of advaRSS (equation 5 of Adam, Bouras and
+Poulopoulos 2010); the second, weighted by age, is the Whittle index for total article delay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+HOUR = 3600.0
+DAY_HOURS = 24
+WEEK_HOURS = 168
+# The epoch began on a Thursday, the week begins on Monday.
+_FIRST_HOUR = {DAY_HOURS: 0, WEEK_HOURS: 72}
+# Rows summed at once: what a processor's cache holds.
+_BLOCK = 1024
+
+
+def _position(times: ArrayLike, hours: int) -> tuple[Floats, Floats]:
+    """Whole periods before each time, and the seconds into the period it falls in."""
+    shifted = np.asarray(times, dtype=np.float64) + _FIRST_HOUR[hours] * HOUR
+    whole, into = np.divmod(shifted, hours * HOUR)
+    return whole, into
+
+
+def hour_of(times: ArrayLike, hours: int) -> Integers:
+    """Hour of day (`hours` 24) or of week, Monday first (168), of epoch seconds; UTC."""
+    _, into = _position(times, hours)
+    return np.minimum(into // HOUR, hours - 1).astype(np.int64)
+
+
+def exposure(last: ArrayLike, now: ArrayLike, hours: int) -> Floats:
+    """How long each hour of the period was covered by (last, now].
+
+    `last` and `now` are (n,) epoch seconds; the answer is (n, hours), in hours. An interval that
+    ends before it begins covers nothing.
+    """
+    begin, end = _ordered(last, now)
+    first, start = _position(begin, hours)
+    final, stop = _position(end, hours)
+    bins = np.arange(hours)
+    covered: Floats = np.clip(stop[:, None] / HOUR - bins, 0, 1) - np.clip(start[:, None] / HOUR - bins, 0, 1)
+    covered += (final - first)[:, None]
+    # Whole periods are added before a part is taken away, which leaves rounding crumbs below zero.
+    return np.maximum(covered, 0.0, out=covered)
+
+
+def _ordered(last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats]:
+    """Both as float64 arrays of one shape, `last` never after `now`."""
+    begin, end = np.broadcast_arrays(np.asarray(last, dtype=np.float64), np.asarray(now, dtype=np.float64))
+    return np.minimum(begin, end), end
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicRates:
+    """Posting rates of n feeds that repeat every day (24 hours) or week (168 hours, Monday first).
+
+    `rates` is (n, 24) or (n, 168) articles per hour, float32. `articles` and `moments` are (n, hours + 1)
+    prefix sums over the period: articles up to an hour's beginning, and those articles multiplied by
+    the seconds from the period's beginning. Prefix sums make every integral a few look-ups, however
+    long the interval; they take 16 bytes an hour and feed, so a million feeds are ranked in blocks.
+    """
+
+    rates: Floats32
+    articles: Floats
+    moments: Floats
+
+    @classmethod
+    def of(cls, rates: ArrayLike) -> PeriodicRates:
+        """From (n, 24) or (n, 168) rates. Raises ValueError for another shape or impossible rates."""
+        table = np.array(rates, dtype=np.float32, ndmin=2)
+        if table.ndim != 2 or table.shape[1] not in _FIRST_HOUR:
+            raise ValueError(f"rates are (n, 24) or (n, 168), not {table.shape}")
+        # Not a number fails both comparisons.
+        if table.size and not (table.min() >= 0 and table.max() < np.inf):
+            raise ValueError("a posting rate is a finite number of articles per hour, not below zero")
+        n, hours = table.shape
+        made = cls(table, np.zeros((n, hours + 1)), np.zeros((n, hours + 1)))
+        for begin in range(0, n, _BLOCK):
+            made._sum(slice(begin, begin + _BLOCK))
+        return made
+
+    def put(self, rows: Integers, rates: ArrayLike) -> None:
+        """Replace the rates of some feeds in place: (m,) rows, (m, hours) rates."""
+        self.rates[rows] = rates
+        self._sum(rows)
+
+    def take(self, rows: Integers) -> PeriodicRates:
+        """The rates of some feeds, copied."""
+        return PeriodicRates(self.rates[rows], self.articles[rows], self.moments[rows])
+
+    def at(self, now: ArrayLike) -> Floats:
+        """(n,) articles per hour at epoch seconds `now`."""
+        n, hours = self.rates.shape
+        return self.rates[np.arange(n), hour_of(now, hours)].astype(np.float64)
+
+    def expected(self, last: ArrayLike, now: ArrayLike) -> Floats:
+        """Expected new articles in (last, now]: the integral of rate(s) / 3600 over s.
+
+        `last` and `now` are finite epoch seconds, scalars or (n,). Nothing is expected of an
+        interval that ends before it begins.
+        """
+        first, start, final, stop = self._ends(last, now)
+        return self._count(start, stop, final - first)
+
+    def weighted_age(self, last: ArrayLike, now: ArrayLike) -> Floats:
+        """Integral of (s - last) * rate(s) / 3600 over s in (last, now], in article-seconds.
+
+        With a flat rate it is rate / 3600 * age^2 / 2. Arguments as for `expected`.
+        """
+        return self.integrals(last, now)[1]
+
+    def integrals(self, last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats]:
+        """`expected` and `weighted_age` in one pass.
+
+        With the times counted from the beginning of the period `last` falls in, p whole periods of A
+        articles and moment M and r seconds of another hold the moment
+        length * A * p (p - 1) / 2 + p * M + p * length * articles(r) + moment(r).
+        """
+        first, start, final, stop = self._ends(last, now)
+        periods = final - first
+        count = self._count(start, stop, periods)
+        length = self.rates.shape[1] * HOUR
+        moment = (
+            length * self.articles[:, -1] * periods * (periods - 1) / 2
+            + periods * self.moments[:, -1]
+            + periods * length * self._articles_until(stop)
+            + self._moment_until(stop)
+            - self._moment_until(start)
+        )
+        return count, np.maximum(moment - start * count, 0.0)
+
+    def _sum(self, rows: Integers | slice) -> None:
+        rates = self.rates[rows].astype(np.float64)
+        # The articles of an hour are centred on its middle.
+        middles = (np.arange(rates.shape[1]) + 0.5) * HOUR
+        self.articles[rows, 1:] = np.cumsum(rates, axis=1)
+        rates *= middles
+        self.moments[rows, 1:] = np.cumsum(rates, axis=1, out=rates)
+
+    def _ends(self, last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
+        n, hours = self.rates.shape
+        begin, end = _ordered(np.broadcast_to(np.asarray(last, dtype=np.float64), n), now)
+        return *_position(begin, hours), *_position(end, hours)
+
+    def _count(self, start: Floats, stop: Floats, periods: Floats) -> Floats:
+        count = periods * self.articles[:, -1] + self._articles_until(stop) - self._articles_until(start)
+        return np.maximum(count, 0.0)
+
+    def _articles_until(self, into: Floats) -> Floats:
+        """Articles from the period's beginning to `into` seconds of it."""
+        row, hour, rate = self._hour(into)
+        return self.articles[row, hour] + rate * (into - hour * HOUR) / HOUR
+
+    def _moment_until(self, into: Floats) -> Floats:
+        row, hour, rate = self._hour(into)
+        begin = hour * HOUR
+        return self.moments[row, hour] + rate * (into - begin) * (into + begin) / (2 * HOUR)
+
+    def _hour(self, into: Floats) -> tuple[Integers, Integers, Floats]:
+        n, hours = self.rates.shape
+        row = np.arange(n)
+        hour = np.minimum((into // HOUR).astype(np.int64), hours - 1)
+        return row, hour, self.rates[row, hour].astype(np.float64)
