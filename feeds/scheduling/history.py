@@ -1,0 +1,152 @@
+"""Posting history of feeds: how many articles each posts, by hour of day and by hour of week (UTC).
+
+The 24 hourly rates are advaRSS's (section 3.2 of Adam, Bouras and Poulopoulos 2010: the new articles
+are spread over the hours since the last retrieval). The 168 counts and exposures carry what that
+spreading loses, the published times; `feeds.scheduling.forecast` makes rates of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from feeds.scheduling.forecast import Population, forecast
+from feeds.scheduling.rates import DAY_HOURS, HOUR, WEEK_HOURS, Floats, Floats32, Integers, exposure, hour_of
+
+# advaRSS starts all feeds at one rate and never lets one fall to nothing, or it would not be seen again.
+START_RATE = 1.0
+LEAST_RATE = 1e-3
+# Weight of one hour of evidence in an hourly rate: an hour of day is seen once a day, so that
+# a rate remembers some ten days.
+HOURLY_GAIN = 0.1
+HALF_LIFE = 2 * 7 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retrievals:
+    """Successful retrievals of m feeds, each feed at most once.
+
+    `rows` (m,) places the feeds in the caller's arrays; `last` and `now` (m,) are epoch seconds of the
+    retrieval before and of this one; `new` (m,) counts the new articles. `published` (p,) holds the
+    published times that the new articles give, `owner` (p,) the position 0..m-1 each belongs to.
+    """
+
+    rows: Integers
+    last: Floats
+    now: Floats
+    new: Integers
+    owner: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    published: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def of(
+        cls,
+        rows: ArrayLike,
+        last: ArrayLike,
+        now: ArrayLike,
+        new: ArrayLike,
+        published: Sequence[Sequence[float]] = (),
+    ) -> Retrievals:
+        """From sequences; `published` gives a list of times per feed, of any length.
+
+        `last` and `now` may be scalars. Raises ValueError when the lengths do not agree.
+        """
+        places = np.asarray(rows, dtype=np.int64)
+        if published and len(published) != len(places):
+            raise ValueError(f"{len(published)} lists of published times for {len(places)} feeds")
+        owner = np.repeat(np.arange(len(published)), [len(times) for times in published])
+        flat = [time for times in published for time in times]
+        return cls(
+            rows=places,
+            last=np.broadcast_to(np.asarray(last, dtype=np.float64), places.shape),
+            now=np.broadcast_to(np.asarray(now, dtype=np.float64), places.shape),
+            new=np.broadcast_to(np.asarray(new, dtype=np.int64), places.shape),
+            owner=owner.astype(np.int64),
+            published=np.asarray(flat, dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """Posting histories of n feeds, changed in place by `observe`.
+
+    `hourly` (n, 24) articles per hour; `counts` (n, 168) articles and `exposure` (n, 168) hours watched
+    for each hour of the week (Monday first), both fading with a half-life.
+    """
+
+    hourly: Floats32
+    counts: Floats32
+    exposure: Floats32
+
+    @classmethod
+    def start(cls, n: int) -> Histories:
+        """Histories of n feeds of which nothing is known."""
+        return cls(
+            hourly=np.full((n, DAY_HOURS), START_RATE, dtype=np.float32),
+            counts=np.zeros((n, WEEK_HOURS), dtype=np.float32),
+            exposure=np.zeros((n, WEEK_HOURS), dtype=np.float32),
+        )
+
+    def observe(self, done: Retrievals, population: Population, half_life: float = HALF_LIFE) -> None:
+        """Enter what m retrievals brought.
+
+        `population` is what undated articles are spread by, together with the feed's own profile;
+        `half_life` is in seconds of the feed's time. The first retrieval of a feed has no `last`: its
+        document may serve, with `last` the oldest published time in it.
+        """
+        rows = done.rows
+        self.hourly[rows] = _hourly_after(self.hourly[rows], done)
+        fade = np.exp2(-np.maximum(done.now - done.last, 0.0) / half_life).astype(np.float32)[:, None]
+        profile = forecast(self.counts[rows], self.exposure[rows], population)
+        watched = exposure(done.last, done.now, WEEK_HOURS)
+        self.counts[rows] = self.counts[rows] * fade + _placed(done, watched, profile)
+        self.exposure[rows] = self.exposure[rows] * fade + watched
+
+
+def _hourly_after(rates: Floats32, done: Retrievals) -> Floats:
+    """advaRSS's rates after retrievals: each hour since the last one moves towards the interval's mean."""
+    hours = exposure(done.last, done.now, DAY_HOURS)
+    # Two retrievals in one second: the mean rate of nothing is nothing, and no hour has moved.
+    mean = done.new / np.maximum((done.now - done.last) / HOUR, 1 / HOUR)
+    gain = 1 - (1 - HOURLY_GAIN) ** hours
+    moved: Floats = np.maximum(rates + gain * (mean[:, None] - rates), LEAST_RATE)
+    return moved
+
+
+def _placed(done: Retrievals, watched: Floats, profile: Floats32) -> Floats:
+    """(m, 168) new articles, each in its hour of week.
+
+    A published time in (last, now] places its article. The others (undated, back-dated, from the
+    future) are spread over the hours since the last retrieval as the profile expects them.
+    """
+    m = len(done.rows)
+    usable = (done.published > done.last[done.owner]) & (done.published <= done.now[done.owner])
+    cells = done.owner[usable] * WEEK_HOURS + hour_of(done.published[usable], WEEK_HOURS)
+    placed: Floats = np.bincount(cells, minlength=m * WEEK_HOURS).reshape(m, WEEK_HOURS).astype(np.float64)
+    dated = placed.sum(axis=1)
+    share = watched * profile
+    total = share.sum(axis=1)
+    # No time passed: all that is known of the hour is that it is this one.
+    instant = np.flatnonzero(total <= 0)
+    share[instant, hour_of(done.now[instant], WEEK_HOURS)] = 1.0
+    total[instant] = 1.0
+    rest = np.maximum(done.new - dated, 0.0)
+    placed += share * (rest / total)[:, None]
+    return placed
+
+
+def pack(table: ArrayLike) -> list[bytes]:
+    """Rows of an (n, 24) or (n, 168) table as the database keeps them: float32, little-endian."""
+    return [row.tobytes() for row in np.asarray(table, dtype="<f4")]
+
+
+def unpack(blobs: Sequence[bytes | memoryview], hours: int) -> Floats32:
+    """(n, hours) table from n rows of `pack`. Raises ValueError when a row has another length."""
+    for blob in blobs:
+        if len(blob) != 4 * hours:
+            raise ValueError(f"{len(blob)} bytes are not {hours} hours of float32")
+    flat = np.frombuffer(b"".join(blobs), dtype="<f4")
+    return flat.reshape(len(blobs), hours).astype(np.float32)
