@@ -1,0 +1,92 @@
+"""Training phase of advaRSS: M, T and ToE (section 3.1 of Adam, Bouras and Poulopoulos 2010).
+
+A new feed is visited every M ticks; M grows while nothing is new and falls when something is. The
+paper's counter ToE is kept as the time at which it reaches zero: a tick that runs twice counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from feeds.scheduling.base import NEVER, Explanation, FeedStates, in_words
+from feeds.scheduling.history import Retrievals
+from feeds.scheduling.rates import Floats, Integers
+
+START_M = 4.0
+START_T = 1.0
+M_LEAST, M_MOST = 1.0, 80.0
+
+
+def start(n: int, rng: np.random.Generator) -> tuple[Floats, Floats, Integers]:
+    """M, T and ToE of n new feeds; ToE is a random integer 0..3, so that they do not come all at once."""
+    return np.full(n, START_M), np.full(n, START_T), rng.integers(0, 4, size=n)
+
+
+def after_retrieval(m: ArrayLike, t: ArrayLike, new: ArrayLike) -> tuple[Floats, Floats, Integers]:
+    """M, T and ToE after a retrieval that succeeded; `new` says whether it brought anything new.
+
+    Nothing new: Temp = T + M, M = M + 0.3 T, T = Temp (the old T in the second step). Something new:
+    T = 1, M = 0.2 M + 0.8 T. Always 1 <= M <= 80 and ToE = ceil(M). Arrays or scalars; a feed's first
+    retrieval that succeeds gives M = 1.6 and ToE = 2.
+    """
+    old_m, old_t = np.asarray(m, dtype=np.float64), np.asarray(t, dtype=np.float64)
+    changed = np.asarray(new, dtype=bool)
+    next_t = np.where(changed, 1.0, old_t + old_m)
+    next_m = np.where(changed, 0.2 * old_m + 0.8 * next_t, old_m + 0.3 * old_t)
+    next_m = np.clip(next_m, M_LEAST, M_MOST)
+    return next_m, next_t, np.ceil(next_m).astype(np.int64)
+
+
+def due_at(last: ArrayLike, toe: ArrayLike, tick: float, max_ticks: int | None = None) -> Floats:
+    """When ToE reaches zero: epoch seconds from which on a tick may retrieve the feed.
+
+    `last` is when the feed was retrieved (or added), `tick` the seconds between ticks. Half a tick is
+    taken off: a retrieval happens some seconds after its tick, and must be due at the ToE-th tick
+    after it, not at the one that follows. `max_ticks` bounds ToE where a feed must be looked at
+    more often than the paper's 80 ticks.
+    """
+    ticks = np.asarray(toe, dtype=np.float64)
+    if max_ticks is not None:
+        ticks = np.minimum(ticks, max_ticks)
+    return np.asarray(last, dtype=np.float64) + (ticks - 0.5) * tick
+
+
+@dataclass(frozen=True, slots=True)
+class AdvarssTraining:
+    """The training phase as a policy of its own: every feed by its ToE, for ever, the most overdue first."""
+
+    name: ClassVar[str] = "advarss-training"
+    tick: float = 600.0
+    max_ticks: int | None = None
+
+    def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Columns m, t and due of n new feeds."""
+        m, t, toe = start(n, rng)
+        return {"m": m, "t": t, "due": due_at(now, toe, self.tick, self.max_ticks)}
+
+    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
+        """Seconds since ToE reached zero."""
+        overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
+        return np.where(overdue >= 0, overdue, NEVER)
+
+    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """New m, t and due of the retrieved feeds."""
+        m, t, toe = after_retrieval(
+            feeds.column("m")[done.rows], feeds.column("t")[done.rows], np.asarray(done.new) > 0
+        )
+        return {"m": m, "t": t, "due": due_at(done.now, toe, self.tick, self.max_ticks)}
+
+    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
+        """Why feed i has its key."""
+        m, due = float(feeds.column("m")[i]), float(feeds.column("due")[i])
+        when = "due" if due <= now else f"due in {in_words(due - now)}"
+        return Explanation(
+            key=float(self.keys(feeds, now)[i]),
+            age=now - float(feeds.last[i]),
+            formula=f"training: looked at every {np.ceil(m):.0f} ticks as long as M is {m:.2f}; {when}",
+        )
