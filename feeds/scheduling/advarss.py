@@ -1,0 +1,47 @@
+"""Normal phase of advaRSS: rank by expected new articles and audience (Adam, Bouras and Poulopoulos 2010).
+
+Equations 5 and 6 of section 3.2: rank = articles * (1 + c * subscribers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from feeds.scheduling.base import Explanation, FeedStates, Ranking, in_words
+from feeds.scheduling.rates import Floats
+
+
+def audience(feeds: FeedStates, c: float) -> Floats:
+    """(n,) factors 1 + c * subscribers; 1 where nobody counted them."""
+    if feeds.subscribers is None:
+        return np.ones(len(feeds))
+    return 1 + c * np.asarray(feeds.subscribers, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Advarss(Ranking):
+    """The ranking of the paper: hourly rates integrated since the last retrieval; c = 0 ignores audience."""
+
+    name: ClassVar[str] = "advarss"
+    c: float = 0.0
+
+    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
+        """Expected new articles times the audience factor."""
+        return feeds.rates("hourly").expected(feeds.last, now) * audience(feeds, self.c)
+
+    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
+        """Why feed i has its key."""
+        rates = feeds.rates("hourly").take(np.array([i]))
+        expected = float(rates.expected(feeds.last[i], now)[0])
+        factor = float(audience(feeds, self.c)[i])
+        age = now - float(feeds.last[i])
+        return Explanation(
+            key=expected * factor,
+            age=age,
+            expected=expected,
+            audience=factor,
+            formula=f"{expected:.2f} new articles expected in {in_words(age)} x audience {factor:.2f}",
+        )

@@ -1,0 +1,165 @@
+"""What every scheduling policy is: keys for feeds, the same for the live tick and for the replay.
+
+A policy sees arrays and a time, never a clock or a database; `select` takes the first k by its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feeds.scheduling.history import Retrievals
+from feeds.scheduling.rates import Floats, Integers, PeriodicRates
+
+# The key of a feed that its policy does not want to be retrieved now.
+NEVER = -np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStates:
+    """What a policy may know of n feeds; row i of every array is one feed.
+
+    `id`; `last` retrieval that succeeded, epoch seconds, finite (a feed never retrieved: when it was
+    added); `hourly`, advaRSS's 24 posting rates; `weekly`, the forecast for 168 hours of week;
+    `subscribers`; `window`, the entries that its document holds, 0 where unknown; `columns`, what a
+    policy with a memory of its own keeps per feed (the answer of its `start`, kept current with
+    that of its `after_retrieval`). A policy needs only the arrays it names.
+    """
+
+    id: Integers
+    last: Floats
+    hourly: PeriodicRates | None = None
+    weekly: PeriodicRates | None = None
+    subscribers: Floats | None = None
+    window: Floats | None = None
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def rates(self, which: str) -> PeriodicRates:
+        """The `hourly` or the `weekly` rates. Raises ValueError when they were not given."""
+        found = self.hourly if which == "hourly" else self.weekly
+        if found is None:
+            raise ValueError(f"this policy ranks by {which} posting rates, and there are none")
+        return found
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A policy's own column. Raises ValueError when it was not given."""
+        if name not in self.columns:
+            raise ValueError(f"this policy keeps a column {name!r} for each feed, and there is none")
+        return self.columns[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a feed has its key: `age` in seconds, `expected` new articles, and the rule in words."""
+
+    key: float
+    age: float
+    formula: str
+    expected: float | None = None
+    audience: float = 1.0
+
+
+class Policy(Protocol):
+    """A rule for which feeds to retrieve first.
+
+    Rows do not influence each other, so a million feeds may be ranked in blocks. A policy with
+    intervals keeps what it needs in columns: `start` makes them, `after_retrieval` renews them.
+    """
+
+    @property
+    def name(self) -> str:
+        """The public identifier."""
+
+    def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """The policy's own columns for n new feeds, each (n,)."""
+
+    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
+        """(n,) keys at epoch seconds `now` (one time, or one per feed): bigger first, NEVER not at all.
+
+        Without a retrieval a key never falls as time goes on.
+        """
+
+    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """The own columns of the feeds `done.rows`, each (m,), after retrievals that succeeded."""
+
+    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
+        """Why feed i has its key."""
+
+
+class Ranking:
+    """A policy that ranks by what every feed has, and remembers nothing of its own."""
+
+    __slots__ = ()
+
+    def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """No columns."""
+        return {}
+
+    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """No columns."""
+        return {}
+
+
+def select(feeds: FeedStates, keys: Floats, allowed: NDArray[np.bool_], k: int) -> Integers:
+    """Rows of the first k feeds, best first: bigger key, then older last retrieval, then smaller id.
+
+    `allowed` (n,) says which feeds may be retrieved at all. Time O(n + k log k), and the same answer
+    for any order of the rows.
+    """
+    rows = np.flatnonzero(allowed & (keys > NEVER))
+    if 0 < k < len(rows):
+        kth = np.partition(keys[rows], len(rows) - k)[len(rows) - k]
+        above, level = rows[keys[rows] > kth], rows[keys[rows] == kth]
+        level = level[np.lexsort((feeds.id[level], feeds.last[level]))]
+        rows = np.concatenate([above, level[: k - len(above)]])
+    order = np.lexsort((feeds.id[rows], feeds.last[rows], -keys[rows]))
+    return rows[order][: max(k, 0)]
+
+
+def cut_off(keys: Floats, selected: Integers, k: int) -> float:
+    """The key at which a tick with k retrievals stopped admitting: 0 when it could take everyone."""
+    return 0.0 if len(selected) < k or k <= 0 else float(keys[selected].min())
+
+
+def next_visit(
+    policy: Policy,
+    feeds: FeedStates,
+    now: float | Floats,
+    cutoff: float,
+    horizon: float,
+    *,
+    within: float = 1.0,
+) -> Floats:
+    """When each feed's key reaches the cut-off, by bisection on time.
+
+    `now` is the earliest time that counts, one for all or one per feed (its floor). The answer is (n,)
+    epoch seconds, not before that time and right to `within` seconds; inf where the key stays below
+    for `horizon` seconds.
+    """
+    early = np.array(np.broadcast_to(np.asarray(now, dtype=np.float64), len(feeds)))
+    late = early + horizon
+    ready = policy.keys(feeds, early) >= cutoff
+    out_of_reach = policy.keys(feeds, late) < cutoff
+    late[ready] = early[ready]
+    while len(feeds) and (late - early).max() > within:
+        middle = (early + late) / 2
+        reached = policy.keys(feeds, middle) >= cutoff
+        late, early = np.where(reached, middle, late), np.where(reached, early, middle)
+    late[out_of_reach] = np.inf
+    return late
+
+
+def in_words(seconds: float) -> str:
+    """A duration for a sentence: its largest unit, one decimal where it matters."""
+    for unit, length in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= length:
+            number = f"{seconds / length:.1f}".removesuffix(".0")
+            return f"{number} {unit}{'' if number == '1' else 's'}"
+    return f"{max(seconds, 0):.0f} seconds"

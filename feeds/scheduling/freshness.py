@@ -1,0 +1,94 @@
+"""The default policy: rank by the waiting that a retrieval would end (Whittle index for article delay).
+
+By Little's law total pending articles over time are total article delay. For one feed with a price per
+retrieval the optimal stopping key is W(now) = w * integral of (s - last) * rate(s) ds since the last
+retrieval, w * rate * age^2 / 2 when flat, which leads to the square-root allocation of Sia, Cho
+and Cho 2007.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from feeds.scheduling.advarss import audience
+from feeds.scheduling.base import Explanation, FeedStates, Ranking, in_words
+from feeds.scheduling.rates import HOUR, Floats
+
+# Above every key that waiting can reach (an age of centuries to the power of MOST_BETA), as a factor,
+# which leaves the digits of what it multiplies.
+OVERFLOW = 1e200
+MOST_BETA = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness(Ranking):
+    """Feeds about to lose articles first, then by W.
+
+    `c` weighs subscribers (0: not at all). `beta` chooses another member of the family
+    key = w * n * age^beta, n expected new articles and age in hours: 0 is advaRSS's rule, 1 is W
+    where rates are flat, up to 20 approaches round robin; None is W itself. A feed goes first when
+    the expected new articles reach `overflow` of the entries that its document holds.
+    """
+
+    name: ClassVar[str] = "freshness"
+    c: float = 0.0
+    beta: float | None = None
+    overflow: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.beta is not None and not 0 <= self.beta <= MOST_BETA:
+            raise ValueError(f"beta is a number from 0 to {MOST_BETA:g}, not {self.beta}")
+
+    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
+        """W in article-hours (or the family's key), or how full the window is, far above all W."""
+        expected, keys = self._waiting(feeds, now)
+        fill = self._fill(feeds, expected)
+        return np.where(fill >= self.overflow, OVERFLOW * fill, keys)
+
+    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
+        """Why feed i has its key."""
+        one = _row(feeds, i)
+        expected = float(self._waiting(one, now)[0][0])
+        factor = float(audience(one, self.c)[0])
+        age = now - float(one.last[0])
+        key = float(self.keys(one, now)[0])
+        news = f"{expected:.2f} new articles expected in {in_words(age)}"
+        if key >= OVERFLOW * self.overflow and one.window is not None:
+            formula = f"goes first: {news}, and its document holds only {one.window[0]:.0f}"
+        elif self.beta is None:
+            formula = f"{news}, delay index {key / factor:.2f} article-hours x audience {factor:.2f}"
+        else:
+            formula = f"{news} x age in hours^{self.beta:g} x audience {factor:.2f}"
+        return Explanation(key=key, age=age, expected=expected, audience=factor, formula=formula)
+
+    def _waiting(self, feeds: FeedStates, now: float | Floats) -> tuple[Floats, Floats]:
+        """Expected new articles, and the key of a feed whose window is safe."""
+        rates, weight = feeds.rates("weekly"), audience(feeds, self.c)
+        if self.beta is None:
+            expected, waited = rates.integrals(feeds.last, now)
+            return expected, weight * waited / HOUR
+        expected = rates.expected(feeds.last, now)
+        age = np.maximum(now - feeds.last, 0.0) / HOUR
+        return expected, weight * expected * age**self.beta
+
+    def _fill(self, feeds: FeedStates, expected: Floats) -> Floats:
+        """(n,) expected new articles as a share of the document; 0 where its size is unknown."""
+        if feeds.window is None:
+            return np.zeros(len(feeds))
+        size = np.asarray(feeds.window, dtype=np.float64)
+        return np.where(size > 0, expected / np.maximum(size, 1.0), 0.0)
+
+
+def _row(feeds: FeedStates, i: int) -> FeedStates:
+    """Feed i alone, with what this policy reads."""
+    at = np.array([i])
+    return FeedStates(
+        id=feeds.id[at],
+        last=feeds.last[at],
+        weekly=feeds.rates("weekly").take(at),
+        subscribers=None if feeds.subscribers is None else feeds.subscribers[at],
+        window=None if feeds.window is None else feeds.window[at],
+    )

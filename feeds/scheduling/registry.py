@@ -1,0 +1,29 @@
+"""The scheduling policies by their public names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from feeds.scheduling.advarss import Advarss
+from feeds.scheduling.base import Policy
+from feeds.scheduling.freshness import Freshness
+from feeds.scheduling.round_robin import RoundRobin
+from feeds.scheduling.training import AdvarssTraining
+
+POLICIES: dict[str, Callable[..., Policy]] = {
+    made.name: made for made in (RoundRobin, AdvarssTraining, Advarss, Freshness)
+}
+
+
+def make_policy(name: str, **settings: Any) -> Policy:
+    """The policy of that name with its settings.
+
+    Raises ValueError that names what is unknown: the policy, or a setting it does not have.
+    """
+    if name not in POLICIES:
+        raise ValueError(f"there is no policy {name!r}; choose one of {', '.join(sorted(POLICIES))}")
+    try:
+        return POLICIES[name](**settings)
+    except TypeError as error:
+        raise ValueError(f"policy {name!r} does not take these settings: {error}") from error
