@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 from celery import Celery
+from celery.platforms import SecurityWarning
 from celery.signals import beat_init, worker_process_init, worker_ready
 
 from crawler.embedded import lifeline
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+
+# It warns root of pickled messages, and only JSON is accepted here.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("crawler")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -20,7 +25,7 @@ app.autodiscover_tasks()
 @worker_process_init.connect
 def end_with_the_worker(**_: Any) -> None:
     """A pool process must not outlive a worker that was killed: it would hold tasks that run elsewhere."""
-    lifeline.die_with_parent()
+    lifeline.watch_parent()
 
 
 @worker_ready.connect

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from crawler import environment
-from crawler.embedded import place
+from crawler.embedded import lifeline, place
 from crawler.embedded.postgresql import Credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -40,8 +40,9 @@ PORT = environment.integer("PORT", 8000, least=1)
 # True where a proxy that ends TLS and sets X-Forwarded-Proto stands before this server.
 BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", False)
 
-# What the processes write to stderr.
+# What the processes write to stderr, and the name that the supervisor gave this one.
 LOG_LEVEL = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
 
 # --- Crawling ---------------------------------------------------------------------------------------
 
@@ -56,6 +57,12 @@ CRAWL_POLICY = environment.text("CRAWL_POLICY", "freshness")
 # Length of a feed's training phase (days), and the longest wait between retrievals in it (ticks).
 CRAWL_TRAINING_DAYS = environment.number("CRAWL_TRAINING_DAYS", 28)
 CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, least=1)
+# How much a subscriber raises a feed's rank: its key is multiplied by 1 + this * subscribers.
+CRAWL_AUDIENCE_WEIGHT = environment.number("CRAWL_AUDIENCE_WEIGHT", 0.1)
+# Download the pages of new articles for their full text.
+CRAWL_ARTICLE_PAGES = environment.switch("CRAWL_ARTICLE_PAGES", True)
+# Hosts that may be out with terminals at one time; raise it with the number of terminals.
+CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, least=1)
 
 # --- Fetching ---------------------------------------------------------------------------------------
 
@@ -106,6 +113,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "enrich"
 CELERY_TASK_ROUTES = {
     "crawler.tasks.tick": {"queue": "tick"},
+    "crawler.tasks.dispatch": {"queue": "tick"},
+    "crawler.tasks.pulse_answered": {"queue": "store"},
     "crawler.tasks.fetch": {"queue": "fetch"},
     "crawler.tasks.store": {"queue": "store"},
 }
@@ -222,12 +231,15 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {
-            "format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s",
+            "format": f"%(asctime)s {PROCESS_NAME} %(levelname)s %(name)s: %(message)s",
             "datefmt": "%H:%M:%S",
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # Django's own handlers would mail administrators; errors belong on stderr like the rest.
-    "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "pgmq": {"level": "WARNING"},
+    },
 }

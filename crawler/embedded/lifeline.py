@@ -7,9 +7,11 @@ import ctypes
 import os
 import signal
 import sys
+import threading
+import time
 
 READY_FD = "FRESHET_READY_FD"
-READY_NAME = "FRESHET_READY_NAME"
+PROCESS_NAME = "FRESHET_PROCESS"
 
 _PR_SET_PDEATHSIG = 1
 # Loaded here, not in the child: between fork and exec nothing may import or allocate much.
@@ -28,9 +30,25 @@ def die_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> 
             os.kill(os.getpid(), number)
 
 
+def watch_parent(seconds: float = 1.0) -> None:
+    """End this process within `seconds` of its parent's death, whichever thread of the parent made it.
+
+    For pool processes: the kernel's signal above comes when the *thread* that forked ends, and Celery
+    replaces pool processes from a thread that ends before they have finished their tasks.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(seconds)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()
+
+
 def tell_ready() -> None:
     """Write this process's name to the pipe that the supervisor handed down, if it did."""
-    fd, name = os.environ.get(READY_FD), os.environ.get(READY_NAME)
+    fd, name = os.environ.get(READY_FD), os.environ.get(PROCESS_NAME)
     if fd and name:
         with contextlib.suppress(OSError):
             os.write(int(fd), f"{name}\n".encode())

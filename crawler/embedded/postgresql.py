@@ -117,6 +117,10 @@ class PostgreSQL:
         self._lock: IO[str] | None = None
 
     @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    @property
     def credentials(self) -> Credentials:
         known = Credentials.read(self.data_dir)
         if known is None:
@@ -163,7 +167,7 @@ class PostgreSQL:
 
     def stop(self, timeout: float = 20.0) -> None:
         """Fast shutdown: open transactions roll back, data is flushed. Kills only what does not obey."""
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and self.running:
             self.process.send_signal(signal.SIGINT)
             try:
                 self.process.wait(timeout)
@@ -298,7 +302,7 @@ def reachable_binaries(data_dir: Path) -> Path:
 
 
 def running_postmaster(cluster: Path) -> int | None:
-    """The process id of the server that runs on this cluster; a pid file of the dead or a stranger is none."""
+    """The process id of the server on this cluster; a pid file of the dead, or of a stranger, is none."""
     try:
         pid = int((cluster / "postmaster.pid").read_text().split("\n", 1)[0])
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

@@ -1,0 +1,44 @@
+# make run, make test: nothing else is needed before, but Python 3.11 or newer.
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+.PHONY: run test lint install requirements
+.DEFAULT_GOAL := run
+
+# Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
+run: $(VENV)/base.stamp
+	@exec $(PYTHON) manage.py run
+
+# TESTS="tests/feeds -k name" make test runs a part.
+test: $(VENV)/dev.stamp
+	$(PYTHON) -m pytest $(TESTS)
+
+lint: $(VENV)/dev.stamp
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(VENV)/bin/lint-imports
+	DATABASE_URL=none $(PYTHON) manage.py makemigrations --check --dry-run
+
+install: $(VENV)/dev.stamp
+
+# Pin and hash what requirements/*.in name; needs uv.
+requirements:
+	for set in base dev; do uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header \
+		--universal --python-version 3.11 requirements/$$set.in -o requirements/$$set.txt; done
+
+$(PYTHON):
+	@test -n "$(SYSTEM)" || { echo "Freshet needs Python 3.11 or newer (python3.11 or python3)"; exit 1; }
+	$(SYSTEM) -m venv $(VENV)
+
+# dev.txt holds all of base.txt, so a development environment can run Freshet as well.
+$(VENV)/base.stamp: requirements/base.txt | $(PYTHON)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt | $(PYTHON)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@ $(VENV)/base.stamp

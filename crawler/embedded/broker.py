@@ -1,0 +1,41 @@
+"""Message queues in PostgreSQL: kombu's transport `pgmq` on the schema that PyPI's `pgmq` installs from SQL.
+
+A message that a worker took is hidden until it is acknowledged or its visibility timeout ends, so a
+killed worker loses none; `release` spares its tasks that wait.
+"""
+
+from __future__ import annotations
+
+import psycopg
+from pgmq.install import install_pgmq_from_sql
+from psycopg import sql
+
+# Any fixed number: two starts at once must not both install.
+_INSTALL_LOCK = 7_120_601
+
+
+def install(dsn: str) -> bool:
+    """Install the queue schema in this database where it is missing; true when it was."""
+    with psycopg.connect(dsn, connect_timeout=5) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
+        row = connection.execute("SELECT to_regclass('pgmq.meta')").fetchone()
+        if row is not None and row[0] is not None:
+            return False
+        install_pgmq_from_sql(conn=connection)
+    return True
+
+
+def release(dsn: str, queues: tuple[str, ...]) -> int:
+    """Make the messages that a dead worker had taken from its queues available at once; how many they were.
+
+    Only for queues whose one worker is known to be dead: a task still running would run twice.
+    """
+    released = 0
+    with psycopg.connect(dsn, connect_timeout=5) as connection:
+        known = {row[0] for row in connection.execute("SELECT queue_name FROM pgmq.meta")}
+        for queue in known.intersection(queues):
+            statement = sql.SQL(
+                "UPDATE {} SET vt = clock_timestamp() WHERE read_ct > 0 AND vt > clock_timestamp()"
+            ).format(sql.Identifier("pgmq", f"q_{queue}"))
+            released += connection.execute(statement).rowcount
+    return released

@@ -1,0 +1,185 @@
+"""Keeps the processes of one machine running: starts them together, replaces the dead, ends all at once.
+
+Each child has a process group of its own, so that a Ctrl-C in the terminal reaches the supervisor alone
+and the end is orderly: first those who use the database, then the database.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from crawler.embedded import lifeline
+from crawler.embedded.postgresql import EmbeddedError, PostgreSQL
+
+LOOK_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 60.0
+# A child that ran this long was healthy: its next restart does not wait for the failures before.
+HEALTHY_SECONDS = 60.0
+
+
+class Stop(BaseException):
+    """Raised in the main thread by SIGINT and SIGTERM; no handler of Exception swallows it."""
+
+
+@dataclass
+class Child:
+    """One process to keep alive: its command and what its environment adds.
+
+    `queues` are those that only this child consumes. `ready` is a monotonic time, None until it says so.
+    """
+
+    name: str
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    queues: tuple[str, ...] = ()
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    ready: float | None = None
+    failures: int = 0
+    due: float = 0.0
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def start(self, ready_fd: int) -> None:
+        """Start the process, tied to this one and with a pipe on which it says that it is ready."""
+        words = {lifeline.READY_FD: str(ready_fd), lifeline.PROCESS_NAME: self.name}
+        self.started, self.ready = time.monotonic(), None
+        self.process = subprocess.Popen(  # noqa: S603 - commands of our own
+            self.command,
+            env={**os.environ, **self.environment, **words},
+            stdin=subprocess.DEVNULL,
+            pass_fds=(ready_fd,),
+            process_group=0,
+            preexec_fn=functools.partial(  # noqa: PLW1509 - one prctl call
+                lifeline.die_with_parent, signal.SIGKILL, os.getpid()
+            ),
+        )
+
+    def plan_restart(self, now: float) -> float:
+        """Count the failure and return the pause before the next start: 0.5 s, doubling to a minute."""
+        self.failures = 1 if now - self.started > HEALTHY_SECONDS else self.failures + 1
+        pause = min(0.5 * 2 ** (self.failures - 1), LONGEST_PAUSE_SECONDS)
+        self.due = now + pause
+        return pause
+
+
+class Supervisor:
+    """Watches children, and the embedded server where there is one, until Stop is raised."""
+
+    def __init__(
+        self,
+        children: Sequence[Child],
+        say: Callable[[str], None],
+        server: PostgreSQL | None = None,
+        release: Callable[[tuple[str, ...]], int] | None = None,
+    ) -> None:
+        self.children = children
+        self._say = say
+        self._server = server
+        self._release = release
+        self._pipe, self._ready_fd = os.pipe()
+        os.set_blocking(self._pipe, False)
+
+    def start(self, timeout: float, told: Callable[[Child], None]) -> None:
+        """Start all children together and return when each is ready; `told` hears of each as it comes.
+
+        Raises EmbeddedError when one ends before, or is not ready within `timeout` seconds.
+        """
+        for child in self.children:
+            self._start(child)
+        deadline = time.monotonic() + timeout
+        while waiting := [child for child in self.children if child.ready is None]:
+            for child in waiting:
+                if not child.running:
+                    raise EmbeddedError(f"{child.name} ended at once; what it said stands above")
+            if time.monotonic() > deadline:
+                names = ", ".join(child.name for child in waiting)
+                raise EmbeddedError(f"not ready after {timeout:.0f} s: {names}")
+            for child in self._heard(LOOK_SECONDS):
+                told(child)
+
+    def watch(self) -> None:
+        """Replace whatever dies, for ever; only Stop (or a bug) ends it."""
+        while True:
+            if self._server is not None and not self._server.running:
+                self._revive(self._server)
+            for child in self.children:
+                self._look_after(child)
+            for child in self._heard(LOOK_SECONDS):
+                self._say(f"{child.name} is back after {time.monotonic() - child.started:.1f} s")
+
+    def stop(self, patience: float = 8.0) -> None:
+        """Ask all children to end, kill those that do not within `patience` seconds, then end the server."""
+        for child in self.children:
+            if child.process is not None and child.running:
+                child.process.terminate()
+        deadline = time.monotonic() + patience
+        for child in self.children:
+            if child.process is not None:
+                try:
+                    child.process.wait(max(0.0, deadline - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    self._say(f"{child.name} does not end; killed")
+                    os.killpg(child.process.pid, signal.SIGKILL)
+                    child.process.wait()
+        if self._server is not None:
+            self._server.stop()
+
+    def _look_after(self, child: Child) -> None:
+        now = time.monotonic()
+        if child.process is not None and not child.running:
+            code, child.process = child.process.returncode, None
+            pause = child.plan_restart(now)
+            self._say(f"{child.name} ended ({_reason(code)}); starting it again in {pause:.1f} s")
+        if child.process is None and now >= child.due:
+            self._start(child)
+
+    def _start(self, child: Child) -> None:
+        """Start it, after what a run that was killed had taken from its queues is back in them."""
+        count = self._release(child.queues) if self._release is not None and child.queues else 0
+        if count:
+            self._say(f"{count} unfinished tasks of {child.name} go back to their queues")
+        child.start(self._ready_fd)
+
+    def _revive(self, server: PostgreSQL) -> None:
+        began = time.monotonic()
+        self._say("PostgreSQL ended; starting it again")
+        server.recover()
+        self._say(f"PostgreSQL is back after {time.monotonic() - began:.1f} s")
+
+    def _heard(self, timeout: float) -> list[Child]:
+        """Children that said they are ready, for the first time since their start; waits for a word."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pipe, selectors.EVENT_READ)
+            if not selector.select(timeout):
+                return []
+        names = set(os.read(self._pipe, 4096).decode().split())
+        heard = [child for child in self.children if child.name in names and child.ready is None]
+        for child in heard:
+            child.ready = time.monotonic()
+        return heard
+
+
+def raise_stop_on_signals() -> None:
+    """The first SIGINT or SIGTERM raises Stop; the ones after it are ignored while all is being ended."""
+
+    def handle(number: int, frame: object) -> None:
+        for known in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(known, signal.SIG_IGN)
+        raise Stop(signal.Signals(number).name)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
+
+
+def _reason(code: int) -> str:
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,227 @@
+"""`manage.py run`: everything Freshet needs on one machine, in one command and one terminal."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import socket
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.staticfiles.apps import StaticFilesConfig
+from django.contrib.staticfiles.finders import get_finders
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from crawler.celery import app
+from crawler.embedded import broker
+from crawler.embedded.postgresql import EmbeddedError, PostgreSQL, settle_credentials
+from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
+
+START_TIMEOUT_SECONDS = 90.0
+
+
+class Command(BaseCommand):
+    help = "Run the web server, the workers and the scheduler, and a private PostgreSQL where none is given."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--no-tick", action="store_true", help="leave the first tick to the scheduler")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start everything, watch over it, and end it all at the first Ctrl-C or SIGTERM.
+
+        1. PostgreSQL: our own, unless DATABASE_URL is given
+        2. the broker's queues
+        3. migrations, when there are any to run
+        4. static files, when they changed
+        5. an administrator, when there is none; the password is shown this once
+        6. web server, workers and scheduler, all at once; then one tick without waiting for its time
+        """
+        self._step_number = 0
+        self._server: PostgreSQL | None = None
+        self._supervisor: Supervisor | None = None
+        raise_stop_on_signals()
+        try:
+            self._start(first_tick=not options["no_tick"])
+        except Stop as reason:
+            self.stdout.write(f"\n{reason}: ending", ending="")
+        except (EmbeddedError, DatabaseError, ImproperlyConfigured) as error:
+            raise CommandError(str(error)) from error
+        finally:
+            began = time.monotonic()
+            self._end()
+            self.stdout.write(f" ... all ended after {time.monotonic() - began:.1f} s")
+
+    def _start(self, first_tick: bool) -> None:
+        began = time.monotonic()
+        if not port_is_free(settings.PORT):
+            raise CommandError(f"port {settings.PORT} is taken: end what uses it, or set PORT")
+        self._step("PostgreSQL", self._postgresql)
+        self._step("broker", self._broker)
+        self._step("migrations", migrate)
+        self._step("static files", collect_static)
+        self._step("administrator", ensure_administrator)
+        connections.close_all()
+        connection.close_pool()  # type: ignore[attr-defined]
+        # Workers elsewhere may share a broker that was given: what its dead left waits for the timeout.
+        ours = self._server is not None and not os.environ.get("CELERY_BROKER_URL")
+        release = partial(broker.release, broker_dsn()) if ours else None
+        self._supervisor = Supervisor(self._children(), self._say, self._server, release)
+        self._supervisor.start(START_TIMEOUT_SECONDS, self._tell_ready)
+        if first_tick:
+            app.send_task("crawler.tasks.tick", queue="tick", expires=settings.CRAWL_TICK_SECONDS)
+        self.stdout.write(
+            self.style.SUCCESS(f"ready: http://localhost:{settings.PORT}/ ({time.monotonic() - began:.1f} s)")
+        )
+        self._supervisor.watch()
+
+    def _end(self) -> None:
+        if self._supervisor is not None:
+            self._supervisor.stop()
+        elif self._server is not None:
+            self._server.stop()
+
+    def _postgresql(self) -> str:
+        if os.environ.get("DATABASE_URL"):
+            connection.ensure_connection()
+            return "given by DATABASE_URL"
+        if settle_credentials(settings.DATA_DIR):
+            # The settings were read before there was an address to read: start over with it.
+            os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
+        self._server = PostgreSQL(settings.DATA_DIR)
+        self._server.start()
+        connection.ensure_connection()
+        return f"on port {self._server.credentials.port}, data in {self._server.cluster}"
+
+    def _broker(self) -> str:
+        if uses_pgmq():
+            return "queues made" if broker.install(broker_dsn()) else "queues in PostgreSQL"
+        with app.connection_for_write() as link:
+            link.ensure_connection(max_retries=3, timeout=10)
+        return "given by CELERY_BROKER_URL"
+
+    def _children(self) -> list[Child]:
+        """The four processes. Terminals handle hostile bytes, so they are given no database."""
+        python = [sys.executable, "-m"]
+        worker = [*python, "celery", "--quiet", "-A", "crawler", "worker", "--pool", "prefork"]
+        worker += ["--concurrency", "2", "--loglevel", settings.LOG_LEVEL]
+        worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        own = "tick,store,enrich"
+        known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
+        known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
+        return [
+            Child(
+                "web",
+                [*python, "gunicorn", "-c", "python:crawler.embedded.web", "--bind", bind(), "crawler.wsgi"],
+                known,
+            ),
+            Child(
+                "controller",
+                [*worker, "-Q", own, "-n", "controller@freshet"],
+                known,
+                tuple(own.split(",")),
+            ),
+            Child(
+                "terminal",
+                [*worker, "-Q", "fetch", "-n", "terminal@freshet"],
+                {**known, "DATABASE_URL": "none"},
+                ("fetch",),
+            ),
+            Child(
+                "beat",
+                [*python, "celery", "--quiet", "-A", "crawler", "beat", "--loglevel", settings.LOG_LEVEL],
+                known,
+            ),
+        ]
+
+    def _step(self, name: str, work: Callable[[], str]) -> None:
+        began = time.monotonic()
+        result = work()
+        self._told(name, result, time.monotonic() - began)
+
+    def _tell_ready(self, child: Child) -> None:
+        self._told(child.name, "up", (child.ready or child.started) - child.started)
+
+    def _told(self, name: str, result: str, seconds: float) -> None:
+        self._step_number += 1
+        self.stdout.write(f"{self._step_number}. {name}: {result} ({seconds:.1f} s)")
+        self.stdout.flush()
+
+    def _say(self, line: str) -> None:
+        self.stderr.write(f"{time.strftime('%H:%M:%S')} {line}")
+
+
+def uses_pgmq() -> bool:
+    return bool(settings.CELERY_BROKER_URL.startswith("pgmq:"))
+
+
+def broker_dsn() -> str:
+    """The broker's address as libpq takes it."""
+    return str(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"])
+
+
+def bind() -> str:
+    """All interfaces once ALLOWED_HOSTS names a host that is not this machine, else the loopback one."""
+    local = set(settings.ALLOWED_HOSTS) <= set(settings.LOCAL_NAMES)
+    return f"{'127.0.0.1' if local else '0.0.0.0'}:{settings.PORT}"  # noqa: S104 - asked for
+
+
+def port_is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((bind().split(":")[0], port))
+        except OSError:
+            return False
+    return True
+
+
+def migrate() -> str:
+    """Run what the plan holds; with an empty plan nothing is touched, not even permissions."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if plan:
+        call_command("migrate", interactive=False, verbosity=0)
+    return f"{len(plan)} run" if plan else "none to run"
+
+
+def collect_static() -> str:
+    """Collect and compress when a source file changed since the last time."""
+    mark = static_fingerprint()
+    stamp = settings.STATIC_ROOT / ".stamp"
+    if stamp.exists() and stamp.read_text() == mark:
+        return "unchanged"
+    call_command("collectstatic", interactive=False, verbosity=0)
+    stamp.write_text(mark)
+    return "collected"
+
+
+def static_fingerprint() -> str:
+    """A digest of the names, sizes and times of all static files."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list(StaticFilesConfig.ignore_patterns):
+            stat = os.stat(storage.path(path))
+            digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def ensure_administrator() -> str:
+    """Make `admin` with a random password where no superuser exists; only the answer tells it."""
+    users = get_user_model().objects
+    if users.filter(is_superuser=True).exists():
+        return "exists"
+    password = secrets.token_urlsafe(12)
+    users.create_superuser("admin", email="", password=password)
+    return f"user admin, password {password} (shown only now)"
