@@ -7,11 +7,16 @@ are split one by one, and the query is a phrase of them, so that any part of a t
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
+from typing import Any
 
 from django.contrib.postgres.search import SearchQuery, SearchVectorField
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Expression, F, Func, Value
+from django.db.models.sql.compiler import SQLCompiler
 
 # ISO 639-1 code -> PostgreSQL text search configuration (those PostgreSQL 14 and later ship).
 STEMMERS = {
@@ -30,7 +35,10 @@ class ArticleVector(Func):
     output_field = SearchVectorField()
     template = "%(expressions)s"
 
-    def as_sql(self, compiler, connection, **extra):  # type: ignore[no-untyped-def]
+    def as_sql(  # type: ignore[override]
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
+    ) -> tuple[str, list[str | int]]:
+        """Columns into SQL; the configuration names are constants, so the expression is immutable."""
         columns = [compiler.compile(source)[0] for source in self.source_expressions]
         language, title, author, text = columns
         config = "CASE lower(split_part({}, '-', 1)) {} ELSE 'simple'::regconfig END".format(
@@ -54,10 +62,8 @@ def article_query(words: str, language: str = "") -> Expression:
     spaced = re.sub(f"[{CJK}]+", lambda run: f' "{" ".join(run[0])}" ', words)
     stemmer = STEMMERS.get(language.split("-", maxsplit=1)[0].lower())
     configs = ["simple", *([stemmer] if stemmer else STEMMERS.values())]
-    query: Expression = SearchQuery(spaced, config=configs[0], search_type="websearch")
-    for config in configs[1:]:
-        query = query | SearchQuery(spaced, config=config, search_type="websearch")
-    return query
+    queries = [SearchQuery(spaced, config=config, search_type="websearch") for config in configs]
+    return functools.reduce(operator.or_, queries)
 
 
 def highlighted(words: str) -> Func:

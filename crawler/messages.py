@@ -115,11 +115,12 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """A host's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable."""
+    """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable."""
 
     status: int
     text: str
     at: float
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +169,12 @@ class Harvest:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Harvests of one lease, sent as they come; `last` closes the lease, undone work is free again."""
+    """All harvests of one lease. It ends the lease; assignments without a harvest are free again."""
 
     host: str
     lease: str
     harvests: tuple[Harvest, ...] = ()
     robots: Robots | None = None
-    last: bool = False
 
 
 Message = TypeVar("Message", Batch, Report)
@@ -215,7 +215,8 @@ def _typed(kind: Any, value: Any) -> Any:
             return None
         kind = next(k for k in typing.get_args(kind) if k is not type(None))
     if is_dataclass(kind):
-        return kind(**{k: _typed(_hints(kind)[k], v) for k, v in value.items()})  # type: ignore[operator]
+        hints = _hints(kind)  # type: ignore[arg-type]
+        return kind(**{k: _typed(hints[k], v) for k, v in value.items()})  # type: ignore[operator]
     if typing.get_origin(kind) is tuple:
         inner = typing.get_args(kind)[0]
         return tuple(_typed(inner, v) for v in value)

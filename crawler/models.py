@@ -26,9 +26,16 @@ class Host(models.Model):
     )
     lease = models.UUIDField(null=True, blank=True, editable=False)
     leased_until = models.DateTimeField(null=True, blank=True, editable=False)
+    served = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When it last got a lease; the longest waiting goes first.",
+    )
     not_before = models.DateTimeField(
         null=True, blank=True, help_text="The host asked for a pause: no request before this time."
     )
+    robots_origin = models.CharField(max_length=300, blank=True, editable=False)
     robots_status = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     robots_text = models.TextField(blank=True, editable=False)
     robots_at = models.DateTimeField(null=True, blank=True, editable=False)

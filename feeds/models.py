@@ -227,6 +227,24 @@ class PostingHistory(models.Model):
         return f"posting history of feed {self.feed_id}"
 
 
+class PostingPopulation(models.Model):
+    """The posting of all feeds together: what is expected of a feed before it has shown its own habits.
+
+    One row; little-endian float64, 168 weighted counts and 168 weighted hours of exposure summed over feeds.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    week_counts = models.BinaryField()
+    week_exposure = models.BinaryField()
+    updated = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="one_population", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return f"posting of all feeds, {self.updated:%Y-%m-%d %H:%M}"
+
+
 class Retrieval(models.Model):
     """One visit to a feed, as it went."""
 

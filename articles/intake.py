@@ -1,0 +1,168 @@
+"""How articles come in: what a feed's harvest brought is stored, exactly once per feed and identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from articles.dating import Dated, date_entry, delay
+from articles.models import Article, Page, digest
+from crawler.http.urls import BadUrl, host_key, page_key
+from crawler.messages import Entry
+from crawler.models import Host
+
+MOST_REVISIONS = 24  # an entry that changes at every visit is no longer followed
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """New and edited entries of one feed, newest first as its document gave them."""
+
+    feed_id: int
+    at: float
+    previous: float | None
+    language: str
+    entries: tuple[Entry, ...]
+    edited: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of an arrival: how many were new, when they appeared (epoch seconds), how many edited."""
+
+    new: int = 0
+    edited: int = 0
+    published: tuple[float, ...] = ()
+
+
+def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, Stored]:
+    """Store entries inside the caller's transaction, which holds the feeds' rows; results by feed id.
+
+    Entries already there are left alone, so storing an arrival twice changes nothing. With `pages`
+    every new article gets its page row: waiting to be downloaded, or already stored by another feed.
+    """
+    known = _known_keys(arrivals)
+    fresh: list[Article] = []
+    results: dict[int, Stored] = {}
+    for arrival in arrivals:
+        dated: list[Dated] = []
+        for position, entry in enumerate(arrival.entries):
+            key = digest(entry.identity)
+            if (arrival.feed_id, key) in known:
+                continue
+            known.add((arrival.feed_id, key))
+            when = date_entry(entry.published, entry.updated, arrival.at, position)
+            dated.append(when)
+            fresh.append(_article(arrival, entry, when))
+        edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
+        published = tuple(d.published for d in dated if d.source == "feed")
+        results[arrival.feed_id] = Stored(len(dated), edited, published)
+    if pages:
+        _attach_pages(fresh)
+    Article.objects.bulk_create(fresh, ignore_conflicts=True, batch_size=1000)
+    return results
+
+
+def _known_keys(arrivals: Sequence[Arrival]) -> set[tuple[int, object]]:
+    keys = {digest(entry.identity) for arrival in arrivals for entry in arrival.entries}
+    if not keys:
+        return set()
+    rows = Article.objects.filter(feed_id__in=[a.feed_id for a in arrivals], identity_key__in=keys)
+    return set(rows.values_list("feed_id", "identity_key"))
+
+
+def _article(arrival: Arrival, entry: Entry, when: Dated) -> Article:
+    return Article(
+        feed_id=arrival.feed_id,
+        identity=entry.identity,
+        identity_key=digest(entry.identity),
+        url=entry.url,
+        published=datetime.fromtimestamp(when.published, UTC),
+        dating=when.source,
+        fetched=datetime.fromtimestamp(arrival.at, UTC),
+        delay=delay(when, arrival.at, arrival.previous),
+        **_said_by_feed(entry, arrival.language),
+    )
+
+
+def _said_by_feed(entry: Entry, language: str) -> dict[str, object]:
+    """Columns that the feed's own words fill, now and when it edits the entry."""
+    return {
+        "title": entry.title,
+        "author": entry.author,
+        "category": entry.categories[0][:200] if entry.categories else "",
+        "categories": list(entry.categories),
+        "language": entry.language or language,
+        "summary": entry.summary,
+        "content": entry.content,
+        "text": entry.text,
+        "text_length": len(entry.text),
+        "enclosures": [asdict(enclosure) for enclosure in entry.enclosures],
+    }
+
+
+def _rewrite(arrival: Arrival, entry: Entry) -> int:
+    """Take over what the feed changed in an entry. The page's main text stays where there is one."""
+    said = _said_by_feed(entry, arrival.language)
+    row = Article.objects.filter(
+        feed_id=arrival.feed_id, identity_key=digest(entry.identity), revision__lt=MOST_REVISIONS
+    )
+    article = row.select_related("page").first()
+    if article is None:
+        return 0
+    if article.page and article.page.status == Page.Status.STORED:
+        text = fuller(article.page.text, entry.text)
+        said |= {"text": text, "text_length": len(text), "language": article.language}
+    return row.update(**said, revision=F("revision") + 1, updated=Now())
+
+
+def fuller(page_text: str, feed_text: str) -> str:
+    """The page's main text, unless it is missing or clearly less than what the feed itself carries."""
+    return page_text if len(page_text) >= len(feed_text) / 2 and page_text else feed_text
+
+
+def _attach_pages(fresh: Iterable[Article]) -> None:
+    """Give every new article its page, making a waiting one for each address seen first now."""
+    keyed: dict[str, list[Article]] = {}
+    for article in fresh:
+        try:
+            keyed.setdefault(page_key(article.url), []).append(article)
+        except BadUrl:
+            continue  # an entry without a usable link keeps what the feed says
+    if not keyed:
+        return
+    keys = {key: digest(key) for key in keyed}
+    pages = _pages(keys.values())
+    hosts = Host.objects.named({host_key(key) for key in keyed if keys[key] not in pages})
+    missing = [
+        Page(url=articles[0].url, url_key=keys[key], host_id=hosts[host_key(key)])
+        for key, articles in keyed.items()
+        if keys[key] not in pages
+    ]
+    if missing:
+        Page.objects.bulk_create(missing, ignore_conflicts=True, batch_size=1000)
+        pages = _pages(keys.values())
+    for key, articles in keyed.items():
+        for article in articles:
+            _take_page(article, pages[keys[key]])
+
+
+def _pages(keys: Iterable[object]) -> Mapping[object, Page]:
+    rows = Page.objects.filter(url_key__in=list(keys)).only(
+        "id", "url_key", "status", "text", "language", "author"
+    )
+    return {page.url_key: page for page in rows}
+
+
+def _take_page(article: Article, page: Page) -> None:
+    """Link an article to its page and, when that is stored already, use its text at once."""
+    article.page = page
+    if page.status == Page.Status.STORED:
+        article.text = fuller(page.text, article.text)
+        article.text_length = len(article.text)
+        article.language = page.language or article.language
+        article.author = article.author or page.author

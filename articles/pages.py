@@ -1,0 +1,153 @@
+"""Article pages on their way: which are waiting, which go out under a lease, and what came back."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from articles.dating import believable
+from articles.intake import fuller
+from articles.models import Article, Page
+from crawler.http.failures import Failure
+from crawler.messages import Assignment, Harvest
+
+MOST_ATTEMPTS = 8
+# Failures that another attempt will not mend.
+FINAL = {
+    Failure.GONE, Failure.BAD_URL, Failure.BAD_SCHEME, Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT,
+    Failure.UNSUPPORTED_TYPE, Failure.TOO_LARGE, Failure.TOO_DEEP, Failure.REDIRECT,
+}  # fmt: skip
+FINAL_STATUS = {400, 401, 402, 404, 405, 406, 451}
+
+
+def waiting(now: datetime) -> QuerySet[Page]:
+    """Pages that may be downloaded now."""
+    return Page.objects.filter(status=Page.Status.WAITING, lease__isnull=True, not_before__lte=now)
+
+
+def lease_pages(
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, int], now: datetime
+) -> dict[int, list[Assignment]]:
+    """Put waiting pages under the leases of their hosts: at most `room` of a host, first found first."""
+    taken: dict[int, list[Assignment]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE articles_page SET lease = chosen.lease
+            FROM (
+                SELECT asked.lease, page.id
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
+                CROSS JOIN LATERAL (
+                    SELECT id FROM articles_page
+                    WHERE host_id = asked.host AND status = 'waiting' AND lease IS NULL AND not_before <= %s
+                    ORDER BY id LIMIT asked.room
+                ) AS page
+            ) AS chosen
+            WHERE articles_page.id = chosen.id
+            RETURNING articles_page.host_id, articles_page.id, articles_page.url
+            """,
+            [list(leases), list(leases.values()), [room[host] for host in leases], now],
+        )
+        for host, page, url in cursor.fetchall():
+            taken.setdefault(host, []).append(Assignment(kind="page", id=page, url=url))
+    return taken
+
+
+def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap: float) -> None:
+    """Store downloaded pages and give their text to their articles; inside the caller's transaction.
+
+    Only pages still under one of the leases count, so a harvest that comes twice changes nothing.
+    A page that failed waits `gap` seconds twofold, fourfold ... before the next attempt.
+    """
+    brought = {harvest.id: harvest for harvest in harvests}
+    rows = Page.objects.select_for_update().filter(id__in=brought, lease__in=leases).defer("html", "text")
+    stored: dict[int, Page] = {}
+    for page in rows.order_by("id"):
+        harvest = brought[page.id]
+        page.lease = None
+        page.attempts += 1
+        if harvest.failure:
+            _fail(page, harvest, gap)
+        else:
+            _store(page, harvest)
+            stored[page.id] = page
+    _give_text(stored)
+
+
+def release_pages(leases: Sequence[uuid.UUID]) -> int:
+    """Free pages whose lease ended without an answer for them; how many there were."""
+    return Page.objects.filter(lease__in=leases).update(lease=None)
+
+
+def _fail(page: Page, harvest: Harvest, gap: float) -> None:
+    kind = Failure.of(harvest.failure)
+    page.failure, page.failure_detail = harvest.failure, harvest.detail[:1000]
+    if kind is Failure.ROBOTS and harvest.status < 500:
+        page.status = Page.Status.REFUSED
+    elif kind in FINAL or harvest.status in FINAL_STATUS or page.attempts >= MOST_ATTEMPTS:
+        page.status = Page.Status.FAILED
+    pause = max(harvest.retry_after or 0.0, gap * 2**page.attempts)
+    page.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=pause)
+    page.save(update_fields=["lease", "attempts", "failure", "failure_detail", "status", "not_before"])
+
+
+def _store(page: Page, harvest: Harvest) -> None:
+    document = harvest.page
+    if document is None:
+        raise ValueError(f"page {page.id}: a harvest without failure has no document")
+    published = believable(document.published, harvest.at)
+    page.status = Page.Status.STORED
+    page.failure = page.failure_detail = ""
+    page.fetched = datetime.fromtimestamp(harvest.at, UTC)
+    page.html, page.title, page.text = document.html, document.title, document.text
+    page.language, page.author, page.canonical_url = (
+        document.language,
+        document.author,
+        document.canonical_url,
+    )
+    page.published = datetime.fromtimestamp(published, UTC) if published else None
+    page.save()
+
+
+def _give_text(stored: Mapping[int, Page]) -> None:
+    """Hand main text, language, author and, where the feed gave none, the date to the pages' articles."""
+    if not stored:
+        return
+    articles = list(
+        Article.objects.filter(page__in=list(stored)).only(
+            "page_id", "text", "text_length", "language", "author", "published", "dating", "fetched", "title"
+        )
+    )
+    for article in articles:
+        page = stored[article.page_id or 0]
+        article.text = fuller(page.text, article.text)
+        article.text_length = len(article.text)
+        article.language = page.language or article.language
+        article.author = article.author or page.author
+        article.title = article.title or page.title
+        if article.dating == Article.Dating.FETCHED and page.published and page.published <= article.fetched:
+            article.published, article.dating = page.published, Article.Dating.PAGE
+        article.updated = Now()
+    Article.objects.bulk_update(
+        articles,
+        ["text", "text_length", "language", "author", "title", "published", "dating", "updated"],
+        batch_size=100,
+    )
+
+
+def postpone(leases: Sequence[uuid.UUID], until: datetime, detail: str) -> int:
+    """Free pages whose harvest could not be stored, for a later attempt; after too many they are given up."""
+    rows = Page.objects.filter(lease__in=leases)
+    rows.filter(attempts__gte=MOST_ATTEMPTS - 1).update(status=Page.Status.FAILED)
+    return rows.update(
+        lease=None,
+        attempts=F("attempts") + 1,
+        not_before=until,
+        failure=Failure.LOST,
+        failure_detail=detail[:1000],
+    )

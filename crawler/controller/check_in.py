@@ -1,0 +1,115 @@
+"""Checking reports in: articles, retrievals, validators, histories and next states in one transaction."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+
+from articles import pages
+from articles.intake import Arrival, store_arrivals
+from crawler.controller import leases
+from crawler.controller.outage import outage
+from crawler.http.failures import Failure
+from crawler.messages import Report
+from crawler.models import Host
+from feeds import visits
+
+log = logging.getLogger(__name__)
+
+# A whole host pauses after a refusal for at most this long; the feed or page itself waits in full.
+LONGEST_HOST_PAUSE = 600.0
+
+
+def check_in(reports: Sequence[Report]) -> None:
+    """Store what terminals brought. Running it twice, or after the lease expired, changes nothing.
+
+    Reports are stored together; if the database refuses one of them, each is tried alone, so that a
+    document PostgreSQL cannot take does not keep the others out.
+    """
+    try:
+        _store(reports)
+    except (DatabaseError, ValueError) as error:
+        if len(reports) == 1:
+            log.exception("the report of %s cannot be stored", reports[0].host)
+            _give_up(reports[0], error)
+            return
+        for report in reports:
+            check_in([report])
+
+
+@transaction.atomic
+def _store(reports: Sequence[Report]) -> None:
+    """The numbered way of every harvest.
+
+    1. Lock the hosts whose lease is still the report's; drop other reports.
+    2. Lock the feeds, store their articles and make their pages.
+    3. Settle the feeds: log, validators, posting history, next state, lease released.
+    4. Store the pages and hand their text to the articles.
+    5. Release what was not done, and the hosts.
+    """
+    reported = {uuid.UUID(report.lease): report for report in reports}
+    hosts = list(Host.objects.select_for_update().filter(lease__in=reported).order_by("id"))
+    held = [host.lease for host in hosts if host.lease]
+    harvests = [harvest for lease in held for harvest in reported[lease].harvests]
+
+    opened = visits.open_visits([h for h in harvests if h.kind == "feed"], held)
+    stored = store_arrivals([_arrival(visit) for visit in opened], pages=settings.CRAWL_ARTICLE_PAGES)
+    for visit in opened:
+        brought = stored[visit.feed.id]
+        visit.new, visit.edited, visit.published = brought.new, brought.edited, brought.published
+    visits.settle(opened, ours=outage(harvests))
+
+    gap = float(settings.CRAWL_MIN_GAP_SECONDS)
+    pages.check_in_pages([h for h in harvests if h.kind == "page"], held, gap)
+
+    visits.release_feeds(held)
+    pages.release_pages(held)
+    for host in hosts:
+        if host.lease:
+            _leave_host(host, reported[host.lease])
+
+
+def _arrival(visit: visits.Visit) -> Arrival:
+    document = visit.harvest.feed
+    return Arrival(
+        feed_id=visit.feed.id,
+        at=visit.harvest.at,
+        previous=visit.previous,
+        language=document.language if document else "",
+        entries=document.entries if document else (),
+        edited=document.edited if document else (),
+    )
+
+
+def _leave_host(host: Host, report: Report) -> None:
+    """Remember robots.txt and a wish for a pause, and set the host free."""
+    if report.robots is not None:
+        host.robots_status, host.robots_text = report.robots.status, report.robots.text
+        host.robots_origin = report.robots.origin[:300]
+        host.robots_at = datetime.fromtimestamp(report.robots.at, UTC)
+    pauses = [
+        harvest.at + min(harvest.retry_after or 0.0, LONGEST_HOST_PAUSE)
+        for harvest in report.harvests
+        if harvest.failure == Failure.THROTTLED
+    ]
+    if pauses:
+        host.not_before = datetime.fromtimestamp(max(pauses), UTC)
+    host.lease = host.leased_until = None
+    host.save()
+
+
+def _give_up(report: Report, error: Exception) -> None:
+    """A report that cannot be stored counts as lost, so that its feeds back off instead of coming at once."""
+    now = datetime.now(UTC)
+    with transaction.atomic():
+        held = Host.objects.select_for_update().filter(lease=uuid.UUID(report.lease)).first()
+        if held is None or held.lease is None:
+            return
+        visits.lose([held.lease], now)
+        pages.postpone([held.lease], now + timedelta(seconds=leases.lease_seconds()), str(error))
+        leases.close([held.lease])

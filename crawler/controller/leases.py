@@ -1,0 +1,101 @@
+"""Handing out work: a lease on a host is the right to send it requests, and has an expiry.
+
+Selected feeds and waiting pages of a free host go out together as one batch, so that no two terminals,
+on whatever machine, ever talk to one host at a time.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+
+from articles import pages
+from crawler.messages import Assignment, Batch, Robots
+from crawler.models import Host
+from feeds import visits
+
+MOST_IN_BATCH = 20
+# A terminal starts no request after this much of its batch, so that a host's next feeds need not wait.
+BATCH_SECONDS = 10.0
+# What a lease allows for on top of the last request's deadline: the batch itself, queues, slow clocks.
+SLACK_SECONDS = 30.0
+
+
+def lease_seconds() -> float:
+    """How long a lease lasts."""
+    return float(settings.FETCH_DEADLINE_SECONDS) + SLACK_SECONDS
+
+
+@transaction.atomic
+def hand_out(now: datetime) -> list[Batch]:
+    """Lease free hosts that have work, the longest unserved first, and build their batches.
+
+    At most CRAWL_HOSTS_IN_FLIGHT hosts are out at once: what is not handed out waits in PostgreSQL,
+    where it can still be changed, and not in a queue.
+    """
+    room = settings.CRAWL_HOSTS_IN_FLIGHT - Host.objects.filter(lease__isnull=False).count()
+    if room <= 0:
+        return []
+    hosts = {host.id: host for host in _free_hosts_with_work(now)[:room]}
+    if not hosts:
+        return []
+    leases = {host: uuid.uuid4() for host in hosts}
+    work: dict[int, list[Assignment]] = {host: [] for host in hosts}
+    for host, assigned in visits.lease_feeds(leases, MOST_IN_BATCH).items():
+        work[host] += assigned
+    left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
+    for host, assigned in pages.lease_pages(leases, left, now).items():
+        work[host] += assigned
+    until = now + timedelta(seconds=lease_seconds())
+    taken = [hosts[host] for host, assigned in work.items() if assigned]
+    for row in taken:
+        row.lease, row.leased_until, row.served = leases[row.id], until, now
+    Host.objects.bulk_update(taken, ["lease", "leased_until", "served"])
+    return [_batch(row, work[row.id]) for row in taken]
+
+
+def sweep(now: datetime) -> int:
+    """Take back leases that have expired; how many. Their feeds and pages go out again."""
+    with transaction.atomic():
+        expired = Host.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)
+        hosts = list(expired.order_by("id"))
+        close([host.lease for host in hosts if host.lease])
+        visits.lose([host.lease for host in hosts if host.lease], now)
+        pages.release_pages([host.lease for host in hosts if host.lease])
+    return len(hosts)
+
+
+def close(leases: Sequence[uuid.UUID]) -> None:
+    """Set the hosts of these leases free."""
+    Host.objects.filter(lease__in=leases).update(lease=None, leased_until=None)
+
+
+def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
+    feeds = visits.selected().filter(status="active", host=OuterRef("pk"))
+    return (
+        Host.objects.select_for_update(skip_locked=True, of=("self",))
+        .filter(Q(not_before__isnull=True) | Q(not_before__lte=now), lease__isnull=True)
+        .filter(Exists(feeds) | Exists(pages.waiting(now).filter(host=OuterRef("pk"))))
+        .order_by(F("served").asc(nulls_first=True), "id")
+    )
+
+
+def _batch(host: Host, assignments: Sequence[Assignment]) -> Batch:
+    robots = None
+    if host.robots_at is not None and host.robots_status is not None:
+        robots = Robots(host.robots_status, host.robots_text, host.robots_at.timestamp(), host.robots_origin)
+    if host.lease is None or host.leased_until is None:
+        raise ValueError(f"host {host.name} has no lease")
+    return Batch(
+        host=host.name,
+        lease=str(host.lease),
+        expires=host.leased_until.timestamp(),
+        spacing=settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing,
+        assignments=tuple(assignments),
+        robots=robots,
+    )

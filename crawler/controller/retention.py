@@ -1,0 +1,47 @@
+"""What is kept and for how long: the RETENTION_* settings, applied a little at every tick."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+
+from articles.models import Article, Page
+from crawler.models import Tick
+from feeds.models import Retrieval
+
+AT_ONCE = 5000  # rows a tick, so that no tick is long
+KEPT_TICKS_DAYS = 30
+
+
+def tidy(now: datetime) -> dict[str, int]:
+    """Delete what is older than its retention, and bodies of old pages; rows changed by table."""
+    return {
+        "ticks": _delete(Tick.objects.filter(started__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
+        "retrievals": _expire(Retrieval.objects, "at", settings.RETENTION_RETRIEVALS_DAYS, now),
+        "articles": _expire(Article.objects, "fetched", settings.RETENTION_ARTICLES_DAYS, now),
+        "bodies": _empty_bodies(now),
+    }
+
+
+def _expire(rows, column: str, days: int, now: datetime) -> int:  # type: ignore[no-untyped-def]
+    """Rows whose `column` is older than `days` (0: kept for ever)."""
+    return _delete(rows.filter(**{f"{column}__lt": now - timedelta(days=days)})) if days else 0
+
+
+def _delete(rows) -> int:  # type: ignore[no-untyped-def]
+    old = list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+    if old:
+        rows.model.objects.filter(pk__in=old).delete()
+    return len(old)
+
+
+def _empty_bodies(now: datetime) -> int:
+    """Drop the HTML, not the text, of pages fetched long ago."""
+    days = settings.RETENTION_PAGE_HTML_DAYS
+    if not days:
+        return 0
+    old = Page.objects.filter(fetched__lt=now - timedelta(days=days)).filter(~Q(html=b""))
+    ids = list(old.order_by("fetched").values_list("pk", flat=True)[:AT_ONCE])
+    return Page.objects.filter(pk__in=ids).update(html=b"") if ids else 0

@@ -1,0 +1,87 @@
+"""`manage.py tick [--now] [--json]`: one tick of the controller, waiting for its harvests."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Count, Q, Sum
+
+from crawler.controller import pulses
+from crawler.controller.tick import tick
+from crawler.inline import work_off
+from crawler.models import Tick
+from crawler.tasks import dispatch
+from feeds.models import Feed, Retrieval
+
+
+class Command(BaseCommand):
+    """Runs a tick now. Workers serve it when some are alive, else this process does."""
+
+    help = "Run one tick of the controller and wait for its harvests."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--now",
+            action="store_true",
+            help="select every feed whose floors allow it, whatever its schedule says",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument(
+            "--wait", type=float, default=300, metavar="SECONDS", help="at most (default 300)"
+        )
+
+    def handle(self, *args: Any, now: bool, json: bool, wait: float, **options: Any) -> None:
+        started = datetime.now(UTC)
+        done = tick(started, everything=now)
+        if done is None:
+            raise CommandError("another controller is in the middle of a tick; try again")
+        workers = pulses.alive(started, timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS))
+        if workers:
+            dispatch()
+            _wait_for_workers(wait)
+        else:
+            work_off()
+        self.stdout.write(_as_json(done) if json else _in_words(done, workers))
+
+
+def _wait_for_workers(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while Feed.objects.filter(selected_at__isnull=False).exists() and time.monotonic() < until:
+        time.sleep(0.2)
+
+
+def _result(done: Tick) -> dict[str, int]:
+    counts = Retrieval.objects.filter(at__gte=done.started).aggregate(
+        retrieved=Count("id"),
+        not_modified=Count("id", filter=Q(outcome=Retrieval.Outcome.NOT_MODIFIED)),
+        failed=Count("id", filter=Q(outcome=Retrieval.Outcome.FAILED)),
+        new_articles=Sum("new", default=0),
+    )
+    waiting = Feed.objects.filter(selected_at__isnull=False).count()
+    return {
+        "training": done.training,
+        "ranked": done.ranked,
+        "swept": done.swept,
+        **counts,
+        "waiting": waiting,
+    }
+
+
+def _as_json(done: Tick) -> str:
+    return json.dumps({"started": done.started.isoformat(), "policy": done.policy, **_result(done)})
+
+
+def _in_words(done: Tick, workers: bool) -> str:
+    got = _result(done)
+    served = "by the workers" if workers else "in this process, as no worker answers"
+    return (
+        f"Selected {got['training']} training feeds and {got['ranked']} of {done.candidates} ranked ones "
+        f"({done.policy}); {got['retrieved']} retrieved {served}: {got['new_articles']} new articles, "
+        f"{got['not_modified']} not modified, {got['failed']} failed; {got['waiting']} still waiting."
+    )

@@ -1,0 +1,80 @@
+"""The Celery tasks: thin, idempotent, and importing their side only when they run.
+
+A terminal process never imports the controller, and the controller never the parsers of web bytes.
+"""
+
+# ruff: noqa: PLC0415
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from celery import shared_task
+
+from crawler.messages import Batch, Report, decode, encode
+
+log = logging.getLogger(__name__)
+
+HOSTS_IN_MESSAGE = 16
+
+
+@shared_task(name="crawler.tasks.tick")
+def tick() -> None:
+    """Beat's message: one tick, then hand out, then a pulse through the queues."""
+    from crawler.controller import pulses, retention
+    from crawler.controller import tick as controller
+
+    now = datetime.now(UTC)
+    if controller.lately(now) or controller.tick(now) is None:
+        return
+    dispatch()
+    for queue in pulses.QUEUES:
+        pulses.sent(queue, now)
+        pulse.apply_async(args=(queue,), queue=queue)
+    retention.tidy(now)
+
+
+@shared_task(name="crawler.tasks.dispatch")
+def dispatch() -> None:
+    """Hand out what is selected and waiting, as far as hosts are free."""
+    from crawler.controller import leases
+
+    batches = [encode(batch) for batch in leases.hand_out(datetime.now(UTC))]
+    for start in range(0, len(batches), HOSTS_IN_MESSAGE):
+        fetch.delay(batches[start : start + HOSTS_IN_MESSAGE])
+
+
+@shared_task(name="crawler.tasks.fetch")
+def fetch(batches: Sequence[str]) -> None:
+    """A terminal's work: serve the batches and send the reports on."""
+    from crawler.terminals.client import terminal_client, terminal_threads
+    from crawler.terminals.serve import serve
+
+    decoded = [decode(Batch, batch) for batch in batches]
+    for reports in serve(terminal_client(), decoded, terminal_threads()):
+        store.delay([encode(report) for report in reports])
+
+
+@shared_task(name="crawler.tasks.store")
+def store(reports: Sequence[str]) -> None:
+    """Check reports in, and give the hosts that became free their next work."""
+    from crawler.controller.check_in import check_in
+
+    check_in([decode(Report, report) for report in reports])
+    dispatch()
+
+
+@shared_task(name="crawler.tasks.pulse")
+def pulse(queue: str) -> None:
+    """A sign of life: whoever serves `queue` answers on the queue `store`."""
+    pulse_answered.delay(queue)
+
+
+@shared_task(name="crawler.tasks.pulse_answered")
+def pulse_answered(queue: str) -> None:
+    """Write down that a worker of `queue` lives."""
+    from crawler.controller import pulses
+
+    pulses.answered(queue, datetime.now(UTC))

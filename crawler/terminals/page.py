@@ -1,0 +1,33 @@
+"""One download of an article's page: robots.txt, GET, main text."""
+
+from __future__ import annotations
+
+import time
+
+from articles.extraction import ExtractionError, extract_page
+
+from crawler.http import robots
+from crawler.http.client import ACCEPT_PAGE, Client
+from crawler.http.failures import Failure, FetchError
+from crawler.messages import Assignment, Harvest, Robots
+from crawler.terminals.answers import answered, refused
+
+
+def retrieve_page(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
+    """The harvest of a page; every failure is named in it, nothing is raised."""
+    at = time.time()
+    if rules.status >= 500:
+        detail = "robots.txt cannot be read now; until it can, nothing of this host is fetched (RFC 9309)"
+        return refused(assignment, at, FetchError(Failure.ROBOTS, detail, status=503))
+    if not robots.allowed(rules, assignment.url, client.config.user_agent):
+        return refused(assignment, at, FetchError(Failure.ROBOTS, "robots.txt does not allow this page"))
+    try:
+        response = client.get(assignment.url, accept=ACCEPT_PAGE, spacing=spacing)
+    except FetchError as error:
+        return refused(assignment, at, error)
+    try:
+        page = extract_page(response.body, url=response.url, content_type=response.content_type)
+    except ExtractionError as error:
+        failure = Failure(error.kind).value
+        return answered(assignment, at, response, failure=failure, detail=error.detail)
+    return answered(assignment, at, response, page=page)

@@ -1,0 +1,89 @@
+"""A terminal serves batches: downloads, analyses, answers. No database; hostile bytes stop here."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from urllib.parse import urlsplit
+
+from crawler.http import robots
+from crawler.http.client import Client
+from crawler.http.failures import Failure
+from crawler.messages import Assignment, Batch, Harvest, Report, Robots
+from crawler.terminals.feed import retrieve_feed
+from crawler.terminals.page import retrieve_page
+
+log = logging.getLogger(__name__)
+
+GATHER_SECONDS = 0.5
+ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
+BATCH_SECONDS = 10.0  # after this the rest of a batch is given back, so that nobody waits for a slow host
+
+
+def serve(client: Client, batches: Iterable[Batch], executor: ThreadPoolExecutor) -> Iterator[list[Report]]:
+    """Reports in groups as they come: hosts side by side, the assignments of one host one after another.
+
+    A report waits half a second at most for company: fewer and larger messages, fewer transactions.
+    """
+    pending = {executor.submit(serve_host, client, batch) for batch in batches}
+    ready: list[Report] = []
+    last_sent = time.monotonic()
+    while pending:
+        done, pending = wait(pending, timeout=GATHER_SECONDS, return_when=FIRST_COMPLETED)
+        ready += [future.result() for future in done]
+        if ready and (not pending or time.monotonic() - last_sent >= GATHER_SECONDS):
+            yield ready
+            ready, last_sent = [], time.monotonic()
+
+
+def serve_host(client: Client, batch: Batch) -> Report:
+    """All assignments of one host, as far as its lease and its turn last. Never raises."""
+    started = time.time()
+    last_start = min(started + BATCH_SECONDS, batch.expires - client.config.deadline)
+    harvests: list[Harvest] = []
+    rules = _known_rules(batch, started)
+    for assignment in batch.assignments:
+        if time.time() > last_start:
+            break
+        if assignment.kind == "page":
+            rules = _rules_for(client, assignment, rules, batch.spacing)
+        harvests.append(_retrieve(client, assignment, rules, batch.spacing))
+    readable = rules is not None and rules.status < 500
+    return Report(batch.host, batch.lease, tuple(harvests), rules if readable else None)
+
+
+def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    try:
+        if assignment.kind == "page" and rules is not None:
+            delay = robots.crawl_delay(rules, client.config.user_agent)
+            return retrieve_page(client, assignment, rules, max(spacing, delay))
+        return retrieve_feed(client, assignment, spacing)
+    except Exception as error:  # a document that breaks the analysis must not break the batch
+        log.exception("%s %s cannot be analysed", assignment.kind, assignment.url)
+        detail = f"the analysis failed: {type(error).__name__}: {error}"[:500]
+        return Harvest(
+            assignment.kind,
+            assignment.id,
+            time.time(),
+            assignment.url,
+            failure=Failure.MALFORMED,
+            detail=detail,
+        )
+
+
+def _known_rules(batch: Batch, now: float) -> Robots | None:
+    """The copy of robots.txt that came with the batch, while it is fresh."""
+    copy = batch.robots
+    return copy if copy is not None and now - copy.at < ROBOTS_AGE else None
+
+
+def _rules_for(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Robots:
+    """robots.txt of the page's origin, read when the copy at hand is another's or none."""
+    parts = urlsplit(assignment.url)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    if rules is not None and rules.origin == origin:
+        return rules
+    read = robots.read_robots(client, origin, time.time(), spacing)
+    return Robots(read.status, read.text, read.at, origin)

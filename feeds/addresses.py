@@ -1,0 +1,60 @@
+"""A feed's address changes: a site's page named its feed, or a permanent redirect is believed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.messages import FeedLink
+from crawler.models import Host
+from feeds.models import Feed, FeedAlias
+
+log = logging.getLogger(__name__)
+
+
+def known_as(canonical: str) -> Feed | None:
+    """The feed with this canonical address, now or earlier."""
+    feed = Feed.objects.filter(canonical_url=canonical).first()
+    return feed or Feed.objects.filter(aliases__canonical_url=canonical).first()
+
+
+def move_to(feed: Feed, url: str) -> Feed:
+    """Give a feed a new address, visited at once and unconditionally; the old one stays as an alias.
+
+    Returns the feed, or the one that had the address already: a feed that was never read is merged
+    into it, one with articles of its own is left as it is. Raises BadUrl.
+    """
+    canonical = canonical_url(url)
+    old = feed.canonical_url
+    other = known_as(canonical)
+    if other is not None and other.id != feed.id:
+        if feed.last_success is not None:
+            log.warning("%s moved to %s, which is feed %s already; both are kept", feed.url, url, other.id)
+            return feed
+        feed.aliases.update(feed=other)
+        feed.delete()
+        FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": other})
+        return other
+    feed.url, feed.canonical_url = url, canonical
+    feed.host_id = Host.objects.named({host_key(canonical)})[host_key(canonical)]
+    feed.forget_validators()
+    feed.moved_to, feed.moved_count, feed.moved_since = "", 0, None
+    feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
+    feed.selected_at, feed.selected_because = datetime.now(UTC), "its address changed"
+    feed.save()
+    if old != canonical:
+        FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": feed})
+    return feed
+
+
+def follow_discovery(feed: Feed, links: Sequence[FeedLink]) -> Feed:
+    """Turn a feed that was added by its site's address into the first usable feed the page names."""
+    for link in links:
+        try:
+            if canonical_url(link.url) != feed.canonical_url:
+                return move_to(feed, link.url)
+        except BadUrl:
+            continue
+    return feed

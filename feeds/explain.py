@@ -1,0 +1,134 @@
+"""Why the next retrieval of a feed is when it is, from the very state and policy that the tick uses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from django.conf import settings
+
+from crawler.models import Tick
+from feeds.models import Feed
+from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words, next_visit
+from feeds.states import blocks, live_policy
+
+HORIZON = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The next visit: `at` (None: not planned), the reason in words, and the numbers behind it.
+
+    `expected` new articles by now, `age` seconds since the last successful retrieval, `audience`
+    the factor for subscribers, `floor` the rule that holds the visit back (empty: none does),
+    `position` in the queue of its host or in the policy's order (None: not ranked).
+    """
+
+    at: datetime | None
+    reason: str
+    expected: float = 0.0
+    age: float = 0.0
+    audience: float = 1.0
+    floor: str = ""
+    position: int | None = None
+
+
+def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, Visit]:
+    """The next visit of every given feed, by id. A few queries however many feeds there are."""
+    waiting = [feed for feed in feeds if feed.status == Feed.Status.ACTIVE and not _on_its_way(feed)]
+    planned = _planned(waiting, now)
+    return {feed.id: planned.get(feed.id) or _unplanned(feed, now) for feed in feeds}
+
+
+def _on_its_way(feed: Feed) -> bool:
+    return feed.lease is not None or feed.selected_at is not None
+
+
+def _unplanned(feed: Feed, now: datetime) -> Visit:
+    """Feeds whose next visit is no matter of time."""
+    if feed.lease is not None:
+        return Visit(now, f"being retrieved now ({feed.selected_because})")
+    if feed.status == Feed.Status.GONE:
+        return Visit(None, "no visit: the publisher said that the feed is gone for good (410)")
+    if feed.status == Feed.Status.PAUSED:
+        return Visit(None, "no visit: the feed is paused")
+    return Visit(now, f"selected ({feed.selected_because}), waiting for its host to be free")
+
+
+def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, Visit]:
+    policy, last = live_policy(), Tick.objects.order_by("-started").first()
+    grid = _Grid.of(last, now)
+    by_id = {feed.id: feed for feed in feeds}
+    visits: dict[int, Visit] = {}
+    for states in blocks(Feed.objects.filter(id__in=list(by_id))):
+        rows = [by_id[int(feed)] for feed in states.id]
+        ranked = _ranked_times(policy, states, rows, last, now)
+        for i, feed in enumerate(rows):
+            visits[feed.id] = _visit(
+                feed, policy.explain(states, i, now.timestamp()), float(ranked[i]), grid, now
+            )
+    return visits
+
+
+def _ranked_times(
+    policy: Policy, states: FeedStates, feeds: Sequence[Feed], last: Tick | None, now: datetime
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """When each feed's key reaches the key at which the last tick stopped, not before its floor."""
+    floors = np.array([max(feed.not_before, now).timestamp() for feed in feeds])
+    cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
+    return next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
+
+
+def _visit(feed: Feed, why: Explanation, ranked: float, grid: _Grid, now: datetime) -> Visit:
+    held_back = feed.floor if feed.not_before > now else ""
+    if feed.phase == Feed.Phase.TRAINING:
+        at = max(feed.not_before, feed.training_due)
+        reason = _training_reason(feed, at)
+    elif math.isinf(ranked):
+        return Visit(None, f"not within {HORIZON.days} days: {why.formula}", why.expected or 0.0, why.age)
+    else:
+        at = datetime.fromtimestamp(ranked, UTC)
+        reason = feed.floor_detail if held_back and at <= feed.not_before else why.formula
+    return Visit(
+        at=grid.next(at),
+        reason=reason or "new feed",
+        expected=why.expected or 0.0,
+        age=why.age,
+        audience=why.audience,
+        floor=held_back,
+    )
+
+
+def _training_reason(feed: Feed, at: datetime) -> str:
+    if feed.last_success is None and not feed.failure_streak:
+        return "new feed: its first visit"
+    if at == feed.not_before and feed.not_before > feed.training_due:
+        return feed.floor_detail
+    toe = math.ceil(feed.training_m - 1e-9)
+    most = settings.CRAWL_TRAINING_MAX_TICKS
+    ticks = f"{toe} ticks" if toe <= most else f"{most} ticks (the ceiling; M asks for {toe})"
+    since = in_words((at - feed.training_since).total_seconds())
+    state = f"M = {feed.training_m:.2f}, T = {feed.training_t:.1f}"
+    return f"training: {state}, so ToE is {ticks}; watched for {since}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The times at which ticks happen: a visit takes place at the first tick after it is due."""
+
+    first: datetime
+    length: float
+
+    @classmethod
+    def of(cls, last: Tick | None, now: datetime) -> _Grid:
+        length = float(settings.CRAWL_TICK_SECONDS)
+        return cls(
+            last.started if last and now - last.started < timedelta(seconds=3 * length) else now, length
+        )
+
+    def next(self, due: datetime) -> datetime:
+        ticks = max(1, math.ceil((due - self.first).total_seconds() / self.length))
+        return self.first + timedelta(seconds=ticks * self.length)

@@ -1,0 +1,107 @@
+"""Which feeds a tick takes: training feeds by ToE, the others by the policy's rank within the budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+
+from feeds.models import Feed
+from feeds.scheduling.base import FeedStates, Policy, select
+from feeds.scheduling.rates import Floats, Integers
+from feeds.states import blocks, live_policy
+
+TRAINING_POLICY = "advarss-training"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Feeds the policy took of its candidates, and the key at which it stopped (None: it could take all)."""
+
+    taken: int
+    candidates: int
+    cutoff: float | None
+
+
+def allowed(now: datetime) -> QuerySet[Feed]:
+    """Idle feeds whose floors have passed and that do not ask to be skipped at this hour."""
+    return (
+        Feed.objects.due(now)
+        .exclude(skip_hours__contains=[now.hour])
+        .exclude(skip_days__contains=[now.weekday()])
+    )
+
+
+def end_training(now: datetime) -> int:
+    """Move feeds that were watched for CRAWL_TRAINING_DAYS to the normal phase; how many."""
+    if settings.CRAWL_POLICY == TRAINING_POLICY:
+        return 0
+    old = now - timedelta(days=settings.CRAWL_TRAINING_DAYS)
+    grown = Feed.objects.filter(
+        phase=Feed.Phase.TRAINING, training_since__lte=old, last_success__isnull=False
+    )
+    return grown.update(phase=Feed.Phase.NORMAL)
+
+
+def select_training(now: datetime, *, everything: bool = False) -> int:
+    """Select training feeds whose ToE has reached zero (all of them with `everything`); how many.
+
+    A guarded update: running it twice selects nothing twice.
+    """
+    feeds = allowed(now).filter(phase=Feed.Phase.TRAINING)
+    if not everything:
+        feeds = feeds.filter(training_due__lte=now)
+    because = "asked for now" if everything else "training: its ToE reached zero"
+    return feeds.update(selected_at=now, selected_because=because)
+
+
+def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
+    """Select the first k feeds of the normal phase by the policy's key (all of them with `everything`)."""
+    at = now.timestamp()
+    ids, keys, last, expected = _keys(live_policy(), at, allowed(now).filter(phase=Feed.Phase.NORMAL))
+    take = len(ids) if everything else k
+    rows = select(FeedStates(id=ids, last=last), keys, np.ones(len(ids), dtype=bool), take)
+    _mark(now, ids[rows], expected[rows], len(ids))
+    left_out = len(rows) < len(ids)
+    return Ranked(len(rows), len(ids), float(keys[rows].min(initial=math.inf)) if left_out else None)
+
+
+def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, Floats, Floats, Floats]:
+    """Ids, keys, last retrievals and expected new articles of all candidates, computed block by block."""
+    columns: list[tuple[Integers, Floats, Floats, Floats]] = [
+        (np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
+    ]
+    for states in blocks(feeds):
+        expected = states.rates("weekly").expected(states.last, at)
+        columns.append((states.id, policy.keys(states, at), states.last, expected))
+    ids, keys, last, expected = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return ids, keys, last, expected
+
+
+def _mark(now: datetime, ids: Integers, expected: Floats, candidates: int) -> None:
+    because = [
+        f"rank {place} of {candidates}: {articles:.2f} new articles expected"
+        for place, articles in enumerate(expected.tolist(), 1)
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE feeds_feed SET selected_at = %s, selected_because = chosen.because
+            FROM unnest(%s::bigint[], %s::text[]) AS chosen(id, because)
+            WHERE feeds_feed.id = chosen.id AND selected_at IS NULL AND lease IS NULL AND status = 'active'
+            """,
+            [now, ids.tolist(), because],
+        )
+
+
+def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
+    """Select active feeds at once, whatever their schedule says; only the minimum gap still holds."""
+    now = datetime.now(UTC)
+    gap = now - timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
+    idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)
+    return idle.exclude(last_attempt__gt=gap).update(selected_at=now, selected_because=because)

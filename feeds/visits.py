@@ -1,0 +1,320 @@
+"""Visits of feeds: what goes out under a lease, and what a harvest changes when it comes back."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+
+from crawler.http.failures import Failure
+from crawler.messages import Assignment, FeedDocument, Harvest
+from feeds import posting
+from feeds.addresses import follow_discovery, move_to
+from feeds.models import Feed, Retrieval
+from feeds.scheduling.floors import Limits, Outcome, floor
+from feeds.scheduling.redirects import should_move
+from feeds.scheduling.skips import hour_bits
+from feeds.scheduling.training import after_retrieval, due_at
+from feeds.states import training_policy
+
+MOST_LOSSES = 3  # leases lost in a row until a feed counts as failing: one killed worker is not its fault
+
+# What a check-in may change; the rest of the row belongs to people and to the tick.
+CHANGED = [
+    "title", "site_url", "description", "language", "format", "hub", "ttl", "update_period", "skip_hours",
+    "skip_days", "document_size", "etag", "last_modified", "body_hash", "fingerprints", "last_attempt",
+    "last_success", "last_new", "unchanged_streak", "failure_streak", "failing_since", "failure",
+    "failure_detail", "training_m", "training_t", "training_due", "not_before", "floor", "floor_detail",
+    "selected_at", "selected_because", "lease", "losses", "moved_to", "moved_count", "moved_since", "status",
+]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Visit:
+    """A locked feed and the harvest that was brought for it."""
+
+    feed: Feed
+    harvest: Harvest
+    lease: uuid.UUID
+    previous: float | None
+    new: int = 0
+    edited: int = 0
+    published: tuple[float, ...] = ()
+    expected: float | None = None
+
+
+def selected() -> QuerySet[Feed]:
+    """Feeds that wait for their host to be free."""
+    return Feed.objects.filter(selected_at__isnull=False, lease__isnull=True)
+
+
+def lease_feeds(leases: Mapping[int, uuid.UUID], most: int) -> dict[int, list[Assignment]]:
+    """Put selected feeds under the leases of their hosts: at most `most` of a host, first selected first."""
+    taken: dict[int, list[Assignment]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE feeds_feed SET lease = chosen.lease
+            FROM (
+                SELECT asked.lease, feed.id
+                FROM unnest(%s::bigint[], %s::uuid[]) AS asked(host, lease)
+                CROSS JOIN LATERAL (
+                    SELECT id FROM feeds_feed
+                    WHERE host_id = asked.host AND status = 'active'
+                        AND selected_at IS NOT NULL AND lease IS NULL
+                    ORDER BY selected_at, id LIMIT %s
+                ) AS feed
+            ) AS chosen
+            WHERE feeds_feed.id = chosen.id
+            RETURNING host_id, feeds_feed.id, url, etag, last_modified, body_hash, fingerprints, subscribers
+            """,
+            [list(leases), list(leases.values()), most],
+        )
+        for host, feed, url, etag, modified, body_hash, known, subscribers in cursor.fetchall():
+            taken.setdefault(host, []).append(
+                Assignment("feed", feed, url, etag, modified, body_hash, bytes(known), subscribers)
+            )
+    return taken
+
+
+def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[Visit]:
+    """Lock the feeds whose harvests came while their lease still held; others are dropped."""
+    brought = {harvest.id: harvest for harvest in harvests}
+    feeds = Feed.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
+    return [
+        Visit(
+            feed=feed,
+            harvest=brought[feed.id],
+            lease=feed.lease or uuid.UUID(int=0),
+            previous=feed.last_success.timestamp() if feed.last_success else None,
+        )
+        for feed in feeds
+    ]
+
+
+def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
+    """Write what visits changed: feed rows, posting histories and the retrieval log, all in bulk.
+
+    The caller's transaction has stored the articles and set `new`, `edited` and `published`. `ours`:
+    most hosts fail by the network at once, so that failures are not held against the feeds.
+    """
+    _learn([visit for visit in visits if not visit.harvest.failure])
+    log: list[Retrieval] = []
+    for visit in visits:
+        toe = None
+        if visit.harvest.failure:
+            _failed(visit, ours)
+        else:
+            toe = _succeeded(visit)
+        log.append(_log_entry(visit, toe))
+        _release(visit.feed)
+    Feed.objects.bulk_create(
+        [visit.feed for visit in visits], update_conflicts=True, unique_fields=["id"], update_fields=CHANGED
+    )
+    Retrieval.objects.bulk_create(log, ignore_conflicts=True)
+    for visit in visits:
+        _change_address(visit)
+
+
+def lose(leases: Sequence[uuid.UUID], now: datetime) -> int:
+    """Take back feeds whose lease ended without an answer; how many there were.
+
+    They stay selected and go out again, until too many leases in a row were lost: then the feed
+    itself is the likely cause and backs off like any failing one.
+    """
+    lost = list(Feed.objects.select_for_update().filter(lease__in=leases).order_by("id"))
+    poisonous = []
+    for feed in lost:
+        feed.losses += 1
+        if feed.losses >= MOST_LOSSES:
+            detail = f"{feed.losses} terminals in a row did not come back from it"
+            harvest = Harvest("feed", feed.id, now.timestamp(), feed.url, failure=Failure.LOST, detail=detail)
+            poisonous.append(Visit(feed, harvest, feed.lease or uuid.UUID(int=0), None))
+        feed.lease = None
+    Feed.objects.bulk_update(lost, ["losses", "lease"])
+    if poisonous:
+        settle(poisonous)
+    return len(lost)
+
+
+def release_feeds(leases: Sequence[uuid.UUID]) -> int:
+    """Free feeds that a terminal gave back unvisited; they stay selected."""
+    return Feed.objects.filter(lease__in=leases).update(lease=None)
+
+
+def _learn(visits: Sequence[Visit]) -> None:
+    """Enter the new articles of repeated visits into the posting histories."""
+    repeated = [visit for visit in visits if visit.previous is not None]
+    if not repeated:
+        return
+    expected = posting.observe(
+        [visit.feed.id for visit in repeated],
+        [visit.previous or 0.0 for visit in repeated],
+        [visit.harvest.at for visit in repeated],
+        [visit.new for visit in repeated],
+        [visit.published for visit in repeated],
+    )
+    for visit, articles in zip(repeated, expected.tolist(), strict=True):
+        visit.expected = articles
+
+
+def _succeeded(visit: Visit) -> int | None:
+    """Next state after an answer; ToE in ticks while training."""
+    feed, harvest = visit.feed, visit.harvest
+    at = _utc(harvest.at)
+    if harvest.feed is not None:
+        _describe(feed, harvest.feed)
+    if harvest.status != 304:
+        feed.etag, feed.last_modified, feed.body_hash = harvest.etag, harvest.last_modified, harvest.body_hash
+    else:
+        feed.etag = harvest.etag or feed.etag
+        feed.last_modified = harvest.last_modified or feed.last_modified
+    feed.last_success = at
+    feed.last_new = at if visit.new else feed.last_new
+    feed.unchanged_streak = 0 if visit.new else feed.unchanged_streak + 1
+    feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
+    _watch_redirect(feed, harvest)
+    _set_floor(visit, ours=False)
+    feed.last_attempt = at
+    return _train(visit) if feed.phase == Feed.Phase.TRAINING else None
+
+
+def _train(visit: Visit) -> int:
+    feed, policy = visit.feed, training_policy()
+    m, t, toe = after_retrieval(feed.training_m, feed.training_t, visit.new > 0)
+    feed.training_m, feed.training_t = float(m), float(t)
+    feed.training_due = _utc(float(due_at(visit.harvest.at, toe, policy.tick, policy.max_ticks)))
+    return int(toe)
+
+
+def _failed(visit: Visit, ours: bool) -> None:
+    """Next state after a failure: nothing learned is lost, the next try comes later."""
+    feed, harvest = visit.feed, visit.harvest
+    at = _utc(harvest.at)
+    kind = Failure.of(harvest.failure)
+    blameless = ours and kind.ours
+    if not blameless:
+        feed.failure_streak += 1
+        feed.failing_since = feed.failing_since or at
+    feed.failure, feed.failure_detail = harvest.failure, harvest.detail[:1000]
+    _set_floor(visit, ours=blameless)
+    feed.last_attempt = at
+
+
+def _set_floor(visit: Visit, *, ours: bool) -> None:
+    feed, harvest = visit.feed, visit.harvest
+    found = floor(
+        Outcome(
+            at=harvest.at,
+            status=harvest.status,
+            failure=harvest.failure,
+            ours=ours,
+            retry_after=harvest.retry_after,
+            max_age=harvest.max_age,
+            ttl=feed.ttl,
+            update_period=feed.update_period,
+            skip_hours=tuple(feed.skip_hours),
+            skip_days=tuple(feed.skip_days),
+            interval=harvest.at - feed.last_attempt.timestamp() if feed.last_attempt else 0.0,
+            validators=feed.validators,
+            unchanged_streak=feed.unchanged_streak,
+            failure_streak=feed.failure_streak,
+            failing_since=feed.failing_since.timestamp() if feed.failing_since else None,
+            jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
+        ),
+        Limits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=float(settings.CRAWL_TICK_SECONDS)),
+    )
+    feed.floor, feed.floor_detail = found.code, found.reason
+    if found.stop:
+        feed.status = Feed.Status.GONE
+    else:
+        feed.not_before = _utc(found.not_before)
+
+
+def _describe(feed: Feed, document: FeedDocument) -> None:
+    """Take over what the document says of its feed."""
+    feed.title = document.title or feed.title
+    feed.site_url, feed.description, feed.language = (
+        document.site_url,
+        document.description,
+        document.language,
+    )
+    feed.format, feed.hub = document.format, document.hub
+    feed.ttl, feed.update_period = document.ttl, document.update_period
+    # A feed that skips every hour or day cannot mean it.
+    feed.skip_hours = list(document.skip_hours) if hour_bits(document.skip_hours) else []
+    feed.skip_days = list(document.skip_days) if len(set(document.skip_days)) < 7 else []
+    feed.document_size, feed.fingerprints = document.size, document.fingerprints
+
+
+def _watch_redirect(feed: Feed, harvest: Harvest) -> None:
+    """Count answers in a row that moved the feed for good to one and the same address."""
+    if harvest.moved_to != feed.moved_to:
+        feed.moved_to, feed.moved_count = harvest.moved_to, 0
+        feed.moved_since = _utc(harvest.at) if harvest.moved_to else None
+    feed.moved_count += bool(harvest.moved_to)
+
+
+def _change_address(visit: Visit) -> None:
+    """Rewrite the address after a believed move, or to the feed that a page turned out to name."""
+    feed, harvest = visit.feed, visit.harvest
+    if harvest.failure == Failure.NOT_A_FEED and harvest.links and feed.last_success is None:
+        follow_discovery(feed, harvest.links)
+    elif (
+        not harvest.failure
+        and feed.moved_since
+        and should_move(feed.moved_count, feed.moved_since.timestamp(), harvest.at)
+    ):
+        move_to(feed, feed.moved_to)
+
+
+def _release(feed: Feed) -> None:
+    feed.lease = None
+    feed.losses = 0
+    feed.selected_at = None
+    feed.selected_because = ""
+
+
+def _log_entry(visit: Visit, toe: int | None) -> Retrieval:
+    feed, harvest = visit.feed, visit.harvest
+    training = toe is not None
+    return Retrieval(
+        feed_id=feed.id,
+        lease=visit.lease,
+        at=_utc(harvest.at),
+        outcome=_outcome(visit),
+        status=harvest.status,
+        failure=harvest.failure,
+        detail=harvest.detail[:1000],
+        new=visit.new,
+        edited=visit.edited,
+        bytes=harvest.bytes,
+        elapsed=harvest.elapsed,
+        conditional=harvest.conditional,
+        because=feed.selected_because,
+        expected=visit.expected,
+        m=feed.training_m if training else None,
+        t=feed.training_t if training else None,
+        toe=toe,
+    )
+
+
+def _outcome(visit: Visit) -> Retrieval.Outcome:
+    harvest = visit.harvest
+    if harvest.failure:
+        return Retrieval.Outcome.FAILED
+    if harvest.status == 304:
+        return Retrieval.Outcome.NOT_MODIFIED
+    if harvest.unchanged:
+        return Retrieval.Outcome.SAME_BODY
+    return Retrieval.Outcome.NEW if visit.new else Retrieval.Outcome.NOTHING_NEW
+
+
+def _utc(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)
