@@ -16,7 +16,7 @@ from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32
 LEAST_RATE = 1e-4
 # How many articles of its own a level needs to count as much as what it is shrunk to.
 # The levels are the mean, the hours of day (summed over the days), the days, and the hours of week;
-# on publishers' traces other weights within a factor of three moved total pending by less than 1 %.
+# on publishers' traces weights three times larger or smaller moved total pending by 1 % at most.
 _LEVELS: tuple[tuple[tuple[int, ...], float], ...] = (((1, 2), 0.5), ((1,), 2.0), ((2,), 8.0), ((), 4.0))
 # Rows at once: what a processor's cache holds.
 _BLOCK = 1024

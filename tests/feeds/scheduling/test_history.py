@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from feeds.scheduling.forecast import Population, forecast
-from feeds.scheduling.history import LEAST_RATE, START_RATE, Histories, Retrievals, pack, unpack
+from feeds.scheduling.history import HOURLY_GAIN, LEAST_RATE, START_RATE, Histories, Retrievals, pack, unpack
 
 HOUR, DAY, WEEK = 3600.0, 86400.0, 7 * 86400.0
 MONDAY = 1767571200.0
@@ -23,14 +23,14 @@ def observed(*args: object, n: int = 1, half_life: float = 1e15) -> Histories:
 
 
 def test_all_feeds_start_with_one_rate() -> None:
-    assert set(Histories.start(3).hourly.ravel()) == {START_RATE}
+    assert set(Histories.start(3).hourly.ravel()) == {np.float32(START_RATE)}
 
 
 def test_new_articles_are_spread_over_the_hours_since_the_last_retrieval() -> None:
     hourly = observed([0], MONDAY + 9 * HOUR, MONDAY + 12 * HOUR, [30]).hourly[0]
-    # Ten an hour from 9 to 12; one hour of evidence moves a rate by a tenth of the way.
-    assert hourly[9:12] == pytest.approx([START_RATE + 0.1 * (10 - START_RATE)] * 3)
-    assert set(np.delete(hourly, [9, 10, 11])) == {START_RATE}
+    # Ten an hour from 9 to 12; one hour of evidence moves a rate by its gain.
+    assert hourly[9:12] == pytest.approx([START_RATE + HOURLY_GAIN * (10 - START_RATE)] * 3)
+    assert set(np.delete(hourly, [9, 10, 11])) == {np.float32(START_RATE)}
 
 
 def test_an_hour_that_was_half_covered_moves_less() -> None:
