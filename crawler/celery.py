@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 from celery import Celery
-from celery.platforms import SecurityWarning
 from celery.signals import beat_init, worker_process_init, worker_ready
 
 from crawler.embedded import lifeline
@@ -15,7 +14,7 @@ from crawler.embedded import lifeline
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 
 # It warns root of pickled messages, and only JSON is accepted here.
-warnings.filterwarnings("ignore", category=SecurityWarning)
+warnings.filterwarnings("ignore", message="You're running the worker with superuser")
 
 app = Celery("crawler")
 app.config_from_object("django.conf:settings", namespace="CELERY")

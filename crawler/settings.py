@@ -114,9 +114,11 @@ CELERY_TASK_DEFAULT_QUEUE = "enrich"
 CELERY_TASK_ROUTES = {
     "crawler.tasks.tick": {"queue": "tick"},
     "crawler.tasks.dispatch": {"queue": "tick"},
+    "crawler.tasks.dispatch": {"queue": "tick"},
     "crawler.tasks.pulse_answered": {"queue": "store"},
     "crawler.tasks.fetch": {"queue": "fetch"},
     "crawler.tasks.store": {"queue": "store"},
+    "crawler.tasks.pulse_answered": {"queue": "store"},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found

@@ -54,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
+    settings.WHITENOISE_AUTOREFRESH = True  # no collected files to index
     if not os.environ.get("CELERY_BROKER_URL"):
         settings.CELERY_BROKER_URL = "memory://"
         settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}

@@ -67,7 +67,7 @@ class Child:
     def plan_restart(self, now: float) -> float:
         """Count the failure and return the pause before the next start: 0.5 s, doubling to a minute."""
         self.failures = 1 if now - self.started > HEALTHY_SECONDS else self.failures + 1
-        pause = min(0.5 * 2 ** (self.failures - 1), LONGEST_PAUSE_SECONDS)
+        pause: float = min(0.5 * 2.0 ** (self.failures - 1), LONGEST_PAUSE_SECONDS)
         self.due = now + pause
         return pause
 

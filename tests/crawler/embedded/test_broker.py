@@ -1,0 +1,111 @@
+"""The broker in PostgreSQL: a worker killed in the middle of its tasks loses none of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from celery import Celery
+
+from crawler import environment
+from crawler.embedded import broker
+from crawler.embedded.postgresql import PostgreSQL
+
+TASKS = 8
+WORKER = "tests.crawler.embedded.broker_worker"
+
+
+@pytest.fixture
+def broker_url(standing_server: PostgreSQL) -> str:
+    url = standing_server.credentials.broker_url
+    broker.install(dsn(url))
+    with psycopg.connect(dsn(url)) as connection:
+        if connection.execute("SELECT 1 FROM pgmq.meta WHERE queue_name = 'freshet_test'").fetchone():
+            connection.execute("SELECT pgmq.purge_queue('freshet_test')")
+    return url
+
+
+def dsn(url: str) -> str:
+    return str(environment.transport_options(url, 1)["conn_string"])
+
+
+@contextmanager
+def worker(url: str, visibility: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker in a process group of its own, killed at the end if it still lives."""
+    command = [sys.executable, "-m", "celery", "--quiet", "-A", WORKER, "worker", "--concurrency", "4"]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "ERROR"]
+    known = {**os.environ, "TEST_BROKER_URL": url, "TEST_VISIBILITY": str(visibility)}
+    with subprocess.Popen(command, env=known, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def send(url: str, directory: Path, seconds: float) -> None:
+    with Celery("sender", broker=url, set_as_current=False) as app:
+        app.conf.broker_transport_options = environment.transport_options(url, 600)
+        for number in range(TASKS):
+            app.send_task("work", (str(directory), number, seconds), queue="freshet_test", ignore_result=True)
+
+
+def wait_for(promise: Callable[[], bool], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not promise() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return promise()
+
+
+def count(directory: Path, mark: str) -> int:
+    return len(list(directory.glob(f"{mark}-*")))
+
+
+def kill_in_the_middle(url: str, directory: Path, visibility: int) -> None:
+    """Send all tasks and kill the worker, pool and all, while it works on some and holds others."""
+    send(url, directory, seconds=0.8)
+    with worker(url, visibility):
+        # More than its four processes began: some are acknowledged, some are under way.
+        assert wait_for(lambda: count(directory, "begun") > 4)
+    assert 0 < count(directory, "done") < count(directory, "begun")
+
+
+def test_a_killed_worker_loses_no_task_and_release_spares_the_wait(broker_url: str, tmp_path: Path) -> None:
+    kill_in_the_middle(broker_url, tmp_path, visibility=600)
+    assert broker.release(dsn(broker_url), ("freshet_test",)) > 0
+    with worker(broker_url, visibility=600):
+        assert wait_for(lambda: count(tmp_path, "done") == TASKS)
+
+
+def test_without_release_the_visibility_timeout_brings_tasks_back(broker_url: str, tmp_path: Path) -> None:
+    kill_in_the_middle(broker_url, tmp_path, visibility=4)
+    with worker(broker_url, visibility=4):
+        assert wait_for(lambda: count(tmp_path, "done") == TASKS)
+
+
+def test_a_lost_pool_process_gives_its_task_back(broker_url: str, tmp_path: Path) -> None:
+    send(broker_url, tmp_path, seconds=0.6)
+    with worker(broker_url, visibility=600) as process:
+        assert wait_for(lambda: count(tmp_path, "begun") >= 1)
+        pool = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(pool[0]), signal.SIGKILL)
+        assert wait_for(lambda: count(tmp_path, "done") == TASKS)
+
+
+def test_release_leaves_other_queues_and_unread_messages_alone(broker_url: str) -> None:
+    with psycopg.connect(dsn(broker_url)) as connection:
+        connection.execute("SELECT pgmq.create('other'), pgmq.create('freshet_test')")
+        connection.execute("SELECT pgmq.send('other', '{}'), pgmq.send('freshet_test', '{}', 600)")
+        connection.execute("SELECT * FROM pgmq.read('other', 600, 1)")
+    assert broker.release(dsn(broker_url), ("freshet_test", "never_made")) == 0
+
+
+def test_installing_again_changes_nothing(broker_url: str) -> None:
+    assert broker.install(dsn(broker_url)) is False

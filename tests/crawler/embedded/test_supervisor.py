@@ -1,0 +1,154 @@
+"""The supervisor: children that die come back, and none outlives the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.embedded.postgresql import EmbeddedError, PostgreSQL
+from crawler.embedded.supervisor import LONGEST_PAUSE_SECONDS, Child, Stop, Supervisor
+from tests.crawler.embedded.test_postgresql import until_gone
+
+READY = "from crawler.embedded import lifeline; import time; lifeline.tell_ready(); time.sleep(60)"
+STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {READY}"
+
+# A supervisor of its own process, as `manage.py run` is one; prints the children's process ids when ready.
+SUPERVISOR = f"""
+import sys
+from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
+children = [Child(name, [sys.executable, "-c", {READY!r}]) for name in ("one", "two")]
+supervisor = Supervisor(children, lambda line: print(line, flush=True))
+raise_stop_on_signals()
+try:
+    supervisor.start(20, lambda child: None)
+    print(*(child.process.pid for child in children), flush=True)
+    supervisor.watch()
+except Stop:
+    supervisor.stop()
+"""
+
+
+def child(name: str, code: str = READY) -> Child:
+    return Child(name, [sys.executable, "-c", code])
+
+
+def watch_until(supervisor: Supervisor, said: list[str], word: str, seconds: float = 15.0) -> None:
+    """Watch until a line with this word was said; a test that waits in vain fails by its own Stop."""
+
+    def stop(number: int, frame: object) -> None:
+        if any(word in line for line in said) or time.monotonic() > deadline:
+            raise Stop
+
+    deadline = time.monotonic() + seconds
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        with pytest.raises(Stop):
+            supervisor.watch()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert any(word in line for line in said), said
+
+
+@pytest.fixture
+def run() -> Callable[[], subprocess.Popen[str]]:
+    def start() -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", SUPERVISOR]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    return start
+
+
+def test_a_killed_child_is_replaced_and_its_messages_released() -> None:
+    said: list[str] = []
+    released: list[tuple[str, ...]] = []
+
+    def release(queues: tuple[str, ...]) -> int:
+        released.append(queues)
+        return 3
+
+    worker = child("worker")
+    worker.queues = ("fetch",)
+    supervisor = Supervisor([worker], said.append, release=release)
+    try:
+        supervisor.start(20, lambda _: None)
+        assert worker.process is not None
+        first = worker.process.pid
+        os.kill(first, signal.SIGKILL)
+        watch_until(supervisor, said, "is back")
+        assert worker.process.pid != first and worker.running
+    finally:
+        supervisor.stop()
+    assert released == [("fetch",), ("fetch",)]
+    assert any("killed by SIGKILL" in line for line in said)
+    assert not worker.running
+
+
+def test_a_child_that_keeps_failing_waits_longer_each_time() -> None:
+    failing = child("failing")
+    failing.started = 100.0
+    pauses = [failing.plan_restart(now=100.1) for _ in range(10)]
+    assert pauses[:4] == [0.5, 1.0, 2.0, 4.0]
+    assert pauses[-1] == LONGEST_PAUSE_SECONDS
+    assert failing.plan_restart(now=1_000.0) == 0.5
+
+
+def test_a_child_that_ends_at_the_start_fails_the_start() -> None:
+    supervisor = Supervisor([child("broken", "raise SystemExit(3)")], lambda line: None)
+    with pytest.raises(EmbeddedError, match="broken ended at once"):
+        supervisor.start(20, lambda _: None)
+    supervisor.stop()
+
+
+def test_a_child_that_ignores_the_request_is_killed() -> None:
+    said: list[str] = []
+    stubborn = child("stubborn", STUBBORN)
+    supervisor = Supervisor([stubborn], said.append)
+    supervisor.start(20, lambda _: None)
+    supervisor.stop(patience=0.3)
+    assert not stubborn.running
+    assert said == ["stubborn does not end; killed"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_one_signal_ends_all(run: Callable[[], subprocess.Popen[str]], number: int) -> None:
+    with run() as supervisor:
+        assert supervisor.stdout is not None
+        children = [int(pid) for pid in supervisor.stdout.readline().split()]
+        supervisor.send_signal(number)
+        assert supervisor.wait(10) == 0
+    assert len(children) == 2
+    assert all(until_gone(pid) for pid in children)
+
+
+def test_no_child_survives_the_kill_of_its_supervisor(run: Callable[[], subprocess.Popen[str]]) -> None:
+    with run() as supervisor:
+        assert supervisor.stdout is not None
+        children = [int(pid) for pid in supervisor.stdout.readline().split()]
+        os.killpg(supervisor.pid, signal.SIGKILL)
+    assert len(children) == 2
+    assert all(until_gone(pid) for pid in children)
+
+
+def test_the_server_is_revived_before_the_children_are_looked_after(data_dir: Path) -> None:
+    said: list[str] = []
+    server = PostgreSQL(data_dir, {"fsync": "off", "shared_buffers": "16MB"})
+    server.start()
+    supervisor = Supervisor([], said.append, server)
+    try:
+        assert server.process is not None
+        server.process.kill()
+        server.process.wait()
+        watch_until(supervisor, said, "PostgreSQL is back")
+        server.connect().close()
+    finally:
+        supervisor.stop()
+    assert not server.running
