@@ -102,9 +102,10 @@ def _unbrotli(pieces: Iterator[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         fresh = False
         try:
-            yield stream.process(piece, output_buffer_limit=_PIECE)
-            while not stream.can_accept_more_data():
-                yield stream.process(b"", output_buffer_limit=_PIECE)
+            output = stream.process(piece, output_buffer_limit=_PIECE)
+            while output:
+                yield output
+                output = stream.process(b"", output_buffer_limit=_PIECE)
         except brotli.error as error:
             raise FetchError(Failure.DECODING, "damaged brotli stream") from error
         if stream.is_finished():

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from protego import Protego
 
-from crawler.http import charset
 from crawler.http.client import Client
 from crawler.http.failures import Failure, FetchError
 from crawler.messages import Robots
@@ -43,9 +42,10 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
             spacing=spacing,
         )
     except FetchError as error:
-        return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now)
-    text = charset.decode(response.body, "text/plain; charset=utf-8")
-    return Robots(200, "\n".join(_relevant(text, _product(client.config.user_agent))), now)
+        return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now, origin)
+    # RFC 9309 section 2.3.1: always UTF-8, whatever a mark or header says
+    text = response.body.decode("utf-8-sig", "replace")
+    return Robots(200, "\n".join(_relevant(text, _product(client.config.user_agent))), now, origin)
 
 
 def allowed(robots: Robots, url: str, user_agent: str) -> bool:
