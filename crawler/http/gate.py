@@ -85,7 +85,8 @@ def _wait_and_note(file: int, digest: bytes, host: str, deadline: float, spacing
     due = now if last is None or last > now else max(now, last + spacing)
     if due > deadline:
         raise _busy(host)
-    time.sleep(due - now)
+    if due > now:
+        time.sleep(due - now)
     others = sorted(starts.items(), key=lambda note: note[1])[1 - _HOSTS_PER_SLOT :]
     notes = [*others, (digest, time.monotonic())]
     os.pwrite(file, b"".join(_NOTE.pack(*note) for note in notes), 0)
