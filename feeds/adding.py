@@ -1,0 +1,186 @@
+"""How feeds come in: addresses are checked, known ones recognised, new ones stored and visited at once.
+
+An address may be a feed's or a site's; which one it is shows at the first visit, made by a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from typing import Literal
+from urllib.parse import urlsplit
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+
+from crawler.http.addresses import AddressGuard, permits_port
+from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.models import Host
+from crawler.wake import wake_controller
+from feeds.models import Category, Feed, FeedAlias
+from feeds.scheduling.training import due_at, start
+
+MAX_LENGTH = 2000
+"""Characters of an address that is taken."""
+
+_ROWS = 2000  # of one INSERT or one IN (...)
+_PLAIN_ADDRESS = re.compile(r"https?://[\x21-\x7e]+", re.IGNORECASE)
+
+Outcome = Literal["added", "duplicate", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An address that somebody wants, with the title it had elsewhere and the primary key of its category."""
+
+    text: str
+    title: str = ""
+    category: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of one wanted address; the message names the address and, when refused, the reason."""
+
+    feed: Feed | None
+    outcome: Outcome
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A usable address: as it is fetched, its canonical form, its host, and what else it may be known as."""
+
+    url: str
+    canonical: str
+    host: str
+    variants: tuple[str, ...]
+
+
+def add_feed(text: str, *, category: Category | None = None) -> Added:
+    """Add the feed or site at this address, or recognise or refuse it."""
+    return add_feeds([Wanted(text, category=category.pk if category else None)])[0]
+
+
+@transaction.atomic
+def add_feeds(wanted: Sequence[Wanted]) -> list[Added]:
+    """Add many at once, a few statements for thousands; the outcomes in the order of `wanted`."""
+    checked = [_checked(each.text) for each in wanted]
+    usable = [address for address in checked if isinstance(address, Address)]
+    known = known_feeds(key for address in usable for key in address.variants)
+    fresh: dict[str, tuple[Address, Wanted]] = {}
+    for address, each in zip(checked, wanted, strict=True):
+        if isinstance(address, Address) and not any(key in known for key in address.variants):
+            fresh.setdefault(address.canonical, (address, each))
+    stored = _store(list(fresh.values()))
+    outcomes: list[Added] = []
+    for address in checked:
+        if isinstance(address, BadUrl):
+            outcomes.append(Added(None, "refused", str(address)))
+        elif address.canonical in stored and address.canonical not in known:
+            feed = known[address.canonical] = stored[address.canonical]
+            outcomes.append(Added(feed, "added", f"{address.url}: added"))
+        else:
+            feed = next(known[key] for key in address.variants if key in known)
+            outcomes.append(Added(feed, "duplicate", _duplicate(address.url, feed)))
+    if stored:
+        wake_controller()
+    return outcomes
+
+
+def checked_address(text: str) -> Address:
+    """The address that somebody typed, if a feed may be looked for there. Raises BadUrl.
+
+    Host names are looked up at every visit; addresses given as numbers are judged here and now.
+    """
+    text = text.strip()
+    if not text:
+        raise BadUrl(text, "no address given")
+    if len(text) > MAX_LENGTH:
+        raise BadUrl(text, f"longer than {MAX_LENGTH} characters")
+    canonical = canonical_url(text)
+    host = host_key(canonical)
+    _check_host(text, host)
+    port = urlsplit(canonical).port
+    if port is not None and not permits_port(port):
+        raise BadUrl(text, f"port {port} belongs to another service than the web")
+    # The given spelling stays where it is a plain URL, so that it is found again by it.
+    if _PLAIN_ADDRESS.fullmatch(text):
+        return Address(text, canonical, host, (canonical,))
+    secure = canonical.replace("http://", "https://", 1)
+    return Address(canonical, canonical, host, (canonical, secure) if "://" not in text else (canonical,))
+
+
+def known_feeds(canonical_urls: Iterable[str]) -> dict[str, Feed]:
+    """Feeds by those of the given canonical addresses under which they are, or once were, known."""
+    found: dict[str, Feed] = {}
+    for keys in _chunks(list(dict.fromkeys(canonical_urls))):
+        aliases = FeedAlias.objects.filter(canonical_url__in=keys).select_related("feed")
+        found.update({alias.canonical_url: alias.feed for alias in aliases.defer("feed__fingerprints")})
+        feeds = Feed.objects.filter(canonical_url__in=keys).defer("fingerprints")
+        found.update({feed.canonical_url: feed for feed in feeds})
+    return found
+
+
+def _checked(text: str) -> Address | BadUrl:
+    try:
+        return checked_address(text)
+    except BadUrl as error:
+        return error
+
+
+def _check_host(text: str, host: str) -> None:
+    """Refuse what names this machine or a private network by itself, unless such networks are allowed."""
+    if host == "localhost" or host.endswith(".localhost"):
+        literal = "127.0.0.1"
+    else:
+        try:
+            literal = str(ip_address(host))
+        except ValueError:
+            return
+    if not AddressGuard(str(network) for network in settings.FETCH_ALLOWED_NETWORKS).permits(literal):
+        raise BadUrl(text, f"{host} is a private or special address, which this deployment does not visit")
+
+
+def _store(fresh: Sequence[tuple[Address, Wanted]]) -> dict[str, Feed]:
+    """Insert new feeds in training, selected for a visit at once; by canonical address."""
+    if not fresh:
+        return {}
+    now = datetime.now(UTC)
+    hosts = Host.objects.named({address.host for address, _ in fresh})
+    _, _, toe = start(len(fresh), np.random.default_rng())
+    due = due_at(now.timestamp(), toe, settings.CRAWL_TICK_SECONDS, settings.CRAWL_TRAINING_MAX_TICKS)
+    feeds = [
+        Feed(
+            url=address.url,
+            canonical_url=address.canonical,
+            host_id=hosts[address.host],
+            category_id=each.category,
+            title=each.title,
+            added=now,
+            training_since=now,
+            training_due=datetime.fromtimestamp(at, UTC),
+            not_before=now,
+            selected_at=now,
+            selected_because="just added",
+        )
+        for (address, each), at in zip(fresh, due.tolist(), strict=True)
+    ]
+    # Somebody may add the same address at this moment: theirs stays, and is found below.
+    Feed.objects.bulk_create(feeds, ignore_conflicts=True, batch_size=_ROWS)
+    return known_feeds(feed.canonical_url for feed in feeds)
+
+
+def _duplicate(given: str, feed: Feed) -> str:
+    name = f"{feed.title} ({feed.url})" if feed.title else feed.url
+    state = "" if feed.status == Feed.Status.ACTIVE else f", which is {feed.status}"
+    return f"{given}: already known as {name}{state}"
+
+
+def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    for first in range(0, len(keys), _ROWS):
+        yield keys[first : first + _ROWS]
