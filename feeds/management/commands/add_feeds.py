@@ -1,0 +1,117 @@
+"""`manage.py add_feeds URL... | --opml FILE`: add feeds and tell what became of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from crawler.health import worker_alive
+from crawler.http.failures import Failure
+from feeds.adding import Added, Wanted, add_feeds, known_feeds
+from feeds.categories import category_at, path_of
+from feeds.models import Category, Feed
+from feeds.opml import OpmlError, import_opml
+from feeds.outlines import MAX_BYTES
+
+FEW = 10  # addresses for which somebody waits at the keyboard
+POLL_SECONDS = 0.25
+
+
+class Command(BaseCommand):
+    """A line for every address, a summary, exit status 1 when any was refused."""
+
+    help = "Add feeds (or sites, whose feeds are found) by address or from an OPML file."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("url", nargs="*", help="address of a feed or of a site")
+        parser.add_argument("--opml", type=Path, metavar="FILE", help="add all feeds of an OPML file")
+        parser.add_argument("--category", metavar="NAME", default="", help='folder, such as "News/Tech"')
+        parser.add_argument(
+            "--wait",
+            type=float,
+            metavar="SECONDS",
+            help=f"how long to wait for the first visits (default 20 for up to {FEW} addresses, else 0)",
+        )
+
+    def handle(
+        self,
+        *args: Any,
+        url: Sequence[str],
+        opml: Path | None,
+        category: str,
+        wait: float | None,
+        **options: Any,
+    ) -> None:
+        if bool(url) == bool(opml):
+            raise CommandError("give either addresses or --opml FILE")
+        folder = category_at(path_of(category))
+        outcomes = self._from_file(opml, folder) if opml else self._from_words(url, folder)
+        fresh = [outcome.feed for outcome in outcomes if outcome.outcome == "added" and outcome.feed]
+        self._wait(fresh, wait if wait is not None else (20.0 if url and len(url) <= FEW else 0.0))
+        count = {kind: sum(o.outcome == kind for o in outcomes) for kind in ("added", "duplicate", "refused")}
+        self.stdout.write(
+            f"{count['added']} added, {count['duplicate']} already known, {count['refused']} refused"
+        )
+        if count["refused"]:
+            raise SystemExit(1)
+
+    def _from_words(self, urls: Sequence[str], folder: Category | None) -> list[Added]:
+        key = folder.pk if folder else None
+        return self._told(add_feeds([Wanted(url, category=key) for url in urls]))
+
+    def _from_file(self, file: Path, folder: Category | None) -> list[Added]:
+        try:
+            with file.open("rb") as opened:
+                data = opened.read(MAX_BYTES + 1)
+            return self._told(import_opml(data, category=folder).outcomes)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}") from error
+        except OpmlError as error:
+            raise CommandError(f"{file}: {error}; nothing was added") from error
+
+    def _told(self, outcomes: list[Added]) -> list[Added]:
+        for outcome in outcomes:
+            refused = outcome.outcome == "refused"
+            (self.stderr if refused else self.stdout).write(
+                f"refused {outcome.message}" if refused else outcome.message
+            )
+        return outcomes
+
+    def _wait(self, feeds: Sequence[Feed], seconds: float) -> None:
+        """Tell what first visits bring, as they end; at once when nobody would make them."""
+        if not feeds or seconds <= 0:
+            return
+        if not worker_alive("fetch", datetime.now(UTC)):
+            self.stdout.write("no worker runs now; the first visits come when one does")
+            return
+        waiting = {feed.canonical_url for feed in feeds}
+        end = time.monotonic() + seconds
+        while waiting and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+            # By address, because a site's feed may turn out to be one that is known already.
+            for address, feed in known_feeds(waiting).items():
+                if told := first_visit(feed):
+                    waiting.discard(address)
+                    self.stdout.write(told)
+        for address in sorted(waiting):
+            self.stdout.write(f"{address}: not visited yet")
+
+
+def first_visit(feed: Feed) -> str:
+    """What the visits to a feed have brought so far, in words; empty while there was none."""
+    if feed.last_success is not None:
+        brought = feed.retrievals.filter(new__gt=0).order_by("at").first()
+        count = brought.new if brought else 0
+        return f"{feed.url}: {count} article{'' if count == 1 else 's'} from {feed.title!r} ({feed.format})"
+    if feed.failure and feed.selected_at is None:
+        detail = f" ({feed.failure_detail})" if feed.failure_detail else ""
+        return (
+            f"{feed.url}: {Failure.of(feed.failure).explanation}{detail} "
+            f"The next try is at {feed.not_before:%Y-%m-%d %H:%M} UTC."
+        )
+    return ""

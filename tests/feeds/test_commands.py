@@ -1,0 +1,83 @@
+"""add_feeds and export_opml as people and scripts call them."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from crawler.models import Pulse
+from feeds.management.commands.add_feeds import first_visit
+from feeds.models import Feed, Retrieval
+from tests.factories import make_feed
+
+pytestmark = pytest.mark.django_db
+OPML = '<opml><body><outline text="F"><outline xmlUrl="{}"/></outline></body></opml>'
+
+
+def test_it_tells_what_became_of_each_address(capsys):
+    make_feed("https://b.example/")
+    with pytest.raises(SystemExit) as ended:
+        call_command("add_feeds", "https://a.example/", "https://b.example/", "ftp://c.example/")
+    told = capsys.readouterr()
+    assert ended.value.code == 1
+    assert "https://a.example/: added" in told.out
+    assert "https://b.example/: already known as Feed at b.example" in told.out
+    assert "ftp://c.example/" in told.err
+    assert told.out.rstrip().endswith("1 added, 1 already known, 1 refused")
+
+
+def test_it_puts_feeds_into_nested_categories():
+    call_command("add_feeds", "https://a.example/", category="News/Tech")
+    assert Feed.objects.get().category.path == ("News", "Tech")
+
+
+def test_it_says_so_when_no_worker_makes_the_first_visit(capsys):
+    call_command("add_feeds", "https://a.example/")
+    assert "no worker runs now" in capsys.readouterr().out
+
+
+def test_it_waits_no_longer_than_told(capsys):
+    Pulse.objects.create(queue="fetch", answered=datetime.now(UTC))
+    call_command("add_feeds", "https://a.example/", wait=0.3)
+    assert "https://a.example/: not visited yet" in capsys.readouterr().out
+
+
+def test_it_tells_what_the_first_visit_brought():
+    now = datetime.now(UTC)
+    feed = make_feed(title="Title", format="RSS 2.0", last_success=now)
+    assert first_visit(make_feed()) == ""
+    Retrieval.objects.create(feed=feed, at=now, outcome="new", new=12)
+    assert "12 articles from 'Title' (RSS 2.0)" in first_visit(feed)
+    failed = make_feed(failure="http-404", failure_detail="404 Not Found", not_before=now)
+    assert "404 Not Found" in first_visit(failed)
+    assert "next try" in first_visit(failed)
+
+
+def test_it_adds_an_opml_file(tmp_path, capsys):
+    file = tmp_path / "feeds.opml"
+    file.write_text(OPML.format("https://a.example/"))
+    call_command("add_feeds", opml=file)
+    assert Feed.objects.get().category.name == "F"
+    assert "1 added, 0 already known, 0 refused" in capsys.readouterr().out
+
+
+def test_a_broken_file_is_named_with_the_reason(tmp_path):
+    file = tmp_path / "feeds.opml"
+    file.write_text("<opml>")
+    with pytest.raises(CommandError, match=r"feeds\.opml: .*line 1.*nothing was added"):
+        call_command("add_feeds", opml=file)
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("add_feeds", opml=tmp_path / "absent")
+
+
+def test_it_wants_either_addresses_or_a_file():
+    with pytest.raises(CommandError, match="either"):
+        call_command("add_feeds")
+
+
+def test_it_exports_to_a_file_or_to_standard_output(tmp_path, capsys):
+    make_feed("https://a.example/")
+    call_command("export_opml")
+    assert 'xmlUrl="https://a.example/"' in capsys.readouterr().out
+    call_command("export_opml", str(tmp_path / "out.opml"))
+    assert b'xmlUrl="https://a.example/"' in (tmp_path / "out.opml").read_bytes()
