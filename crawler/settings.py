@@ -44,6 +44,9 @@ BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", False)
 LOG_LEVEL = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
 
+# `Authorization: Bearer ...` with this word reads /metrics; empty: only API tokens do.
+METRICS_TOKEN = environment.text("METRICS_TOKEN")
+
 # --- Crawling ---------------------------------------------------------------------------------------
 
 # One tick: select, rank, lease, assign (seconds).
@@ -223,10 +226,28 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "crawler.pagination.NumberedPages",
+    "DEFAULT_FILTER_BACKENDS": [
+        "django_filters.rest_framework.DjangoFilterBackend",
+        "rest_framework.filters.SearchFilter",
+        "rest_framework.filters.OrderingFilter",
+    ],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "Freshet", "VERSION": "0.1.0", "SERVE_INCLUDE_SCHEMA": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Freshet",
+    "DESCRIPTION": "Feeds, their visits, articles and personal feeds of this deployment.",
+    "VERSION": "0.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "FeedStatus": "feeds.models.Feed.Status",
+        "FeedPhase": "feeds.models.Feed.Phase",
+        "RetrievalOutcome": "feeds.models.Retrieval.Outcome",
+    },
+}
 
 LOGGING = {
     "version": 1,

@@ -1,0 +1,121 @@
+"""How lists of the API come in pages: by number, or by a key that new rows do not shift."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.utils.dateparse import parse_datetime
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import BasePagination, PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
+
+PAGE_SIZE = 50
+MAX_PAGE_SIZE = 500
+
+
+class NumberedPages(PageNumberPagination):
+    """`?page=2&page_size=100`, with the total `count`."""
+
+    page_size = PAGE_SIZE
+    page_size_query_param = "page_size"
+    max_page_size = MAX_PAGE_SIZE
+
+
+class KeysetPages(BasePagination):
+    """`?cursor=...` from the answer's `next`: every row exactly once, however many come in meanwhile.
+
+    The view's query must be ordered by one column and the primary key, both in the same direction.
+    Nothing is counted, so the last page of ten million rows costs what the first does.
+    """
+
+    def paginate_queryset(
+        self, queryset: QuerySet[Any], request: Request, view: APIView | None = None
+    ) -> list[Any]:
+        size = _page_size(request)
+        column, falling = _ordering(queryset)
+        if cursor := request.query_params.get("cursor"):
+            queryset = queryset.filter(_beyond(column, falling, *_decoded(cursor)))
+        rows = list(queryset[: size + 1])
+        page = rows[:size]
+        self._next = None
+        if len(rows) > size:
+            key = _encoded(getattr(page[-1], column), page[-1].pk)
+            self._next = replace_query_param(request.build_absolute_uri(), "cursor", key)
+        return page
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"next": self._next, "results": data})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "required": ["next", "results"],
+            "properties": {
+                "next": {"type": "string", "nullable": True, "format": "uri"},
+                "results": schema,
+            },
+        }
+
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        size = {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE, "default": PAGE_SIZE}
+        return [
+            _parameter("cursor", "Where to go on: taken from `next`.", {"type": "string"}),
+            _parameter("page_size", "Rows of a page.", size),
+        ]
+
+
+def _parameter(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
+
+
+def _page_size(request: Request) -> int:
+    try:
+        wanted = int(request.query_params.get("page_size", PAGE_SIZE))
+    except ValueError:
+        wanted = PAGE_SIZE
+    return min(max(wanted, 1), MAX_PAGE_SIZE)
+
+
+def _ordering(queryset: QuerySet[models.Model]) -> tuple[str, bool]:
+    ordering: Sequence[Any] = queryset.query.order_by or queryset.model._meta.ordering or ["id"]
+    first = str(ordering[0])
+    return first.removeprefix("-"), first.startswith("-")
+
+
+def _beyond(column: str, falling: bool, value: datetime | int, key: int) -> Q:
+    """Rows after (value, key). The first condition says the same to the index."""
+    side = "lt" if falling else "gt"
+    if column == "id":
+        return Q(**{f"id__{side}": key})
+    later = Q(**{f"{column}__{side}": value}) | Q(**{column: value, f"id__{side}": key})
+    return Q(**{f"{column}__{side}e": value}) & later
+
+
+def _encoded(value: datetime | int, key: int) -> str:
+    plain = value.isoformat() if isinstance(value, datetime) else value
+    return base64.urlsafe_b64encode(json.dumps([plain, key]).encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str) -> tuple[datetime | int, int]:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        value, key = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        if isinstance(value, str):
+            value = parse_datetime(value)
+        if not isinstance(value, datetime | int) or not isinstance(key, int):
+            raise ValueError("not a time or number, and a key")
+        if abs(key) >= 2**63 or (isinstance(value, datetime) and value.tzinfo is None):
+            raise ValueError("out of range")
+    except (ValueError, TypeError, binascii.Error, RecursionError) as error:
+        raise ValidationError({"cursor": ["This cursor was not given by this list."]}) from error
+    return value, key
