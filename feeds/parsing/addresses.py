@@ -1,0 +1,30 @@
+"""Links of feeds made absolute by the WHATWG URL standard (ada), http and https only.
+
+Unlike crawler.http.urls.join this keeps fragments, which readers follow and some feeds tell entries apart by.
+"""
+
+from __future__ import annotations
+
+import ada_url
+
+MAX_LENGTH = 4_000
+
+
+def absolute(base: str, reference: str) -> str:
+    """The absolute http(s) URL of a reference, "" when it has none or is no address."""
+    reference = reference.strip()
+    if not reference or len(reference) > MAX_LENGTH:
+        return ""
+    try:
+        url = str(ada_url.join_url(base, reference) if base else ada_url.normalize_url(reference))
+    except ValueError:
+        return ""
+    return url if url.startswith(("http://", "https://")) and len(url) <= 3 * MAX_LENGTH else ""
+
+
+def host(url: str) -> str:
+    """Host and port of an absolute URL, "" when there is none."""
+    try:
+        return str(ada_url.URL(url).host)
+    except ValueError:
+        return ""

@@ -1,0 +1,89 @@
+"""What most ill-formed feeds lack to be XML, mended in their text so that the strict parser can read them.
+
+Junk around the document, characters and references that XML forbids, HTML's entities, bare ampersands
+and undeclared namespace prefixes: the faults that feed validators see most. Tags are left as they are.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from html.entities import html5
+
+NAMESPACES = {
+    "atom": "http://www.w3.org/2005/Atom",
+    "content": "http://purl.org/rss/1.0/modules/content/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
+    "media": "http://search.yahoo.com/mrss/",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "sy": "http://purl.org/rss/1.0/modules/syndication/",
+    "xhtml": "http://www.w3.org/1999/xhtml",
+}
+
+ROOT = re.compile(r"<((?:[\w-]+:)?(?:rss|rdf|feed|channel))(?=[\s>])", re.IGNORECASE)
+_OPENING = re.compile(r"<!(?:\[CDATA\[|--)")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_REFERENCE = re.compile(
+    r"&(?!(?:amp|lt|gt|quot|apos);)(?:#(\d{1,7}|[xX][0-9a-fA-F]{1,6});|([A-Za-z][A-Za-z0-9]{1,30};))?"
+)
+_PREFIX = re.compile(r"<([\w-]+):[\w-]|\s([\w-]+):[\w-]+\s*=\s*[\"']")
+_DECLARED = re.compile(r"\sxmlns:([\w-]+)\s*=")
+
+
+def repair(text: str) -> str:
+    """The document's text from its root element on, without the faults named above."""
+    text = _FORBIDDEN.sub("", _trimmed(text))
+    pieces = sections(text)
+    pieces[::2] = [_REFERENCE.sub(_legal, piece) if "&" in piece else piece for piece in pieces[::2]]
+    return _declared("".join(pieces), pieces[::2])
+
+
+def sections(text: str) -> list[str]:
+    """The text cut so that every second piece is a CDATA section or comment, in linear time.
+
+    One that is never closed counts as ordinary text.
+    """
+    pieces, position = [], 0
+    while opening := _OPENING.search(text, position):
+        mark = "]]>" if opening[0].endswith("[") else "-->"
+        end = text.find(mark, opening.end())
+        if end < 0:
+            break
+        pieces += [text[position : opening.start()], text[opening.start() : end + 3]]
+        position = end + 3
+    return [*pieces, text[position:]]
+
+
+def _trimmed(text: str) -> str:
+    """The root element alone: what stands before it and behind it carries no data."""
+    root = ROOT.search(text)
+    if not root:
+        return text
+    end = text.rfind(f"</{root[1]}")
+    close = text.find(">", end) if end > root.end() else -1
+    return text[root.start() : close + 1] if close > 0 else text[root.start() :]
+
+
+def _legal(reference: re.Match[str]) -> str:
+    """A reference that XML knows stays, one of HTML becomes its character, the rest becomes text."""
+    number, name = reference[1], reference[2]
+    if number:
+        # HTML's reading gives &#150; its windows-1252 meaning and forbidden characters none.
+        character = _FORBIDDEN.sub("", html.unescape(reference[0]))
+        return "" if character == "\ufffd" else html.escape(character)
+    if name is None:
+        return "&amp;"
+    return html.escape(html5[name]) if name in html5 else "&amp;" + name
+
+
+def _declared(text: str, outside: list[str]) -> str:
+    """Namespace declarations added to the root for the prefixes that are used without one."""
+    used = {a or b for piece in outside for a, b in _PREFIX.findall(piece)}
+    missing = sorted(used - set(_DECLARED.findall(text)) - {"xml", "xmlns"})[:50]
+    root = ROOT.match(text)
+    if not missing or not root:
+        return text
+    declarations = "".join(f' xmlns:{p}="{NAMESPACES.get(p, "urn:undeclared:" + p)}"' for p in missing)
+    return text[: root.end()] + declarations + text[root.end() :]

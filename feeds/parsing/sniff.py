@@ -1,0 +1,98 @@
+"""What a body is that was expected to be a feed: its root element, or a name for what came instead."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+_PROLOG = re.compile(
+    rb"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[>\"']|\"[^\"]*\"|'[^']*'|\[(?:[^\]\"']|\"[^\"]*\"|'[^']*')*\])*>)",
+    re.DOTALL | re.IGNORECASE,
+)
+_ELEMENT = re.compile(rb"\s*<([A-Za-z_][\w:.-]*)")
+_FEED_ROOT = re.compile(rb"<(?:[\w-]+:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNORECASE)
+_FEED_NAMES = {"rss", "rdf", "feed", "channel"}
+_HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
+_TITLE = re.compile(rb"<title[^>]*>(.{0,300}?)</title", re.IGNORECASE | re.DOTALL)
+_KNOWN_ROOTS = {
+    "urlset": "a sitemap",
+    "sitemapindex": "an index of sitemaps",
+    "opml": "an OPML list",
+    "svg": "an SVG image",
+    "opensearchdescription": "an OpenSearch description",
+}
+_MAGIC = (
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1a\x45\xdf\xa3", "a video"),
+    (b"ID3", "an MP3 recording"),
+    (b"OggS", "an Ogg recording"),
+    (b"{\\rtf", "an RTF document"),
+)
+_WINDOW = 65536
+
+
+def looks_like_html(body: bytes, content_type: str = "") -> bool:
+    """True for HTML pages: by their bytes (servers call feeds text/html), else by the header."""
+    root = root_name(body)
+    if root in _FEED_NAMES or root in _KNOWN_ROOTS:
+        return False
+    if _HTML.search(body, 0, _WINDOW):
+        return True
+    return "html" in content_type.lower() and not is_feed_root(body) and b"<" in body[:_WINDOW]
+
+
+def is_feed_root(body: bytes) -> bool:
+    """True when the root element is a feed's, or one stands behind junk that is no HTML page."""
+    root = root_name(body)
+    if root in _FEED_NAMES:
+        return True
+    return root != "html" and not _html_page(body) and bool(_FEED_ROOT.search(body, 0, _WINDOW))
+
+
+def root_name(body: bytes) -> str:
+    """Local name of the first element behind declaration, comments and document type, lower case, or ""."""
+    position = 3 if body.startswith(b"\xef\xbb\xbf") else 0
+    for _ in range(50):
+        match = _PROLOG.match(body, position, position + _WINDOW)
+        if not match:
+            break
+        position = match.end()
+    element = _ELEMENT.match(body, position)
+    return element[1].rpartition(b":")[2].decode("ascii", "replace").lower() if element else ""
+
+
+def description(body: bytes) -> str:
+    """What the body is instead of a feed, in words for people."""
+    head = body[:1024].lstrip()
+    if not head:
+        return "an empty body"
+    magic = next((name for mark, name in _MAGIC if head.startswith(mark)), "")
+    if magic:
+        return magic
+    if b"\x00" in head:
+        return "binary data"
+    root = root_name(body)
+    if root in _KNOWN_ROOTS:
+        return _KNOWN_ROOTS[root]
+    if _HTML.search(body, 0, _WINDOW):
+        return _html_title(body)
+    return f"an XML document <{root[:40]}>" if root else "text that is neither XML nor JSON"
+
+
+def _html_page(body: bytes) -> bool:
+    """True when HTML starts before any feed does (a PHP warning in front of a feed is no page)."""
+    page = _HTML.search(body, 0, _WINDOW)
+    feed = _FEED_ROOT.search(body, 0, _WINDOW)
+    return page is not None and (feed is None or page.start() < feed.start())
+
+
+def _html_title(body: bytes) -> str:
+    """An HTML page with its title, which often tells what went wrong."""
+    match = _TITLE.search(body, 0, _WINDOW)
+    title = " ".join(html.unescape(match[1].decode("utf-8", "replace")).split())[:100] if match else ""
+    return f"an HTML page titled {json.dumps(title, ensure_ascii=False)}" if title else "an HTML page"
