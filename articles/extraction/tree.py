@@ -1,0 +1,106 @@
+"""A page's bytes as one bounded tree: refused types, encodings, hostile shapes.
+
+libxml2's parser takes 200,000 nested elements in its stride; what comes after it does not, so that
+depth, elements and attributes are bounded here, once.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree, html
+
+from articles.extraction.errors import ExtractionError
+from crawler.http.charset import decode
+
+MAX_BYTES = 10_000_000
+MAX_DEPTH = 200
+MAX_ELEMENTS = 250_000
+MAX_ATTRIBUTES = 200
+"""Attributes of one element: libxml2 compares each with all before it."""
+
+_VAGUE = {"", "application/octet-stream", "application/xml", "text/xml"}
+_TYPES = _VAGUE | {"text/html", "application/xhtml+xml", "text/plain"}
+_MAGIC = (
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a RIFF recording or image"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "gzipped data"),
+    (b"\x1a\x45\xdf\xa3", "a video"),
+    (b"ID3", "an MP3 recording"),
+    (b"OggS", "an Ogg recording"),
+)
+_MARKUP = re.compile(
+    rb"<(?:!doctype|html|head|body|title|div|p|article|h1|meta|script|table)\b", re.IGNORECASE
+)
+_LONG_TAG = re.compile(r"<[a-z][^<>]{1000,}", re.IGNORECASE)
+_QUOTED = re.compile(r"=\s*(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$))")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+
+
+def media_type(body: bytes, content_type: str) -> str:
+    """`text/html` or `text/plain`, as the body is to be read. Raises ExtractionError(unsupported-type)."""
+    declared = content_type.partition(";")[0].strip().lower()
+    if declared not in _TYPES:
+        raise ExtractionError("unsupported-type", f"the server calls it {declared[:100]}")
+    head = body[:1024].lstrip()
+    found = next((name for mark, name in _MAGIC if head.startswith(mark)), "")
+    if found:
+        raise ExtractionError("unsupported-type", found)
+    if declared == "text/plain":
+        return declared
+    if declared in _VAGUE and not _MARKUP.search(body, 0, 65536):
+        raise ExtractionError("unsupported-type", "neither HTML nor text by its bytes or its header")
+    return "text/html"
+
+
+def text_of(body: bytes, content_type: str) -> str:
+    """The document without characters that XML and databases refuse. Raises ExtractionError(too-large)."""
+    if len(body) > MAX_BYTES:
+        raise ExtractionError("too-large", f"more than {MAX_BYTES} bytes")
+    return _FORBIDDEN.sub("", decode(body, content_type))
+
+
+def page_tree(text: str) -> html.HtmlElement | None:
+    """The page's tree, cut where it is nested too deeply; None when there is nothing in it.
+
+    Raises ExtractionError(too-large) for elements with absurdly many attributes and too many elements.
+    """
+    if any(_crowded(tag[0]) for tag in _LONG_TAG.finditer(text)):
+        raise ExtractionError("too-large", f"an element with more than {MAX_ATTRIBUTES} attributes")
+    parser = html.HTMLParser(
+        no_network=True, remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8"
+    )
+    try:
+        root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return None
+    _pruned(root)
+    return root
+
+
+def _crowded(tag: str) -> bool:
+    """True when a tag has more than the allowed number of attributes (long values do not count)."""
+    return len(_QUOTED.sub(" ", tag).split()) > MAX_ATTRIBUTES
+
+
+def _pruned(root: html.HtmlElement) -> None:
+    """Cut what is nested too deeply, and refuse trees that are too large."""
+    depth = count = 0
+    deep: list[etree._Element] = []
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "end":
+            depth -= 1
+            continue
+        depth += 1
+        count += 1
+        if count > MAX_ELEMENTS:
+            raise ExtractionError("too-large", f"more than {MAX_ELEMENTS} elements")
+        if depth == MAX_DEPTH:
+            deep.append(element)
+    for element in deep:
+        for child in list(element):
+            element.remove(child)
