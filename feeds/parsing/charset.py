@@ -92,4 +92,4 @@ def _guessed(body: bytes) -> str:
     text = body.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     sound = sum(1 for c in text[:200_000] if c > "\x7f" and c != "\ufffd")
-    return text if broken * 4 <= sound else body.decode("cp1252", "replace")
+    return text if broken <= sound else body.decode("cp1252", "replace")

@@ -154,10 +154,10 @@ def _balanced(fragment: str) -> str:
     """The fragment with every element closed, or its escaped text when it is nested too deeply."""
     parser = etree.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
-        root = etree.fromstring(f"<div>{fragment}</div>".encode("utf-8", "replace"), parser)
+        root = etree.fromstring(f"<html><body>{fragment}</body></html>".encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:
         root = None
-    if root is None or deeper(root, MAX_DEPTH + 3):
+    if root is None or deeper(root, MAX_DEPTH + 2):
         return html.escape(html.unescape(_ANY_TAG.sub(" ", _shown(fragment))), quote=False)
     return str(etree.tostring(root, encoding="unicode", method="html"))
 

@@ -16,7 +16,7 @@ from feeds.parsing.jsonfeed import read_json
 from feeds.parsing.limits import FeedError, Limits
 from feeds.parsing.raw import RawFeed
 from feeds.parsing.repair import repair
-from feeds.parsing.sniff import description, is_feed_root
+from feeds.parsing.sniff import description, is_feed_root, media
 from feeds.parsing.tolerant import read_tolerantly
 from feeds.parsing.xmlfeed import parse_xml, read_xml
 
@@ -35,7 +35,7 @@ def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits 
     if data[:4096].lstrip()[:1] == b"{":
         return document(read_json(data, limits), url, limits, well_formed=sound)
     if not is_feed_root(data):
-        raise FeedError("not-a-feed", description(data))
+        raise FeedError("not-a-feed", media(body) or description(data))
     raw, well_formed = _read(data, url, limits)
     if raw is None:
         raise FeedError("not-a-feed", description(data))

@@ -66,16 +66,19 @@ def root_name(body: bytes) -> str:
     return element[1].rpartition(b":")[2].decode("ascii", "replace").lower() if element else ""
 
 
+def media(body: bytes) -> str:
+    """What a body is by its first bytes when those are no text's, "" for text."""
+    magic = next((name for mark, name in _MAGIC if body.startswith(mark)), "")
+    return magic or ("binary data" if b"\x00" in body[:1024] else "")
+
+
 def description(body: bytes) -> str:
     """What the body is instead of a feed, in words for people."""
     head = body[:1024].lstrip()
     if not head:
         return "an empty body"
-    magic = next((name for mark, name in _MAGIC if head.startswith(mark)), "")
-    if magic:
+    if magic := media(body):
         return magic
-    if b"\x00" in head:
-        return "binary data"
     root = root_name(body)
     if root in _KNOWN_ROOTS:
         return _KNOWN_ROOTS[root]

@@ -1,0 +1,214 @@
+# ruff: noqa: E501 (documents stand as they come)
+"""Every format of feeds gives the same kind of record."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from crawler.messages import Enclosure, FeedDocument
+from feeds.parsing import FeedError, Limits, parse_feed
+
+URL = "https://example.org/feed"
+NOON = 1704110400.0  # 2024-01-01 12:00 UTC
+
+
+def parse(text: str, **options: str) -> FeedDocument:
+    return parse_feed(text.encode(), url=URL, **options)
+
+
+RSS2 = """<?xml version="1.0"?>
+<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:content="http://purl.org/rss/1.0/modules/content/"
+ xmlns:atom="http://www.w3.org/2005/Atom" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"
+ xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:media="http://search.yahoo.com/mrss/">
+<channel><title>Daily &amp; News</title><link>https://example.org/</link><description>All of it</description>
+<language>en-us</language><ttl>90</ttl><sy:updatePeriod>hourly</sy:updatePeriod><sy:updateFrequency>2</sy:updateFrequency>
+<skipHours><hour>0</hour><hour>24</hour><hour>13</hour></skipHours><skipDays><day>Sunday</day><day>Monday</day></skipDays>
+<atom:link rel="self" href="https://example.org/feed.xml"/><atom:link rel="hub" href="https://hub.example/"/>
+<image><title>Not this</title><link>https://other.example/</link></image>
+<item><title>First</title><link>https://example.org/1</link><guid isPermaLink="false">tag:1</guid>
+<pubDate>Mon, 01 Jan 2024 12:00:00 GMT</pubDate><dc:creator>Ann Lee</dc:creator><author>mail@example.org (Bob)</author>
+<category>world</category><category>world</category><dc:subject>art</dc:subject>
+<description>Short.</description><content:encoded><![CDATA[<p>The long text.</p>]]></content:encoded>
+<enclosure url="/a.mp3" type="audio/mpeg" length="123"/></item>
+<item><title>Second</title><guid>https://example.org/2</guid><itunes:author>Cy</itunes:author>
+<media:group><media:description>Seen on film</media:description></media:group></item>
+</channel></rss>"""
+
+
+def test_it_reads_all_of_rss_2() -> None:
+    feed = parse(RSS2)
+    first, second = feed.entries
+    assert (feed.format, feed.title, feed.site_url) == ("rss2.0", "Daily & News", "https://example.org/")
+    assert (feed.self_url, feed.hub) == ("https://example.org/feed.xml", "https://hub.example/")
+    assert (feed.ttl, feed.update_period, feed.language) == (5400, 1800, "en-US")
+    assert (feed.skip_hours, feed.skip_days) == ((0, 13), (0, 6))
+    assert feed.well_formed and feed.size == 2 and len(feed.fingerprints) == 24
+    assert (first.identity, first.url, first.published) == ("tag:1", "https://example.org/1", NOON)
+    assert (first.summary, first.content, first.text) == ("Short.", "<p>The long text.</p>", "The long text.")
+    assert (first.author, first.categories) == ("Bob", ("world", "art"))
+    assert first.enclosures == (Enclosure("https://example.org/a.mp3", "audio/mpeg", 123),)
+    assert (second.identity, second.url, second.author) == (second.url, "https://example.org/2", "Cy")
+    assert (second.summary, second.published, second.language) == ("Seen on film", None, "en-US")
+
+
+def test_it_reads_all_of_atom_1() -> None:
+    feed = parse(
+        """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="pt-br"><title type="html">A &amp;lt;b&amp;gt;x</title>
+        <subtitle>sub</subtitle><link href="/"/><link rel="self" href="/atom"/><author><name>Whole</name></author>
+        <entry><id>urn:1</id><title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">One <b>two</b></div></title>
+        <link rel="replies" href="/no"/><link rel="alternate" href="/1"/><link rel="enclosure" href="/v.mp4" type="video/mp4"/>
+        <published>2024-01-01T13:00:00+01:00</published><updated>2024-01-01T12:00:01Z</updated>
+        <author><name>Ann</name></author><author><name>Bob</name></author><category term="t" label="Label"/>
+        <content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Hello<br/>you</p></div></content></entry>
+        <entry xml:lang="de"><id>urn:2</id><title>T</title><summary type="text">1 &lt; 2</summary></entry></feed>"""
+    )
+    first, second = feed.entries
+    assert (feed.format, feed.site_url, feed.self_url) == (
+        "atom1.0",
+        "https://example.org/",
+        "https://example.org/atom",
+    )
+    assert (first.identity, first.url, first.title) == ("urn:1", "https://example.org/1", "One two")
+    assert (first.published, first.updated) == (NOON, NOON + 1)
+    assert (first.author, first.categories, first.language) == ("Ann, Bob", ("Label",), "pt-BR")
+    assert (first.content, first.text) == ("<p>Hello<br>you</p>", "Hello\nyou")
+    assert first.enclosures == (Enclosure("https://example.org/v.mp4", "video/mp4"),)
+    assert (second.author, second.language, second.summary) == ("Whole", "de", "1 &lt; 2")
+
+
+def test_it_reads_atom_0_3() -> None:
+    feed = parse(
+        """<feed version="0.3" xmlns="http://purl.org/atom/ns#"><title>Old</title><tagline>x</tagline>
+        <entry><id>1</id><title>E</title><link rel="alternate" type="text/html" href="https://example.org/e"/>
+        <issued>2024-01-01T12:00:00Z</issued><modified>2024-01-01T12:00:00Z</modified>
+        <content type="text/html" mode="escaped">&lt;p&gt;Hi&lt;/p&gt;</content></entry></feed>"""
+    )
+    (entry,) = feed.entries
+    assert (feed.format, feed.description) == ("atom0.3", "x")
+    assert (entry.url, entry.published, entry.updated) == ("https://example.org/e", NOON, NOON)
+    assert entry.content == "<p>Hi</p>"
+
+
+@pytest.mark.parametrize(
+    ("space", "name"),
+    [("http://purl.org/rss/1.0/", "rss1.0"), ("http://my.netscape.com/rdf/simple/0.9/", "rss0.90")],
+)
+def test_it_reads_rdf_whose_items_stand_outside_the_channel(space: str, name: str) -> None:
+    feed = parse(
+        f"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="{space}"
+        xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>C</title><link>https://example.org/</link></channel>
+        <item rdf:about="urn:item:1"><title>I</title><link>https://example.org/i</link><dc:date>2024-01-01T12:00Z</dc:date>
+        </item></rdf:RDF>"""
+    )
+    (entry,) = feed.entries
+    assert (feed.format, feed.title) == (name, "C")
+    assert (entry.identity, entry.url, entry.published) == ("urn:item:1", "https://example.org/i", NOON)
+
+
+@pytest.mark.parametrize("version", ["0.91", "0.92"])
+def test_it_reads_early_rss_with_its_document_type_and_entities(version: str) -> None:
+    feed = parse(
+        f"""<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN"
+        "http://my.netscape.com/publish/formats/rss-0.91.dtd">
+        <rss version="{version}"><channel><title>Caf&eacute;&nbsp;x</title><item><title>a</title></item></channel></rss>"""
+    )
+    assert (feed.format, feed.title, feed.entries[0].identity) == (f"rss{version}", "Café x", "a")
+
+
+@pytest.mark.parametrize(("version", "name"), [("1", "json1.0"), ("1.1", "json1.1")])
+def test_it_reads_json_feeds(version: str, name: str) -> None:
+    item = {
+        "id": 7,
+        "url": "/7",
+        "content_text": "a < b\nc",
+        "date_published": "2024-01-01T12:00:00Z",
+        "tags": ["x"],
+        "authors": [{"name": "Ann"}],
+        "attachments": [{"url": "/a.mp3", "mime_type": "audio/mpeg", "size_in_bytes": 5}],
+    }
+    body = {
+        "version": f"https://jsonfeed.org/version/{version}",
+        "title": "J",
+        "home_page_url": "/",
+        "items": [item],
+    }
+    feed = parse("\ufeff " + json.dumps(body))
+    (entry,) = feed.entries
+    assert (feed.format, feed.site_url) == (name, "https://example.org/")
+    assert (entry.identity, entry.url, entry.published) == ("7", "https://example.org/7", NOON)
+    assert (entry.content, entry.text, entry.author) == ("a &lt; b<br>c", "a < b\nc", "Ann")
+    assert entry.enclosures == (Enclosure("https://example.org/a.mp3", "audio/mpeg", 5),)
+
+
+def test_it_unpacks_gzip_that_a_server_left_undone() -> None:
+    assert parse_feed(gzip.compress(RSS2.encode()), url=URL) == parse(RSS2)
+
+
+FAULTS = {
+    "space before the declaration": "\n  <?xml version='1.0'?><rss><channel><title>T</title>{}</channel></rss>",
+    "a PHP warning first": "<br />\n<b>Warning</b>: x<?xml version='1.0'?><rss><channel><title>T</title>{}</channel></rss>",
+    "junk behind": "<rss><channel><title>T</title>{}</channel></rss><script>x</script>",
+    "a bare ampersand": "<rss><channel><title>T</title><copyright>A & B</copyright>{}</channel></rss>",
+    "an undeclared entity": "<rss><channel><title>T</title><copyright>&copy;&nbsp;</copyright>{}</channel></rss>",
+    "a control character": "<rss><channel><title>T</title><copyright>\x0b&#8;</copyright>{}</channel></rss>",
+    "an undeclared prefix": "<rss><channel><title>T</title><dc:rights>x</dc:rights>{}</channel></rss>",
+    "an unclosed tag": "<rss><channel><title>T</title><image>{}</channel></rss>",
+    "no end": "<rss><channel><title>T</title>{}",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_reads_ill_formed_feeds(fault: str) -> None:
+    item = "<item><title>E</title><link>https://example.org/e</link><description>&lt;p&gt;x&lt;/p&gt;</description></item>"
+    feed = parse(FAULTS[fault].format(item))
+    (entry,) = feed.entries
+    assert not feed.well_formed
+    assert (feed.title, entry.title, entry.url, entry.summary) == (
+        "T",
+        "E",
+        "https://example.org/e",
+        "<p>x</p>",
+    )
+
+
+def test_a_comment_before_the_root_is_no_fault() -> None:
+    assert parse("<!-- made by <rss> tools --><rss><channel><title>T</title></channel></rss>").well_formed
+
+
+def test_cdata_keeps_its_ampersands_when_the_rest_is_mended() -> None:
+    feed = parse(
+        "<rss><channel><title>a & b</title><item><title><![CDATA[x &amp; y & z]]></title></item></channel></rss>"
+    )
+    assert (feed.title, feed.entries[0].title) == ("a & b", "x & y & z")
+
+
+def test_too_many_entries_leave_the_newest_in_document_order() -> None:
+    items = "".join(
+        f"<item><guid>{day}</guid><pubDate>{day:02d} Jan 2024 00:00 GMT</pubDate></item>"
+        for day in (3, 1, 9, 5, 7)
+    )
+    body = f"<rss><channel>{items}</channel></rss>".encode()
+    feed = parse_feed(body, url=URL, limits=Limits(entries=3))
+    assert [e.identity for e in feed.entries] == ["9", "5", "7"]
+
+
+def test_long_fields_are_cut() -> None:
+    body = f"<rss><channel><item><title>{'t' * 5000}</title><description>{'d' * 5000}</description></item></channel></rss>"
+    (entry,) = parse_feed(body.encode(), url=URL, limits=Limits(title=100, markup=200)).entries
+    assert (len(entry.title), len(entry.summary)) == (100, 200)
+
+
+@pytest.mark.parametrize("text", ['{"items": "x"}', '{"items": []}', "[1]", '{"a": 1}'])
+def test_other_json_is_not_a_feed(text: str) -> None:
+    with pytest.raises(FeedError) as raised:
+        parse(text)
+    assert raised.value.kind == "not-a-feed"
+
+
+def test_broken_json_is_malformed() -> None:
+    with pytest.raises(FeedError) as raised:
+        parse('{"version": "https://jsonfeed.org/version/1", "items": [')
+    assert raised.value.kind == "malformed"

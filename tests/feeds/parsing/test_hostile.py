@@ -1,0 +1,168 @@
+# ruff: noqa: E501 (documents stand as they come)
+"""Documents made to hurt end soon, with a name for what is wrong, or do no harm."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable
+
+import pytest
+
+from crawler.messages import FeedDocument
+from feeds.parsing import FeedError, parse_feed
+
+URL = "https://example.org/feed"
+HEAD = b'<?xml version="1.0"?>'
+
+
+def parse(body: bytes) -> FeedDocument:
+    return parse_feed(body, url=URL)
+
+
+def refused(body: bytes) -> str:
+    with pytest.raises(FeedError) as raised:
+        parse(body)
+    return raised.value.kind
+
+
+def rss(items: bytes, head: bytes = HEAD) -> bytes:
+    return head + b'<rss version="2.0"><channel><title>T</title>' + items + b"</channel></rss>"
+
+
+def entry(markup: bytes) -> bytes:
+    return b"<item><guid>1</guid><description><![CDATA[" + markup + b"]]></description></item>"
+
+
+def within(seconds: float, work: Callable[[], object]) -> object:
+    """What `work` gives, having used less than so many seconds of CPU (which other load does not stretch)."""
+    start = time.process_time()
+    result = work()
+    assert time.process_time() - start < seconds
+    return result
+
+
+def test_a_billion_laughs_are_not_laughed() -> None:
+    entities = b"".join(b'<!ENTITY l%d "%s">' % (i, b"&l%d;" % (i - 1) * 10) for i in range(1, 10))
+    dtd = b'<!DOCTYPE rss [<!ENTITY l0 "lol">' + entities + b"]>"
+    body = rss(b"<item><guid>&l9;</guid></item>", HEAD + dtd)
+    assert within(1, lambda: refused(body)) == "too-large"
+
+
+@pytest.mark.parametrize(
+    "place", [b"<item><guid>1</guid><title>%s</title></item>", b'<item a="%s"><guid>1</guid></item>']
+)
+def test_a_quadratic_blow_up_does_not_happen(place: bytes) -> None:
+    dtd = b'<!DOCTYPE rss [<!ENTITY a "' + b"a" * 30_000 + b'">]>'
+
+    def work() -> object:
+        try:
+            return sum(len(e.title) for e in parse(rss(place % (b"&a;" * 30_000), HEAD + dtd)).entries)
+        except FeedError as error:
+            return error.kind
+
+    assert within(1, work) in ("too-large", 0)
+
+
+def test_external_entities_are_not_read() -> None:
+    dtd = b'<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY % p SYSTEM "http://127.0.0.1:9/x">%p;]>'
+    feed = parse(rss(b"<item><guid>a&x;b</guid><description>&x;</description></item>", HEAD + dtd))
+    assert [(e.identity, e.text) for e in feed.entries] == [("ab", "")]
+
+
+def test_external_document_types_and_xinclude_are_not_loaded() -> None:
+    dtd = b'<!DOCTYPE rss SYSTEM "http://127.0.0.1:9/rss.dtd">'
+    include = (
+        b'<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="file:///etc/passwd" parse="text"/>'
+    )
+    feed = parse(rss(b"<item><guid>1</guid><description>a" + include + b"</description></item>", HEAD + dtd))
+    assert "root" not in feed.entries[0].text
+
+
+@pytest.mark.parametrize("broken", [b"", b"<b &nbsp;", b"<item><title>x</b>"])
+@pytest.mark.parametrize("closing", [0, 200_000])
+def test_depth_is_refused_at_once(broken: bytes, closing: int) -> None:
+    body = b"<rss><channel>" + broken + b"<a>" * 200_000 + b"</a>" * closing
+    assert within(1, lambda: refused(body)) == "too-deep"
+
+
+def test_deep_json_is_refused() -> None:
+    assert (
+        within(
+            1, lambda: refused(b'{"version": "https://jsonfeed.org/version/1", "items": ' + b"[" * 500_000)
+        )
+        == "too-deep"
+    )
+
+
+def test_a_million_attributes_are_refused() -> None:
+    distinct = b" ".join(b'a%d="1"' % i for i in range(600_000))
+    assert within(1, lambda: refused(b"<rss " + distinct + b"><channel/></rss>")) == "too-large"
+    assert within(1, lambda: refused(b"<rss " + b'a="1" ' * 1_000_000 + b"/>")) == "too-large"
+    assert (
+        within(1, lambda: refused(b"<rss " + distinct.replace(b'"', b"") + b"><channel/></rss>"))
+        == "malformed"
+    )
+
+
+def test_a_text_node_of_ten_megabytes_is_refused() -> None:
+    assert (
+        within(1, lambda: refused(rss(b"<item><title>" + b"x" * 10_000_000 + b"</title></item>")))
+        == "too-large"
+    )
+
+
+def test_a_long_data_address_is_no_attack() -> None:
+    feed = parse(rss(entry(b'<img src="data:image/png;base64,' + b"A=" * 100_000 + b'">text')))
+    assert feed.entries[0].text == "text"
+
+
+def test_gzip_bombs_stop_at_the_limit() -> None:
+    assert within(1, lambda: refused(gzip.compress(b"\0" * 100_000_000, 1))) == "too-large"
+
+
+def test_damaged_gzip_is_malformed() -> None:
+    assert refused(b"\x1f\x8b\x08\x00 this is no gzip") == "malformed"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [b"<div>" * 150_000, b"".join(b"<b id=%d><p>" % i for i in range(20_000)), b"<font>" * 30_000 + b"<p>x" * 30_000, b"<" * 900_000,
+     b"<!--" * 200_000, b"<script>" * 100_000, b'<a href="' * 90_000, b"&" * 900_000, b"<svg><style>" * 60_000],
+    ids=["divs", "formatting", "fonts", "less-than", "comments", "scripts", "quotes", "ampersands", "svg"],
+)  # fmt: skip
+def test_hostile_markup_ends_soon(markup: bytes) -> None:
+    feed = within(2, lambda: parse(rss(entry(markup))))
+    assert isinstance(feed, FeedDocument) and feed.size == 1
+
+
+def test_many_entries_with_nasty_markup_end_soon() -> None:
+    nasty = b"".join(b"<b id=%d><p>" % i for i in range(90)) + b"</b>" * 90
+    body = rss(b"".join(entry(nasty).replace(b">1<", b">%d<" % i) for i in range(300)))
+    assert within(3, lambda: parse(body).size) == 300
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [b"<![CDATA[" * 300_000, b"<!--" * 500_000, b"<?" * 500_000, b"<!" * 100_000, b"<a " * 100_000, b"</" * 100_000, b"&a" * 200_000,
+     b"<!ENTITY a 'b'>" * 30_000, b"<item>" * 20_000],
+    ids=["cdata", "comments", "instructions", "declarations", "tags", "ends", "references", "entities", "items"],
+)  # fmt: skip
+def test_ill_formed_junk_ends_soon(junk: bytes) -> None:
+    def work() -> object:
+        try:
+            return parse(b"<rss><channel><title>T</title>" + junk)
+        except FeedError as error:
+            return error
+
+    assert isinstance(within(3, work), FeedDocument | FeedError)
+
+
+def test_a_million_items_leave_a_thousand() -> None:
+    items = b"".join(b"<item><guid>%d</guid></item>" % i for i in range(60_000))
+    assert within(2, lambda: parse(rss(items)).size) == 1000
+
+
+def test_hundreds_of_levels_of_items_end_soon() -> None:
+    body = rss((b"<item>" * 100 + b"</item>" * 100) * 1000)
+    assert within(2, lambda: parse(body).size) == 0
