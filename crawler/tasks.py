@@ -17,7 +17,8 @@ from crawler.messages import Batch, Report, decode, encode
 
 log = logging.getLogger(__name__)
 
-HOSTS_IN_MESSAGE = 16
+# Hosts in one message: few, so that a slow one holds up little; more when there is much to hand out.
+FEWEST_HOSTS, MOST_HOSTS = 4, 32
 
 
 @shared_task(name="crawler.tasks.tick")
@@ -25,11 +26,13 @@ def tick() -> None:
     """Beat's message: one tick, then hand out, then a pulse through the queues."""
     from crawler.controller import pulses, retention
     from crawler.controller import tick as controller
+    from feeds.selection import look_ahead
 
     now = datetime.now(UTC)
     if controller.lately(now) or controller.tick(now) is None:
         return
     dispatch()
+    dispatch.apply_async(countdown=look_ahead().total_seconds())
     for queue in pulses.QUEUES:
         pulses.sent(queue, now)
         pulse.apply_async(args=(queue,), queue=queue)
@@ -42,8 +45,9 @@ def dispatch() -> None:
     from crawler.controller import leases
 
     batches = [encode(batch) for batch in leases.hand_out(datetime.now(UTC))]
-    for start in range(0, len(batches), HOSTS_IN_MESSAGE):
-        fetch.delay(batches[start : start + HOSTS_IN_MESSAGE])
+    size = min(max(FEWEST_HOSTS, len(batches) // 8), MOST_HOSTS)
+    for start in range(0, len(batches), size):
+        fetch.delay(batches[start : start + size])
 
 
 @shared_task(name="crawler.tasks.fetch")

@@ -67,15 +67,21 @@ def observe(
     now: Sequence[float],
     new: Sequence[int],
     published: Sequence[Sequence[float]],
+    *,
+    first: Sequence[bool],
 ) -> Floats:
     """Enter successful retrievals into the histories, inside the caller's transaction.
 
     One row per feed: `last` and `now` in epoch seconds, `new` articles and the published times they
-    give. Returns (n,) how many new articles the history had expected before it learned of these.
+    give; `first` marks what a first document tells of the past, which advaRSS's hourly rates do not
+    know of. Returns (n,) how many new articles the history had expected before it learned of these.
     """
     tables, everyone = histories(feed_ids), population()
+    beginners = np.flatnonzero(first)
+    untaught = tables.hourly[beginners]
     expected = weekly_rates(tables, everyone).expected(np.asarray(last), np.asarray(now))
     tables.observe(Retrievals.of(np.arange(len(feed_ids)), last, now, new, published), everyone)
+    tables.hourly[beginners] = untaught
     _save(feed_ids, tables, now)
     return expected
 

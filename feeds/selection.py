@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from django.conf import settings
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Least
 
 from feeds.models import Feed
 from feeds.scheduling.base import FeedStates, Policy, select
@@ -28,10 +29,19 @@ class Ranked:
     cutoff: float | None
 
 
+def look_ahead() -> timedelta:
+    """How far beyond a tick its selection reaches.
+
+    A retrieval happens some seconds after its tick, so a feed whose gap is as long as the tick would miss
+    every other one. It is selected all the same, and handed out when its floor has passed.
+    """
+    return timedelta(seconds=min(settings.CRAWL_TICK_SECONDS / 4, 30.0))
+
+
 def allowed(now: datetime) -> QuerySet[Feed]:
-    """Idle feeds whose floors have passed and that do not ask to be skipped at this hour."""
+    """Idle feeds whose floors have passed, or will in a moment, and that do not ask to be skipped now."""
     return (
-        Feed.objects.due(now)
+        Feed.objects.due(now + look_ahead())
         .exclude(skip_hours__contains=[now.hour])
         .exclude(skip_days__contains=[now.weekday()])
     )
@@ -104,4 +114,7 @@ def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
     now = datetime.now(UTC)
     gap = now - timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
     idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)
-    return idle.exclude(last_attempt__gt=gap).update(selected_at=now, selected_because=because)
+    chosen = idle.exclude(last_attempt__gt=gap)
+    return chosen.update(
+        selected_at=now, selected_because=because, not_before=Least("not_before", Value(now))
+    )

@@ -49,12 +49,12 @@ class Visit:
     expected: float | None = None
 
 
-def selected() -> QuerySet[Feed]:
-    """Feeds that wait for their host to be free."""
-    return Feed.objects.filter(selected_at__isnull=False, lease__isnull=True)
+def selected(now: datetime) -> QuerySet[Feed]:
+    """Feeds that wait only for their host to be free."""
+    return Feed.objects.active().filter(selected_at__isnull=False, lease__isnull=True, not_before__lte=now)
 
 
-def lease_feeds(leases: Mapping[int, uuid.UUID], most: int) -> dict[int, list[Assignment]]:
+def lease_feeds(leases: Mapping[int, uuid.UUID], most: int, now: datetime) -> dict[int, list[Assignment]]:
     """Put selected feeds under the leases of their hosts: at most `most` of a host, first selected first."""
     taken: dict[int, list[Assignment]] = {}
     with connection.cursor() as cursor:
@@ -67,14 +67,14 @@ def lease_feeds(leases: Mapping[int, uuid.UUID], most: int) -> dict[int, list[As
                 CROSS JOIN LATERAL (
                     SELECT id FROM feeds_feed
                     WHERE host_id = asked.host AND status = 'active'
-                        AND selected_at IS NOT NULL AND lease IS NULL
+                        AND selected_at IS NOT NULL AND lease IS NULL AND not_before <= %s
                     ORDER BY selected_at, id LIMIT %s
                 ) AS feed
             ) AS chosen
             WHERE feeds_feed.id = chosen.id
             RETURNING host_id, feeds_feed.id, url, etag, last_modified, body_hash, fingerprints, subscribers
             """,
-            [list(leases), list(leases.values()), most],
+            [list(leases), list(leases.values()), now, most],
         )
         for host, feed, url, etag, modified, body_hash, known, subscribers in cursor.fetchall():
             taken.setdefault(host, []).append(
@@ -149,19 +149,31 @@ def release_feeds(leases: Sequence[uuid.UUID]) -> int:
 
 
 def _learn(visits: Sequence[Visit]) -> None:
-    """Enter the new articles of repeated visits into the posting histories."""
-    repeated = [visit for visit in visits if visit.previous is not None]
-    if not repeated:
+    """Enter new articles into the posting histories, and note how many were expected.
+
+    A first visit has no visit before it; its document tells of the time since its oldest entry.
+    """
+    watched = [(visit, _watched_since(visit)) for visit in visits]
+    known = [(visit, since) for visit, since in watched if since is not None]
+    if not known:
         return
     expected = posting.observe(
-        [visit.feed.id for visit in repeated],
-        [visit.previous or 0.0 for visit in repeated],
-        [visit.harvest.at for visit in repeated],
-        [visit.new for visit in repeated],
-        [visit.published for visit in repeated],
+        [visit.feed.id for visit, _ in known],
+        [since for _, since in known],
+        [visit.harvest.at for visit, _ in known],
+        [visit.new if visit.previous else len(visit.published) - 1 for visit, _ in known],
+        [visit.published for visit, _ in known],
+        first=[visit.previous is None for visit, _ in known],
     )
-    for visit, articles in zip(repeated, expected.tolist(), strict=True):
-        visit.expected = articles
+    for (visit, _), articles in zip(known, expected.tolist(), strict=True):
+        visit.expected = articles if visit.previous else None
+
+
+def _watched_since(visit: Visit) -> float | None:
+    """From when on the harvest shows all that was posted (epoch seconds); None when nothing tells."""
+    if visit.previous is not None:
+        return visit.previous
+    return min(visit.published) if len(visit.published) > 1 else None
 
 
 def _succeeded(visit: Visit) -> int | None:

@@ -46,7 +46,7 @@ def hand_out(now: datetime) -> list[Batch]:
         return []
     leases = {host: uuid.uuid4() for host in hosts}
     work: dict[int, list[Assignment]] = {host: [] for host in hosts}
-    for host, assigned in visits.lease_feeds(leases, MOST_IN_BATCH).items():
+    for host, assigned in visits.lease_feeds(leases, MOST_IN_BATCH, now).items():
         work[host] += assigned
     left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
     for host, assigned in pages.lease_pages(leases, left, now).items():
@@ -76,7 +76,7 @@ def close(leases: Sequence[uuid.UUID]) -> None:
 
 
 def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
-    feeds = visits.selected().filter(status="active", host=OuterRef("pk"))
+    feeds = visits.selected(now).filter(host=OuterRef("pk"))
     return (
         Host.objects.select_for_update(skip_locked=True, of=("self",))
         .filter(Q(not_before__isnull=True) | Q(not_before__lte=now), lease__isnull=True)

@@ -213,15 +213,15 @@ def _quiet(outcome: Outcome, limits: Limits) -> Floor | None:
     """Feeds that brought nothing new several times running.
 
     Where a visit costs the server a whole document (no validators), the gap doubles from the fourth
-    unchanged answer on, up to a day. Where it costs a 304, the gap grows by one after four and
-    by another after eight, and no further: the hourly mean that publishers ask of such pollers is kept
+    unchanged answer on, up to a day. Where it costs a 304, the gap doubles
+    after four and grows no further: the hourly mean that publishers ask of such pollers is kept
     by the budget and by the training phase's ceiling, and a feed that wakes up is not missed.
     """
     unchanged = outcome.unchanged_streak
     if unchanged < 4:
         return None
     if outcome.validators:
-        wait = min(1 + unchanged // 4, 3) * limits.min_gap
+        wait = 2 * limits.min_gap
         reason = f"Nothing was new {unchanged} times in a row, the next visit is after {in_words(wait)}."
         return Floor(outcome.at + wait, "quiet", reason)
     wait = min(limits.min_gap * 2.0 ** min(unchanged - 3, 64), limits.day)

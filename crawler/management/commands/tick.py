@@ -44,15 +44,16 @@ class Command(BaseCommand):
         workers = pulses.alive(started, timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS))
         if workers:
             dispatch()
-            _wait_for_workers(wait)
-        else:
-            work_off()
+        _wait(wait, by_workers=workers)
         self.stdout.write(_as_json(done) if json else _in_words(done, workers))
 
 
-def _wait_for_workers(seconds: float) -> None:
+def _wait(seconds: float, *, by_workers: bool) -> None:
+    """Until every selected feed has come back; some wait a moment for their floor to pass."""
     until = time.monotonic() + seconds
-    while Feed.objects.filter(selected_at__isnull=False).exists() and time.monotonic() < until:
+    while Feed.objects.active().filter(selected_at__isnull=False).exists() and time.monotonic() < until:
+        if not by_workers:
+            work_off()
         time.sleep(0.2)
 
 

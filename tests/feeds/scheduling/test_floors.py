@@ -164,14 +164,14 @@ def test_quiet_feeds_without_validators_come_down_to_one_visit_a_day() -> None:
     assert after(validators=False, unchanged_streak=9).code == "unconditional"
 
 
-def test_quiet_feeds_with_validators_wait_three_gaps_at_most() -> None:
+def test_quiet_feeds_with_validators_wait_two_gaps_at_most() -> None:
     waits = [wait(unchanged_streak=n) / 600 for n in (0, 3, 4, 7, 8, 1000)]
-    assert waits == [1, 1, 2, 2, 3, 3]
+    assert waits == [1, 1, 2, 2, 2, 2]
 
 
 def test_an_accelerated_deployment_stays_fast() -> None:
     assert wait(FAST, failure="dns", failure_streak=1) == 20
-    assert wait(FAST, status=304, unchanged_streak=500) == 30
+    assert wait(FAST, status=304, unchanged_streak=500) == 20
     assert wait(FAST, failure="dns", failure_streak=50) == 1440
     assert wait(FAST, status=429, failure="throttled", retry_after=120) == 120
 
