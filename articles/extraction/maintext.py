@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import logging
-from itertools import islice
 
 import trafilatura
 from lxml import etree, html
 
+from articles.extraction.tree import readable
+
 MAX_TEXT = 1_000_000
-_LARGE = 25_000  # elements: beyond, trafilatura takes seconds, and the pages are indexes and references
+_LARGE = 60_000  # elements and attributes: for more, trafilatura takes seconds
 _SHORT = 80  # characters: below this, the fallback is asked too
 _NOT_CONTENT = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select",
@@ -30,11 +31,11 @@ logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 def main_text(root: html.HtmlElement, description: str = "") -> str:
     """Plain text, a line for each paragraph: trafilatura's, the largest block's, or the description."""
     text = ""
-    if next(islice(root.iter(), _LARGE, None), None) is None:
+    if sum(1 + len(e.attrib) for e in root.iter()) <= _LARGE:
         text = _extracted(root).strip()
     if len(text) < _SHORT:
-        text = max(text, _largest_block(root), key=len)
-    return (text or description)[:MAX_TEXT]
+        text = _largest_block(root) or text
+    return readable(text or description)[:MAX_TEXT]
 
 
 def _extracted(root: html.HtmlElement) -> str:

@@ -17,6 +17,7 @@ import ada_url
 from lxml import html
 
 from articles.extraction.dates import moment, moment_in_url
+from articles.extraction.tree import readable
 
 _SEPARATOR = re.compile(r"\s+(?:[|•·»«–—:]|-|::|\|\||/)\s+")
 _ARTICLES = re.compile(
@@ -65,7 +66,7 @@ def read_metadata(root: html.HtmlElement, url: str) -> Metadata:
 
 def _line(text: object, longest: int) -> str:
     """Text on one line."""
-    return " ".join(str(text)[: 4 * longest].split())[:longest]
+    return " ".join(readable(str(text)[: 4 * longest]).split())[:longest]
 
 
 def _metas(root: html.HtmlElement) -> dict[str, str]:
@@ -140,7 +141,7 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
     parts = _SEPARATOR.split(title)
     if len(parts) == 1:
         return title
-    heading = next((h for h in headings if h in title and len(h) >= 3 and h != site), "")
+    heading = next((h for h in headings if h != site and _is_part(h, title)), "")
     if heading:
         return heading
     if site and site in (parts[0], parts[-1]):
@@ -148,6 +149,12 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
         return rest.strip(" \t|•·»«–—:-/")
     behind = list(_SEPARATOR.finditer(title))[-1]
     return title[: behind.start()] if behind.start() > len(title) - behind.end() else title
+
+
+def _is_part(heading: str, title: str) -> bool:
+    """True when a heading is the whole title or stands in it between separators."""
+    before, found, behind = title.partition(heading)
+    return bool(found) and all(not side or _SEPARATOR.search(side) for side in (before[-4:], behind[:4]))
 
 
 def _author(root: html.HtmlElement, metas: dict[str, str], linked: list[dict[str, Any]]) -> str:

@@ -61,7 +61,12 @@ def text_of(body: bytes, content_type: str) -> str:
     """The document without characters that XML and databases refuse. Raises ExtractionError(too-large)."""
     if len(body) > MAX_BYTES:
         raise ExtractionError("too-large", f"more than {MAX_BYTES} bytes")
-    return _FORBIDDEN.sub("", decode(body, content_type))
+    return readable(decode(body, content_type))
+
+
+def readable(text: str) -> str:
+    """Text without the control characters that documents and their character references may hold."""
+    return _FORBIDDEN.sub("", text)
 
 
 def page_tree(text: str) -> html.HtmlElement | None:
