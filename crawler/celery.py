@@ -32,3 +32,10 @@ def end_with_the_worker(**_: Any) -> None:
 def tell_supervisor(**_: Any) -> None:
     """Under `manage.py run` the supervisor waits for this word."""
     lifeline.tell_ready()
+
+
+@worker_ready.connect
+def end_when_stuck(sender: Any, **_: Any) -> None:
+    """A pool of threads cannot kill a task that hangs, but its process can end."""
+    if "threads" in str(sender.pool_cls):
+        lifeline.die_when_stuck()

@@ -8,6 +8,8 @@ A terminal process never imports the controller, and the controller never the pa
 from __future__ import annotations
 
 import logging
+import os
+import signal
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -54,11 +56,15 @@ def dispatch() -> None:
 def fetch(batches: Sequence[str]) -> None:
     """A terminal's work: serve the batches and send the reports on."""
     from crawler.terminals.client import terminal_client, terminal_threads
-    from crawler.terminals.serve import serve
+    from crawler.terminals.serve import StuckError, serve
 
     decoded = [decode(Batch, batch) for batch in batches]
-    for reports in serve(terminal_client(), decoded, terminal_threads()):
-        store.delay([encode(report) for report in reports])
+    try:
+        for reports in serve(terminal_client(), decoded, terminal_threads()):
+            store.delay([encode(report) for report in reports])
+    except StuckError:
+        log.exception("this terminal ends itself")
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @shared_task(name="crawler.tasks.store")

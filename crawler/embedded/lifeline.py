@@ -46,6 +46,21 @@ def watch_parent(seconds: float = 1.0) -> None:
     threading.Thread(target=watch, name="lifeline", daemon=True).start()
 
 
+def die_when_stuck(seconds: int = 60) -> None:
+    """Let the kernel end this process when none of its Python threads could run for so long.
+
+    A parser that loops in C and keeps the interpreter's lock stops every thread; the alarm set before
+    still comes (alarm(2)), and its default action is the end.
+    """
+
+    def watch() -> None:
+        while True:
+            signal.alarm(seconds)
+            time.sleep(seconds / 4)
+
+    threading.Thread(target=watch, name="watchdog", daemon=True).start()
+
+
 def tell_ready() -> None:
     """Write this process's name to the pipe that the supervisor handed down, if it did."""
     fd, name = os.environ.get(READY_FD), os.environ.get(PROCESS_NAME)

@@ -1,7 +1,7 @@
-"""One request at a time per host, and a pause between starts, for all processes of a machine.
+"""One request at a time per host, and a pause between two, for all processes of a machine.
 
 A lock file per slot of hosts; `flock` is dropped by the kernel when a worker is killed, so no
-host stays closed. Starts are noted on the monotonic clock, which processes of one boot share.
+host stays closed. Times are noted on the monotonic clock, which processes of one boot share.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST_PAUSE = 0.05
 
 
 class HostGate:
-    """`directory` holds the lock files; `spacing` is the least time in seconds between two request starts."""
+    """`directory` holds the lock files; `spacing` (seconds) lies between two requests: end to start."""
 
     def __init__(self, directory: Path | str, spacing: float = 1.0) -> None:
         self._directory = Path(directory)
@@ -52,7 +52,11 @@ class HostGate:
             try:
                 _lock(notes, host, deadline)
                 _wait_and_note(notes, digest, host, deadline, self._spacing if spacing is None else spacing)
-                yield
+                try:
+                    yield
+                finally:
+                    # Spacing counts from the answer: how long a request took to get through is not known.
+                    _note(notes, digest)
             finally:
                 os.close(notes)
         finally:
@@ -75,21 +79,29 @@ def _lock(file: int, host: str, deadline: float) -> None:
 
 
 def _wait_and_note(file: int, digest: bytes, host: str, deadline: float, spacing: float) -> None:
-    """Sleep until the host's last start is `spacing` ago, and write down the new start."""
-    raw = os.pread(file, _HOSTS_PER_SLOT * _NOTE.size, 0)
-    whole = len(raw) - len(raw) % _NOTE.size
-    starts = dict(_NOTE.iter_unpack(raw[:whole]))
+    """Sleep until the host's last request is `spacing` ago, and note this one's start (it may be killed)."""
     now = time.monotonic()
-    last = starts.pop(digest, None)
-    # a start in the future was noted before the machine's last boot
+    last = _read(file).get(digest)
+    # a time in the future was noted before the machine's last boot
     due = now if last is None or last > now else max(now, last + spacing)
     if due > deadline:
         raise _busy(host)
     if due > now:
         time.sleep(due - now)
-    others = sorted(starts.items(), key=lambda note: note[1])[1 - _HOSTS_PER_SLOT :]
-    notes = [*others, (digest, time.monotonic())]
-    os.pwrite(file, b"".join(_NOTE.pack(*note) for note in notes), 0)
+    _note(file, digest)
+
+
+def _note(file: int, digest: bytes) -> None:
+    """Write down that the host is busy now, beside the latest of the other hosts in this slot."""
+    times = _read(file)
+    times.pop(digest, None)
+    others = sorted(times.items(), key=lambda note: note[1])[1 - _HOSTS_PER_SLOT :]
+    os.pwrite(file, b"".join(_NOTE.pack(*note) for note in [*others, (digest, time.monotonic())]), 0)
+
+
+def _read(file: int) -> dict[bytes, float]:
+    raw = os.pread(file, _HOSTS_PER_SLOT * _NOTE.size, 0)
+    return dict(_NOTE.iter_unpack(raw[: len(raw) - len(raw) % _NOTE.size]))
 
 
 def _busy(host: str) -> FetchError:

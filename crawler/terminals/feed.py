@@ -1,4 +1,4 @@
-"""One retrieval of a feed: conditional GET, body hash, parsing, comparison with what is known (papers/000)."""
+"""One retrieval of a feed: conditional GET, body hash, parsing, comparison with what is known."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from urllib.parse import urlsplit
 
@@ -18,15 +18,22 @@ from crawler.terminals.page import retrieve_page
 log = logging.getLogger(__name__)
 
 GATHER_SECONDS = 0.5
+STUCK_SECONDS = 30.0
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
 BATCH_SECONDS = 10.0  # after this the rest of a batch is given back, so that nobody waits for a slow host
 
 
-def serve(client: Client, batches: Iterable[Batch], executor: ThreadPoolExecutor) -> Iterator[list[Report]]:
+class StuckError(RuntimeError):
+    """A document keeps a thread busy long after its lease ended; only the end of the process frees it."""
+
+
+def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor) -> Iterator[list[Report]]:
     """Reports in groups as they come: hosts side by side, the assignments of one host one after another.
 
     A report waits half a second at most for company: fewer and larger messages, fewer transactions.
+    Raises StuckError when one does not come however long one waits.
     """
+    patience = max((batch.expires for batch in batches), default=0.0) + STUCK_SECONDS
     pending = {executor.submit(serve_host, client, batch) for batch in batches}
     ready: list[Report] = []
     last_sent = time.monotonic()
@@ -36,6 +43,8 @@ def serve(client: Client, batches: Iterable[Batch], executor: ThreadPoolExecutor
         if ready and (not pending or time.monotonic() - last_sent >= GATHER_SECONDS):
             yield ready
             ready, last_sent = [], time.monotonic()
+        if pending and time.time() > patience:
+            raise StuckError(f"{len(pending)} of {', '.join(batch.host for batch in batches)} do not end")
 
 
 def serve_host(client: Client, batch: Batch) -> Report:
@@ -85,5 +94,4 @@ def _rules_for(client: Client, assignment: Assignment, rules: Robots | None, spa
     origin = f"{parts.scheme}://{parts.netloc}"
     if rules is not None and rules.origin == origin:
         return rules
-    read = robots.read_robots(client, origin, time.time(), spacing)
-    return Robots(read.status, read.text, read.at, origin)
+    return robots.read_robots(client, origin, time.time(), spacing)

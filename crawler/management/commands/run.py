@@ -114,9 +114,9 @@ class Command(BaseCommand):
     def _children(self) -> list[Child]:
         """The four processes. Terminals handle hostile bytes, so they are given no database."""
         python = [sys.executable, "-m"]
-        worker = [*python, "celery", "--quiet", "-A", "crawler", "worker", "--pool", "prefork"]
-        worker += ["--concurrency", "2", "--loglevel", settings.LOG_LEVEL]
+        worker = [*python, "celery", "--quiet", "-A", "crawler", "worker", "--loglevel", settings.LOG_LEVEL]
         worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        processes, threads = ["--pool", "prefork", "-c", "2"], ["--pool", "threads", "-c", "32"]
         own = "tick,store,enrich"
         known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
         known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
@@ -128,13 +128,13 @@ class Command(BaseCommand):
             ),
             Child(
                 "controller",
-                [*worker, "-Q", own, "-n", "controller@freshet"],
+                [*worker, *processes, "-Q", own, "-n", "controller@freshet"],
                 known,
                 tuple(own.split(",")),
             ),
             Child(
                 "terminal",
-                [*worker, "-Q", "fetch", "-n", "terminal@freshet"],
+                [*worker, *threads, "-Q", "fetch", "-n", "terminal@freshet"],
                 {**known, "DATABASE_URL": "none"},
                 ("fetch",),
             ),
