@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.db import models
 from django.db.models import Q
 
@@ -91,3 +93,21 @@ class Pulse(models.Model):
 
     def __str__(self) -> str:
         return self.queue
+
+
+class Deployment(models.Model):
+    """This installation's identity, made once: part of every id that it publishes. One row."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    key = models.UUIDField(default=uuid.uuid4, editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="one_deployment", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return str(self.key)
+
+    @classmethod
+    def own_key(cls) -> uuid.UUID:
+        """The key of this installation."""
+        return cls.objects.get_or_create(id=1)[0].key
