@@ -1,0 +1,119 @@
+"""What subscribers follow: feeds in folders, one by one or from OPML.
+
+`Feed.subscribers` is counted by a trigger on the table of subscriptions, in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Q
+
+from articles.models import PersonalFeed, Subscriber, Subscription
+from feeds.adding import Added, Wanted, add_feeds
+from feeds.models import Feed
+from feeds.outlines import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
+
+FOLDER_LENGTH = 400
+
+
+def subscriber_of(user: User | AnonymousUser) -> Subscriber:
+    """The subscriber that a signed-in user is; made when they come for the first time.
+
+    Raises PermissionDenied for people who are not signed in.
+    """
+    if not user.is_authenticated:
+        raise PermissionDenied("only people who are signed in follow feeds")
+    return Subscriber.objects.get_or_create(user_id=user.pk)[0]
+
+
+def folder_named(text: str) -> str:
+    """A folder as it is stored: "News/Tech", without blank parts or blanks around the parts."""
+    parts = (part.strip() for part in text.split("/"))
+    return "/".join(part for part in parts if part)[:FOLDER_LENGTH].rstrip("/ ")
+
+
+def within(folder: str, column: str = "folder") -> Q:
+    """The condition for a folder and those inside it; the empty folder holds all."""
+    return Q(**{column: folder}) | Q(**{f"{column}__startswith": f"{folder}/"}) if folder else Q()
+
+
+@transaction.atomic
+def follow(
+    subscriber: Subscriber, feed: Feed, *, folder: str = "", title: str = ""
+) -> tuple[Subscription, bool]:
+    """Follow a feed; following it again changes nothing. Second: whether it is new."""
+    subscription, new = Subscription.objects.get_or_create(
+        subscriber=subscriber,
+        feed=feed,
+        defaults={"folder": folder_named(folder), "title": title[:MAX_TITLE]},
+    )
+    if new:
+        renew_outputs(subscriber)
+    return subscription, new
+
+
+@transaction.atomic
+def unfollow(subscription: Subscription) -> None:
+    """Stop following a feed. The feed and its articles stay."""
+    subscription.delete()
+    renew_outputs(subscription.subscriber)
+
+
+@transaction.atomic
+def refile(subscription: Subscription, *, folder: str, title: str) -> None:
+    """Move a subscription into another folder and give it the subscriber's own title."""
+    subscription.folder, subscription.title = folder_named(folder), title.strip()[:MAX_TITLE]
+    subscription.save(update_fields=["folder", "title"])
+    renew_outputs(subscription.subscriber)
+
+
+@transaction.atomic
+def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
+    """Follow every feed of an OPML file, adding those that the deployment does not know yet.
+
+    Outcomes in the order of the file. Raises OpmlError; nothing is changed then.
+    """
+    outlines = read_opml(data)
+    if not outlines:
+        raise OpmlError("the file names no feed (no outline has an xmlUrl)")
+    outcomes = add_feeds([Wanted(outline.url, outline.title) for outline in outlines])
+    _follow_all(subscriber, outlines, outcomes)
+    renew_outputs(subscriber)
+    return outcomes
+
+
+def export_subscriptions(subscriber: Subscriber) -> bytes:
+    """What the subscriber follows as OPML 2.0, folders nested."""
+    rows = subscriber.subscriptions.select_related("feed").order_by("folder", "id")
+    outlines = [
+        Outline(
+            url=row.feed.url,
+            title=row.title or row.feed.title,
+            folder=tuple(row.folder.split("/")) if row.folder else (),
+            site_url=row.feed.site_url,
+        )
+        for row in rows.defer("feed__fingerprints")
+    ]
+    return write_opml(outlines, f"Feeds of {subscriber}", datetime.now(UTC))
+
+
+def renew_outputs(subscriber: Subscriber) -> None:
+    """Let readers of the subscriber's personal feeds see that their contents changed."""
+    PersonalFeed.objects.filter(subscriber=subscriber).update(changed=datetime.now(UTC))
+
+
+def _follow_all(subscriber: Subscriber, outlines: Sequence[Outline], outcomes: Sequence[Added]) -> None:
+    wanted: dict[int, Subscription] = {}
+    for outline, outcome in zip(outlines, outcomes, strict=True):
+        if outcome.feed is not None:
+            folder = folder_named("/".join(outline.folder))
+            subscription = Subscription(subscriber=subscriber, feed=outcome.feed, folder=folder)
+            wanted.setdefault(outcome.feed.pk, subscription)
+    # In one order everywhere, so that the row locks of two such imports cannot cross.
+    rows = [wanted[key] for key in sorted(wanted)]
+    Subscription.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
