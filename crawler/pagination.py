@@ -1,4 +1,4 @@
-"""How lists of the API come in pages: by number, or by a key that new rows do not shift."""
+"""How lists of the API come: in one order without ties, in pages by number or by a key."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Q, QuerySet
 from django.utils.dateparse import parse_datetime
 from rest_framework.exceptions import ValidationError
+from rest_framework.filters import OrderingFilter
 from rest_framework.pagination import BasePagination, PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -31,6 +32,18 @@ class NumberedPages(PageNumberPagination):
     max_page_size = MAX_PAGE_SIZE
 
 
+class OneOrder(OrderingFilter):
+    """`?ordering=-published`: one column, then the primary key in the same direction, so that no row
+    is on two pages or on none.
+    """
+
+    def get_ordering(self, request: Request, queryset: Any, view: APIView) -> list[str]:
+        chosen = super().get_ordering(request, queryset, view) or ["id"]
+        first = str(chosen[0])
+        key = "-id" if first.startswith("-") else "id"
+        return [first] if first == key else [first, key]
+
+
 class KeysetPages(BasePagination):
     """`?cursor=...` from the answer's `next`: every row exactly once, however many come in meanwhile.
 
@@ -38,9 +51,7 @@ class KeysetPages(BasePagination):
     Nothing is counted, so the last page of ten million rows costs what the first does.
     """
 
-    def paginate_queryset(
-        self, queryset: QuerySet[Any], request: Request, view: APIView | None = None
-    ) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any]:
         size = _page_size(request)
         column, falling = _ordering(queryset)
         if cursor := request.query_params.get("cursor"):

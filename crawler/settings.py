@@ -117,8 +117,6 @@ CELERY_TASK_DEFAULT_QUEUE = "enrich"
 CELERY_TASK_ROUTES = {
     "crawler.tasks.tick": {"queue": "tick"},
     "crawler.tasks.dispatch": {"queue": "tick"},
-    "crawler.tasks.dispatch": {"queue": "tick"},
-    "crawler.tasks.pulse_answered": {"queue": "store"},
     "crawler.tasks.fetch": {"queue": "fetch"},
     "crawler.tasks.store": {"queue": "store"},
     "crawler.tasks.pulse_answered": {"queue": "store"},
@@ -231,7 +229,7 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": [
         "django_filters.rest_framework.DjangoFilterBackend",
         "rest_framework.filters.SearchFilter",
-        "rest_framework.filters.OrderingFilter",
+        "crawler.pagination.OneOrder",
     ],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
@@ -241,6 +239,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "0.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "FeedStatus": "feeds.models.Feed.Status",

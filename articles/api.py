@@ -1,0 +1,172 @@
+"""The REST API of articles, and of what subscribers follow and have made for themselves."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import django_filters  # type: ignore[import-untyped]
+from django.contrib.auth.models import User
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from articles.following import follow, refile, subscriber_of, unfollow
+from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber, Subscription
+from articles.personal import create_personal_feed, revoke_address, rotate_address
+from articles.serializers import (
+    ArticleDetailSerializer,
+    ArticleSerializer,
+    NewSubscriptionSerializer,
+    PersonalFeedSerializer,
+    SubscriberSerializer,
+    SubscriptionSerializer,
+)
+from crawler.pagination import KeysetPages
+from feeds.adding import add_feed
+from feeds.categories import subtree
+
+
+class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Filters of the article list."""
+
+    q = django_filters.CharFilter(method="by_words", label='Full text: words, "a phrase", -not, or.')
+    published_after = django_filters.IsoDateTimeFilter("published", "gte")
+    published_before = django_filters.IsoDateTimeFilter("published", "lt")
+    feed_category = django_filters.NumberFilter(method="in_category", label="Category of the feed.")
+
+    class Meta:
+        model = Article
+        fields = ["feed", "language", "category", "author"]
+
+    def by_words(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
+        return articles.search(value)
+
+    def in_category(self, articles: ArticleQuerySet, name: str, value: Any) -> ArticleQuerySet:
+        return articles.filter(feed__category__in=subtree(int(value)))
+
+
+class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
+    """Articles, newest first, without their texts; the detail has them."""
+
+    queryset = Article.objects.all()
+    pagination_class = KeysetPages
+    filterset_class = ArticleFilter
+    ordering_fields = ["published", "fetched", "id"]
+    ordering = ["-published"]
+
+    def get_queryset(self) -> QuerySet[Article]:
+        articles = super().get_queryset()
+        if self.action == "list":
+            # Texts and the search vector are most of the table; a list needs none of them.
+            return articles.only(*ArticleSerializer.Meta.fields)
+        return articles.defer("search")
+
+    def get_serializer_class(self) -> type[BaseSerializer[Article]]:
+        return ArticleSerializer if self.action == "list" else ArticleDetailSerializer
+
+
+class SubscriberViewSet(viewsets.ReadOnlyModelViewSet[Subscriber]):
+    """Subscribers: staff see all, everyone else themselves."""
+
+    queryset = Subscriber.objects.select_related("user").annotate(subscription_count=Count("subscriptions"))
+    serializer_class = SubscriberSerializer
+    ordering_fields = ["id", "created"]
+    ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Subscriber]:
+        everyone = super().get_queryset()
+        user = cast(User, self.request.user)
+        return everyone if user.is_staff else everyone.filter(user=user)
+
+
+class SubscriptionViewSet(
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Subscription],
+):
+    """What the signed-in subscriber follows; nobody sees another's."""
+
+    queryset = Subscription.objects.select_related("feed").defer("feed__fingerprints")
+    serializer_class = SubscriptionSerializer
+    filterset_fields = ["feed", "folder"]
+    ordering_fields = ["id", "folder", "created"]
+    ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Subscription]:
+        return super().get_queryset().filter(subscriber__user=cast(User, self.request.user))
+
+    @extend_schema(
+        summary="Follow a feed",
+        request=NewSubscriptionSerializer,
+        responses={
+            201: SubscriptionSerializer,
+            200: OpenApiResponse(SubscriptionSerializer, "Followed already."),
+        },
+    )
+    def create(self, request: Request) -> Response:
+        wanted = NewSubscriptionSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        said = wanted.validated_data
+        feed = said.get("feed")
+        if feed is None:
+            added = add_feed(said["url"])
+            feed = added.feed
+            if feed is None:
+                raise ValidationError({"url": [added.message]})
+        subscription, new = follow(
+            subscriber_of(request.user), feed, folder=said.get("folder", ""), title=said.get("title", "")
+        )
+        code = status.HTTP_201_CREATED if new else status.HTTP_200_OK
+        return Response(self.get_serializer(subscription).data, status=code)
+
+    @extend_schema(summary="Change folder or title", request=SubscriptionSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        subscription = self.get_object()
+        change = self.get_serializer(subscription, data=request.data, partial=True)
+        change.is_valid(raise_exception=True)
+        said = change.validated_data
+        refile(
+            subscription,
+            folder=said.get("folder", subscription.folder),
+            title=said.get("title", subscription.title),
+        )
+        return Response(self.get_serializer(subscription).data)
+
+    def perform_destroy(self, instance: Subscription) -> None:
+        unfollow(instance)
+
+
+class PersonalFeedViewSet(viewsets.ModelViewSet[PersonalFeed]):
+    """The signed-in subscriber's personal feeds, with their secret addresses; nobody sees another's."""
+
+    queryset = PersonalFeed.objects.select_related("subscriber")
+    serializer_class = PersonalFeedSerializer
+    ordering_fields = ["id", "name", "changed"]
+    ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[PersonalFeed]:
+        return super().get_queryset().filter(subscriber__user=cast(User, self.request.user))
+
+    def perform_create(self, serializer: BaseSerializer[PersonalFeed]) -> None:
+        subscriber = subscriber_of(self.request.user)
+        serializer.instance = create_personal_feed(subscriber, **serializer.validated_data)
+
+    @extend_schema(summary="Revoke the address and make a new one", request=None)
+    @action(detail=True, methods=["post"])
+    def rotate(self, request: Request, pk: str) -> Response:
+        personal_feed = self.get_object()
+        rotate_address(personal_feed)
+        return Response(self.get_serializer(personal_feed).data)
+
+    @extend_schema(summary="Let the address answer 410 from now on", request=None)
+    @action(detail=True, methods=["post"])
+    def revoke(self, request: Request, pk: str) -> Response:
+        personal_feed = self.get_object()
+        revoke_address(personal_feed)
+        return Response(self.get_serializer(personal_feed).data)

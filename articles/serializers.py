@@ -1,0 +1,140 @@
+"""Articles, subscribers, subscriptions and personal feeds as the API shows and takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from articles.following import folder_named
+from articles.models import Article, PersonalFeed, Subscriber, Subscription
+from articles.personal import MAX_KEYWORDS, address_token
+from feeds.adding import MAX_LENGTH
+from feeds.models import Feed
+
+FORMATS = ("rss", "atom", "json")
+
+
+class ArticleSerializer(serializers.ModelSerializer[Article]):
+    """An article without its text. `identity` is the guid or id as the feed gave it, else URL, else title."""
+
+    class Meta:
+        model = Article
+        fields = [
+            "id", "feed", "identity", "url", "title", "published", "fetched", "language", "author",
+            "category", "text_length",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class AttachmentSerializer(serializers.Serializer[Any]):
+    """A media file that an article carries."""
+
+    url = serializers.CharField()
+    type = serializers.CharField()
+    length = serializers.IntegerField(help_text="Bytes; 0 when not known.")
+
+
+class ArticleDetailSerializer(ArticleSerializer):
+    """An article with everything known of it. `summary` and `content` are sanitised HTML."""
+
+    enclosures = AttachmentSerializer(many=True, read_only=True)
+
+    class Meta(ArticleSerializer.Meta):
+        fields = [
+            *ArticleSerializer.Meta.fields,
+            "categories", "dating", "delay", "summary", "content", "text", "enclosures", "revision",
+            "updated",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class SubscriberSerializer(serializers.ModelSerializer[Subscriber]):
+    """A person who follows feeds."""
+
+    username = serializers.CharField(source="user.username", read_only=True)
+    subscription_count = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Subscriber
+        fields = ["id", "username", "created", "subscription_count"]
+        read_only_fields = fields
+
+
+class SubscriptionSerializer(serializers.ModelSerializer[Subscription]):
+    """A feed that the subscriber follows, in a folder such as "News/Technology"."""
+
+    url = serializers.CharField(source="feed.url", read_only=True)
+
+    class Meta:
+        model = Subscription
+        fields = ["id", "feed", "url", "folder", "title", "created"]
+        read_only_fields = ["id", "feed", "url", "created"]
+
+    def validate_folder(self, folder: str) -> str:
+        return folder_named(folder)
+
+
+class NewSubscriptionSerializer(serializers.Serializer[Any]):
+    """A feed to follow: the id of one that is here, or the address of any (it is added then)."""
+
+    feed = serializers.PrimaryKeyRelatedField(queryset=Feed.objects.all(), required=False)
+    url = serializers.CharField(max_length=10 * MAX_LENGTH, required=False)
+    folder = serializers.CharField(max_length=400, required=False, allow_blank=True)
+    title = serializers.CharField(max_length=400, required=False, allow_blank=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("feed" in attrs) == ("url" in attrs):
+            raise serializers.ValidationError("Either `feed` or `url` is wanted.")
+        return attrs
+
+
+class AddressesSerializer(serializers.Serializer[Any]):
+    """Where a personal feed is served, by format."""
+
+    rss = serializers.URLField()
+    atom = serializers.URLField()
+    json = serializers.URLField()
+
+
+class PersonalFeedSerializer(serializers.ModelSerializer[PersonalFeed]):
+    """A feed made for its subscriber. `urls` is null while its address is revoked."""
+
+    include = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        max_length=MAX_KEYWORDS,
+        required=False,
+        help_text="At least one of these words or phrases; empty: any article.",
+    )
+    exclude = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        max_length=MAX_KEYWORDS,
+        required=False,
+        help_text="None of these words or phrases.",
+    )
+    urls = serializers.SerializerMethodField()
+
+    class Meta:
+        model = PersonalFeed
+        fields = ["id", "name", "folder", "include", "exclude", "body", "changed", "urls"]
+        read_only_fields = ["id", "changed", "urls"]
+
+    def validate_folder(self, folder: str) -> str:
+        return folder_named(folder)
+
+    def validate_name(self, name: str) -> str:
+        """Names are unique among the subscriber's own feeds, whom the request tells."""
+        same = PersonalFeed.objects.filter(subscriber__user=self.context["request"].user, name=name)
+        if (same.exclude(pk=self.instance.pk) if self.instance else same).exists():
+            raise serializers.ValidationError("You have a personal feed of this name already.")
+        return name
+
+    @extend_schema_field(AddressesSerializer(allow_null=True))
+    def get_urls(self, personal_feed: PersonalFeed) -> dict[str, str] | None:
+        token = address_token(personal_feed)
+        if token is None:
+            return None
+        build = self.context["request"].build_absolute_uri
+        return {kind: build(reverse("personal-feed", args=[token, kind])) for kind in FORMATS}

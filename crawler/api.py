@@ -1,0 +1,75 @@
+"""The REST API under /api/: its router, hosts, statistics, and the schema with a page to read it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework import viewsets
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter
+from rest_framework.views import APIView
+
+from articles.api import ArticleViewSet, PersonalFeedViewSet, SubscriberViewSet, SubscriptionViewSet
+from crawler.documentation import endpoints
+from crawler.models import Host
+from crawler.serializers import HostSerializer, StatisticsSerializer
+from crawler.statistics import statistics
+from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
+
+
+class HostViewSet(viewsets.ReadOnlyModelViewSet[Host]):
+    """Hosts of feeds and pages."""
+
+    queryset = Host.objects.annotate(feed_count=Count("feeds")).defer("robots_text")
+    serializer_class = HostSerializer
+    filterset_fields = ["name"]
+    search_fields = ["name"]
+    ordering_fields = ["id", "name", "served"]
+    ordering = ["id"]
+
+
+class StatisticsView(APIView):
+    """Totals, and figures of the last 24 hours."""
+
+    @extend_schema(summary="Figures of this deployment", responses=StatisticsSerializer)
+    def get(self, request: Request) -> Response:
+        return Response(StatisticsSerializer(asdict(statistics(datetime.now(UTC)))).data)
+
+
+@login_required
+@require_safe
+def documentation(request: HttpRequest) -> HttpResponse:
+    """The API explained on one page, from the same schema that programs read."""
+    generator: Any = SchemaGenerator  # the library has no type hints
+    schema = generator().get_schema(request=None, public=True)
+    return render(request, "api/docs.html", {"info": schema["info"], "groups": endpoints(schema)})
+
+
+router = DefaultRouter()
+router.register("feeds", FeedViewSet, "api-feed")
+router.register("categories", CategoryViewSet, "api-category")
+router.register("retrievals", RetrievalViewSet, "api-retrieval")
+router.register("articles", ArticleViewSet, "api-article")
+router.register("subscribers", SubscriberViewSet, "api-subscriber")
+router.register("subscriptions", SubscriptionViewSet, "api-subscription")
+router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
+router.register("hosts", HostViewSet, "api-host")
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("stats/", StatisticsView.as_view(), name="api-stats"),
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("docs/", documentation, name="api-docs"),
+    path("", include(router.urls)),
+]

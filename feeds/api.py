@@ -1,0 +1,257 @@
+"""The REST API of feeds, their categories and retrievals. Everyone signed in reads, staff writes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import django_filters  # type: ignore[import-untyped]
+from django.db.models import Count, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from crawler.http.urls import BadUrl
+from crawler.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
+from crawler.pagination import KeysetPages
+from crawler.wake import wake_controller
+from feeds.adding import add_feed, checked_address
+from feeds.addresses import known_as, move_to
+from feeds.categories import subtree
+from feeds.explain import next_visits
+from feeds.models import Category, Feed, Retrieval
+from feeds.opml import OpmlError, export_opml, import_opml
+from feeds.pausing import pause, resume
+from feeds.posting import histories
+from feeds.selection import retrieve_now
+from feeds.serializers import (
+    CategorySerializer,
+    FeedChangeSerializer,
+    FeedSerializer,
+    HistorySerializer,
+    ImportSerializer,
+    NewFeedSerializer,
+    RefusalSerializer,
+    RetrievalSerializer,
+    ScheduleSerializer,
+    SelectedSerializer,
+)
+
+
+class StaffWrites(IsAuthenticated):
+    """Reading for everyone who is signed in, changing for staff."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        signed_in = super().has_permission(request, view)
+        return signed_in and (request.method in SAFE_METHODS or request.user.is_staff)
+
+
+class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Filters of the feed list."""
+
+    category = django_filters.NumberFilter(
+        method="in_category", label="Id of a category; those inside it count."
+    )
+    failing = django_filters.BooleanFilter(method="by_failing", label="Whether the last visit failed.")
+    host = django_filters.CharFilter("host__name")
+
+    class Meta:
+        model = Feed
+        fields = ["status", "phase", "failure", "language", "format", "url"]
+
+    def in_category(self, feeds: QuerySet[Feed], name: str, value: Any) -> QuerySet[Feed]:
+        return feeds.filter(category__in=subtree(int(value)))
+
+    def by_failing(self, feeds: QuerySet[Feed], name: str, value: bool) -> QuerySet[Feed]:
+        return feeds.filter(failure_streak__gt=0) if value else feeds.filter(failure_streak=0)
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Feeds with their next visits"),
+    retrieve=extend_schema(summary="One feed"),
+    destroy=extend_schema(summary="Delete a feed with its articles"),
+)
+class FeedViewSet(
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Feed],
+):
+    """Feeds: list, add, change, delete; visit now; why the next visit is when it is."""
+
+    queryset = Feed.objects.select_related("host").defer("fingerprints", "host__robots_text")
+    serializer_class = FeedSerializer
+    permission_classes = [StaffWrites]
+    filterset_class = FeedFilter
+    search_fields = ["title", "url", "site_url"]
+    ordering_fields = ["id", "title", "added", "last_success", "last_new", "not_before", "failing_since"]
+    ordering = ["id"]
+
+    @extend_schema(
+        summary="Add a feed by its address or its site's",
+        request=NewFeedSerializer,
+        responses={
+            201: FeedSerializer,
+            200: OpenApiResponse(FeedSerializer, "It is known already: the existing feed."),
+            400: OpenApiResponse(RefusalSerializer, "Refused, with the reason."),
+        },
+    )
+    def create(self, request: Request) -> Response:
+        wanted = NewFeedSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        added = add_feed(wanted.validated_data["url"], category=wanted.validated_data.get("category"))
+        if added.feed is None:
+            raise ValidationError({"url": [added.message]})
+        code = status.HTTP_201_CREATED if added.outcome == "added" else status.HTTP_200_OK
+        return Response(self.get_serializer(added.feed).data, status=code)
+
+    @extend_schema(summary="Change a feed", request=FeedChangeSerializer, responses={200: FeedSerializer})
+    def partial_update(self, request: Request, pk: str) -> Response:
+        feed = self.get_object()
+        change = FeedChangeSerializer(data=request.data, partial=True)
+        change.is_valid(raise_exception=True)
+        said = change.validated_data
+        one = Feed.objects.filter(pk=feed.pk)
+        kept = {name: said[name] for name in ("title", "category") if name in said}
+        if "url" in said:
+            _give_address(feed, said["url"])
+        if kept:
+            one.update(**kept)
+        if "status" in said:
+            (pause if said["status"] == Feed.Status.PAUSED else resume)(one)
+        return Response(self.get_serializer(self.get_object()).data)
+
+    @extend_schema(summary="Visit a feed now", request=None, responses={200: SelectedSerializer})
+    @action(detail=True, methods=["post"], url_path="retrieve-now")
+    def retrieve_now(self, request: Request, pk: str) -> Response:
+        feed = self.get_object()
+        selected = retrieve_now(Feed.objects.filter(pk=feed.pk), f"asked for by {request.user}") > 0
+        if selected:
+            wake_controller()
+        feed.refresh_from_db(fields=["selected_at", "selected_because", "lease", "status"])
+        reason = next_visits([feed], datetime.now(UTC))[feed.pk].reason
+        return Response({"selected": selected, "message": reason})
+
+    @extend_schema(
+        summary="When the next visit is, and why", responses={200: ScheduleSerializer}, filters=False
+    )
+    @action(detail=True, pagination_class=None)
+    def schedule(self, request: Request, pk: str) -> Response:
+        feed = self.get_object()
+        visit = next_visits([feed], datetime.now(UTC))[feed.pk]
+        training = {"m": feed.training_m, "t": feed.training_t}
+        return Response(
+            ScheduleSerializer(
+                {
+                    **{name: getattr(visit, name) for name in visit.__slots__},
+                    "not_before": feed.not_before,
+                    "training": training if feed.phase == Feed.Phase.TRAINING else None,
+                }
+            ).data
+        )
+
+    @extend_schema(
+        summary="What was learned of its posting", responses={200: HistorySerializer}, filters=False
+    )
+    @action(detail=True, pagination_class=None)
+    def history(self, request: Request, pk: str) -> Response:
+        feed = self.get_object()
+        learned = histories([feed.pk])
+        row = getattr(feed, "history", None)
+        return Response(
+            {
+                "hourly": learned.hourly[0].tolist(),
+                "week_counts": learned.counts[0].tolist(),
+                "week_exposure": learned.exposure[0].tolist(),
+                "updated": row.updated if row else None,
+            }
+        )
+
+    @extend_schema(
+        summary="Add the feeds of an OPML file",
+        request={
+            MEDIA_TYPE: OpenApiTypes.BINARY,
+            "multipart/form-data": {
+                "type": "object",
+                "properties": {"file": {"type": "string", "format": "binary"}},
+            },
+        },
+        responses={200: ImportSerializer},
+    )
+    @action(
+        detail=False, methods=["post"], url_path="import-opml", parser_classes=[MultiPartParser, OpmlParser]
+    )
+    def import_opml(self, request: Request) -> Response:
+        try:
+            report = import_opml(sent_opml(request))
+        except OpmlError as error:
+            raise ValidationError({"file": [str(error)]}) from error
+        refused = [{"url": url, "message": message} for url, message in report.refused]
+        return Response({"added": report.added, "duplicates": report.duplicates, "refused": refused})
+
+    @extend_schema(
+        summary="All feeds as OPML", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY}, filters=False
+    )
+    @action(
+        detail=False,
+        url_path="export-opml",
+        pagination_class=None,
+        renderer_classes=[OpmlRenderer, JSONRenderer],
+    )
+    def export_opml(self, request: Request) -> Response:
+        headers = {"Content-Disposition": 'attachment; filename="feeds.opml"'}
+        return Response(export_opml(), content_type=MEDIA_TYPE, headers=headers)
+
+
+class CategoryViewSet(viewsets.ModelViewSet[Category]):
+    """Categories: folders of feeds, which nest. Deleting one keeps its feeds, without category."""
+
+    queryset = Category.objects.annotate(feed_count=Count("feeds"))
+    serializer_class = CategorySerializer
+    permission_classes = [StaffWrites]
+    filterset_fields = ["parent", "name"]
+    ordering_fields = ["id", "name"]
+    ordering = ["id"]
+
+
+class RetrievalFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Filters of the retrieval log."""
+
+    since = django_filters.IsoDateTimeFilter("at", "gte")
+    until = django_filters.IsoDateTimeFilter("at", "lt")
+
+    class Meta:
+        model = Retrieval
+        fields = ["feed", "outcome", "failure", "status"]
+
+
+class RetrievalViewSet(viewsets.ReadOnlyModelViewSet[Retrieval]):
+    """The log of visits, newest first."""
+
+    queryset = Retrieval.objects.all()
+    serializer_class = RetrievalSerializer
+    pagination_class = KeysetPages
+    filterset_class = RetrievalFilter
+    ordering_fields = ["at", "id"]
+    ordering = ["-at"]
+
+
+def _give_address(feed: Feed, url: str) -> None:
+    """Move a feed to another address that people gave. Raises ValidationError."""
+    try:
+        address = checked_address(url)
+    except BadUrl as error:
+        raise ValidationError({"url": [str(error)]}) from error
+    other = known_as(address.canonical)
+    if other is not None and other.pk != feed.pk:
+        raise ValidationError({"url": [f"{address.url}: already known as feed {other.pk}"]})
+    move_to(feed, address.url)
+    wake_controller()

@@ -1,0 +1,203 @@
+"""Feeds, categories and retrievals as the API shows and takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, cast
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from feeds.adding import MAX_LENGTH
+from feeds.categories import Path, all_paths, category_at, path_of, subtree
+from feeds.explain import Visit, next_visits
+from feeds.models import Category, Feed, Retrieval
+
+
+class CategorySerializer(serializers.ModelSerializer[Category]):
+    """A folder of feeds; `path` names it with its parents."""
+
+    path = serializers.SerializerMethodField(help_text='Such as "News/Tech".')
+
+    class Meta:
+        model = Category
+        fields = ["id", "name", "parent", "path"]
+
+    def get_path(self, category: Category) -> str:
+        return "/".join(self._paths.get(category.pk, category.path))
+
+    def validate_parent(self, parent: Category | None) -> Category | None:
+        if parent is not None and self.instance is not None and parent.pk in subtree(self.instance.pk):
+            raise serializers.ValidationError("A category cannot be inside itself.")
+        return parent
+
+    @cached_property
+    def _paths(self) -> dict[int, Path]:
+        return all_paths()
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class CategoryPathField(serializers.Field[Category | None, str | None, str | None, Any]):
+    """A category by its path, "News/Tech"; made where missing. The empty path is no category."""
+
+    def to_internal_value(self, data: object) -> Category | None:
+        if not isinstance(data, str) or "\0" in data:
+            raise serializers.ValidationError('A path such as "News/Tech" is wanted.')
+        return category_at(path_of(data))
+
+    def to_representation(self, value: Category | None) -> str | None:
+        return "/".join(value.path) if value else None
+
+
+class FeedList(serializers.ListSerializer[Any]):
+    """Plans the visits of a whole page at once."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        feeds = list(data)
+        cast(FeedSerializer, self.child).plan(feeds)
+        return super().to_representation(feeds)
+
+
+class FeedSerializer(serializers.ModelSerializer[Feed]):
+    """A feed with its next visit.
+
+    `phase` is the status where the feed is not active (paused, gone), else the phase (training, normal).
+    `next_retrieval` and `reason` say when the next visit is, and why then.
+    """
+
+    phase = serializers.SerializerMethodField()
+    next_retrieval = serializers.SerializerMethodField()
+    reason = serializers.SerializerMethodField()
+    category = serializers.SerializerMethodField(help_text='Path such as "News/Tech".')
+    category_id = serializers.IntegerField(read_only=True, allow_null=True)
+    host = serializers.CharField(source="host.name", read_only=True)
+
+    class Meta:
+        model = Feed
+        list_serializer_class = FeedList
+        fields = [
+            "id", "url", "title", "phase", "next_retrieval", "reason", "status", "category", "category_id",
+            "canonical_url", "host", "site_url", "description", "language", "format", "added",
+            "last_attempt", "last_success", "last_new", "not_before", "failure", "failure_detail",
+            "failure_streak", "failing_since", "document_size", "subscribers",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    def plan(self, feeds: Sequence[Feed]) -> None:
+        """Work out the next visits of these feeds, in a few queries for all."""
+        self._visits = next_visits(feeds, datetime.now(UTC))
+
+    @extend_schema_field(serializers.ChoiceField(["training", "normal", "paused", "gone"]))
+    def get_phase(self, feed: Feed) -> str:
+        return feed.phase if feed.status == Feed.Status.ACTIVE else feed.status
+
+    def get_next_retrieval(self, feed: Feed) -> datetime | None:
+        return self._visit(feed).at
+
+    def get_reason(self, feed: Feed) -> str:
+        return self._visit(feed).reason
+
+    def get_category(self, feed: Feed) -> str | None:
+        return "/".join(self._paths[feed.category_id]) if feed.category_id else None
+
+    def _visit(self, feed: Feed) -> Visit:
+        if feed.pk not in getattr(self, "_visits", {}):
+            self.plan([feed])
+        return self._visits[feed.pk]
+
+    @cached_property
+    def _paths(self) -> dict[int, Path]:
+        return all_paths()
+
+
+class NewFeedSerializer(serializers.Serializer[Any]):
+    """A feed to add: its own address or its site's."""
+
+    # Whatever is wrong with an address is said by add_feed, which names it.
+    url = serializers.CharField(max_length=10 * MAX_LENGTH, help_text="Address of a feed or of a site.")
+    category = CategoryPathField(required=False, help_text='Path such as "News/Tech"; made where missing.')
+
+
+class FeedChangeSerializer(serializers.ModelSerializer[Feed]):
+    """What people may change of a feed. A new `url` is visited at once; the old one stays an alias."""
+
+    url = serializers.CharField(max_length=10 * MAX_LENGTH, required=False)
+    status = serializers.ChoiceField(
+        [(s.value, s.label) for s in (Feed.Status.ACTIVE, Feed.Status.PAUSED)], required=False
+    )
+    category = CategoryPathField(
+        required=False, allow_null=True, help_text='Path such as "News/Tech"; "" for none.'
+    )
+
+    class Meta:
+        model = Feed
+        fields = ["url", "title", "status", "category"]
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    """Why an address was not taken."""
+
+    url = serializers.ListField(child=serializers.CharField())
+
+
+class ScheduleSerializer(serializers.Serializer[Any]):
+    """The next visit of a feed, and the numbers behind it."""
+
+    next_retrieval = serializers.DateTimeField(allow_null=True, source="at")
+    reason = serializers.CharField()
+    expected = serializers.FloatField(help_text="New articles expected by now.")
+    age = serializers.FloatField(help_text="Seconds since the last successful retrieval.")
+    audience = serializers.FloatField(help_text="Factor for the feed's subscribers.")
+    floor = serializers.CharField(help_text="The rule that holds the visit back; empty: none does.")
+    position = serializers.IntegerField(allow_null=True, help_text="Place in the order of visits.")
+    not_before = serializers.DateTimeField()
+    training = serializers.DictField(
+        child=serializers.FloatField(), allow_null=True, help_text="M and T of the training phase."
+    )
+
+
+class HistorySerializer(serializers.Serializer[Any]):
+    """What was learned of a feed's posting, UTC; hours of the week begin on Monday at 0."""
+
+    hourly = serializers.ListField(
+        child=serializers.FloatField(), min_length=24, max_length=24, help_text="Articles per hour."
+    )
+    week_counts = serializers.ListField(
+        child=serializers.FloatField(), min_length=168, max_length=168, help_text="Weighted articles."
+    )
+    week_exposure = serializers.ListField(
+        child=serializers.FloatField(), min_length=168, max_length=168, help_text="Weighted hours watched."
+    )
+    updated = serializers.DateTimeField(allow_null=True)
+
+
+class SelectedSerializer(serializers.Serializer[Any]):
+    """Whether the feed was selected for a visit now, and if not, why."""
+
+    selected = serializers.BooleanField()
+    message = serializers.CharField()
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """What an OPML file brought."""
+
+    added = serializers.IntegerField()
+    duplicates = serializers.IntegerField()
+    refused = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField()), help_text="`url` and `message` of each."
+    )
+
+
+class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):
+    """One visit to a feed, as it went."""
+
+    class Meta:
+        model = Retrieval
+        fields = [
+            "id", "feed", "at", "outcome", "status", "failure", "detail", "new", "edited", "bytes", "elapsed",
+            "conditional", "because", "expected", "m", "t", "toe",
+        ]  # fmt: skip
+        read_only_fields = fields
