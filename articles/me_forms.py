@@ -1,0 +1,98 @@
+"""The forms of the subscriber's own pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from articles.following import folder_named
+from articles.models import PersonalFeed, Subscriber
+from articles.personal import keywords
+
+MOST_ADDRESSES = 100
+
+
+class FollowForm(forms.Form):
+    """Addresses to follow, one a line, and the folder for them."""
+
+    addresses = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "https://example.org/"}),
+        help_text="One a line; the address of a site is fine, its feed is found.",
+    )
+    folder = forms.CharField(
+        max_length=400, required=False, help_text='Such as "News" or "News/Technology"; may be empty.'
+    )
+
+    def clean_addresses(self) -> list[str]:
+        lines = [line.strip() for line in self.cleaned_data["addresses"].splitlines()]
+        found = list(dict.fromkeys(line for line in lines if line))
+        if len(found) > MOST_ADDRESSES:
+            raise forms.ValidationError(
+                f"{len(found)} addresses are too many at once; up to {MOST_ADDRESSES}, or an OPML file."
+            )
+        return found
+
+
+class SubscriptionForm(forms.Form):
+    """Where a followed feed is filed, and what the subscriber calls it."""
+
+    title = forms.CharField(
+        max_length=400, required=False, label="Own title", help_text="Empty: the feed's own."
+    )
+    folder = forms.CharField(max_length=400, required=False)
+
+
+class OpmlForm(forms.Form):
+    """A list of feeds from another reader."""
+
+    file = forms.FileField(label="OPML file", help_text="Exported by another feed reader; up to 20 MB.")
+
+
+class PersonalFeedForm(forms.Form):
+    """What goes into a personal feed, and how much of each article."""
+
+    name = forms.CharField(max_length=200)
+    folder = forms.CharField(
+        max_length=400, required=False, help_text="Only this folder and those inside it; empty: everything."
+    )
+    include = forms.CharField(
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Only articles about",
+        help_text="Words or phrases, separated by commas or lines; one of them is enough. Empty: all.",
+    )
+    exclude = forms.CharField(
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Never articles about",
+        help_text="Words or phrases; an article with any of them is left out.",
+    )
+    body = forms.ChoiceField(
+        choices=PersonalFeed.Body.choices, widget=forms.RadioSelect, label="Of each article"
+    )
+
+    def __init__(
+        self, *args: Any, subscriber: Subscriber, personal_feed: PersonalFeed | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._others = PersonalFeed.objects.filter(subscriber=subscriber)
+        if personal_feed is not None:
+            self._others = self._others.exclude(pk=personal_feed.pk)
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if self._others.filter(name=name).exists():
+            raise forms.ValidationError("You have a personal feed of this name already.")
+        return name
+
+    def clean_folder(self) -> str:
+        return folder_named(self.cleaned_data["folder"])
+
+    def clean_include(self) -> list[str]:
+        return keywords(self.cleaned_data["include"])
+
+    def clean_exclude(self) -> list[str]:
+        return keywords(self.cleaned_data["exclude"])

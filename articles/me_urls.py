@@ -1,0 +1,25 @@
+"""The subscriber's own pages under /me/."""
+
+from __future__ import annotations
+
+from django.urls import path, re_path
+
+from articles import me_views as views
+
+urlpatterns = [
+    path("", views.reading_list, name="me"),
+    path("feeds/", views.feeds, name="me-feeds"),
+    path("feeds/opml/", views.export_opml, name="me-export-opml"),
+    path("feeds/opml/import/", views.import_opml, name="me-import-opml"),
+    path("feeds/<int:pk>/", views.subscription, name="me-subscription"),
+    path("feeds/<int:pk>/unfollow/", views.unfollow_feed, name="me-unfollow"),
+    path("follow/<int:pk>/", views.follow_known, name="me-follow"),
+    path("personal/", views.personal_feeds, name="me-personal-feeds"),
+    path("personal/new/", views.new_personal_feed, name="me-new-personal-feed"),
+    path("personal/<int:pk>/", views.edit_personal_feed, name="me-personal-feed"),
+    re_path(
+        r"^personal/(?P<pk>\d{1,18})/(?P<change>rotate|revoke|delete)/$",
+        views.change_address,
+        name="me-change-address",
+    ),
+]

@@ -1,0 +1,272 @@
+"""The subscriber's own pages: a reading list, the feeds they follow, and their personal feeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from articles.following import (
+    export_subscriptions,
+    folder_named,
+    follow,
+    follow_opml,
+    refile,
+    subscriber_of,
+    unfollow,
+)
+from articles.me_forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm
+from articles.models import PersonalFeed, Subscriber, Subscription
+from articles.personal import (
+    address_token,
+    create_personal_feed,
+    followed,
+    revoke_address,
+    rotate_address,
+    selection,
+)
+from feeds.adding import Added, Wanted, add_feeds
+from feeds.models import Feed
+from feeds.outlines import MAX_BYTES, OpmlError
+
+PAGE_ARTICLES = 30
+LAST_PAGE = 1000
+MOST_REFUSALS_TOLD = 20
+FORMATS = (("rss", "RSS 2.0"), ("atom", "Atom 1.0"), ("json", "JSON Feed 1.1"))
+
+
+@login_required
+@require_safe
+def reading_list(request: HttpRequest) -> HttpResponse:
+    """Articles of what the subscriber follows, newest first, by folder and by words."""
+    subscriber = subscriber_of(request.user)
+    folder, words = folder_named(request.GET.get("folder", "")), request.GET.get("q", "").replace("\0", "")
+    page = _page_number(request)
+    first = (page - 1) * PAGE_ARTICLES
+    articles = followed(subscriber, folder).search(words).select_related("feed")
+    shown = articles.only("id", "title", "url", "published", "author", "identity", "feed__title", "feed__url")
+    rows = list(shown[first : first + PAGE_ARTICLES + 1])
+    context = {
+        "articles": rows[:PAGE_ARTICLES],
+        "folders": _folders(subscriber),
+        "folder": folder,
+        "q": words,
+        "page": page,
+        "newer": page - 1,
+        "older": page + 1 if len(rows) > PAGE_ARTICLES and page < LAST_PAGE else 0,
+        "follows": subscriber.subscriptions.exists(),
+    }
+    return render(request, "me/reading_list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def feeds(request: HttpRequest) -> HttpResponse:
+    """What the subscriber follows, and the form to follow more."""
+    subscriber = subscriber_of(request.user)
+    form = FollowForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        outcomes = add_feeds([Wanted(address) for address in said["addresses"]])
+        for outcome in outcomes:
+            if outcome.feed is not None:
+                follow(subscriber, outcome.feed, folder=said["folder"])
+        _tell(request, outcomes)
+        return redirect("me-feeds")
+    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
+    context = {"form": form, "opml_form": OpmlForm(), "subscriptions": rows.order_by("folder", "id")}
+    return render(request, "me/feeds.html", context)
+
+
+@login_required
+@require_POST
+def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
+    """Follow a feed that is here already (the button on its page)."""
+    feed = get_object_or_404(Feed, pk=pk)
+    _, new = follow(subscriber_of(request.user), feed, folder=request.POST.get("folder", ""))
+    messages.success(request, f"You {'now follow' if new else 'follow'} {feed}.")
+    return redirect("me-feeds")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def subscription(request: HttpRequest, pk: int) -> HttpResponse:
+    """One followed feed: its folder and title."""
+    row = _own_subscription(request, pk)
+    form = SubscriptionForm(request.POST or None, initial={"title": row.title, "folder": row.folder})
+    if request.method == "POST" and form.is_valid():
+        refile(row, **form.cleaned_data)
+        messages.success(request, f"{row.title or row.feed} is in {row.folder or 'no folder'} now.")
+        return redirect("me-feeds")
+    return render(request, "me/subscription.html", {"form": form, "subscription": row})
+
+
+@login_required
+@require_POST
+def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop following."""
+    row = _own_subscription(request, pk)
+    unfollow(row)
+    messages.success(request, f"You no longer follow {row.title or row.feed}.")
+    return redirect("me-feeds")
+
+
+@login_required
+@require_POST
+def import_opml(request: HttpRequest) -> HttpResponse:
+    """Follow every feed of an OPML file."""
+    subscriber = subscriber_of(request.user)
+    form = OpmlForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            _tell(request, follow_opml(subscriber, form.cleaned_data["file"].read(MAX_BYTES + 1)))
+            return redirect("me-feeds")
+        except OpmlError as error:
+            form.add_error("file", f"Nothing was changed: {error}.")
+    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
+    context = {"form": FollowForm(), "opml_form": form, "subscriptions": rows.order_by("folder", "id")}
+    return render(request, "me/feeds.html", context, status=400)
+
+
+@login_required
+@require_safe
+def export_opml(request: HttpRequest) -> HttpResponse:
+    """What the subscriber follows, for another reader."""
+    headers = {"Content-Disposition": 'attachment; filename="feeds.opml"'}
+    return HttpResponse(
+        export_subscriptions(subscriber_of(request.user)), "text/x-opml; charset=utf-8", headers=headers
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A personal feed with its addresses by format name; none while revoked."""
+
+    feed: PersonalFeed
+    addresses: list[tuple[str, str, str]]
+
+
+@login_required
+@never_cache
+@require_safe
+def personal_feeds(request: HttpRequest) -> HttpResponse:
+    """The subscriber's personal feeds with their addresses."""
+    rows = subscriber_of(request.user).personal_feeds.all()
+    context = {"personal_feeds": [Row(row, _addresses(request, row)) for row in rows]}
+    return render(request, "me/personal_feeds.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_personal_feed(request: HttpRequest) -> HttpResponse:
+    """The form for a personal feed."""
+    subscriber = subscriber_of(request.user)
+    initial = {"body": PersonalFeed.Body.FULL}
+    form = PersonalFeedForm(request.POST or None, subscriber=subscriber, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        made = create_personal_feed(subscriber, **form.cleaned_data)
+        messages.success(request, f"{made.name} is ready: copy its address into your reader.")
+        return redirect("me-personal-feeds")
+    context = {"form": form, "folders": _folders(subscriber)}
+    return render(request, "me/personal_feed.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a personal feed; a preview shows what it holds now."""
+    row = _own_personal_feed(request, pk)
+    initial = {
+        "name": row.name,
+        "folder": row.folder,
+        "include": ", ".join(row.include),
+        "exclude": ", ".join(row.exclude),
+        "body": row.body,
+    }
+    form = PersonalFeedForm(
+        request.POST or None, subscriber=row.subscriber, personal_feed=row, initial=initial
+    )
+    if request.method == "POST" and form.is_valid():
+        for name, value in form.cleaned_data.items():
+            setattr(row, name, value)
+        row.save()
+        messages.success(request, f"{row.name} was changed.")
+        return redirect("me-personal-feeds")
+    context = {
+        "form": form,
+        "personal_feed": row,
+        "folders": _folders(row.subscriber),
+        "preview": selection(row).select_related("feed").only("id", "title", "published", "feed__title")[:5],
+    }
+    return render(request, "me/personal_feed.html", context)
+
+
+@login_required
+@require_POST
+def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
+    """Rotate or revoke a personal feed's address, or delete the personal feed."""
+    row = _own_personal_feed(request, pk)
+    if change == "rotate":
+        rotate_address(row)
+        messages.success(request, f"{row.name} has a new address; the old one answers 410 (gone).")
+    else:
+        revoke_address(row)
+        messages.success(request, f"The address of {row.name} answers 410 (gone) from now on.")
+    if change == "delete":
+        row.delete()
+    return redirect("me-personal-feeds")
+
+
+def _own_subscription(request: HttpRequest, pk: int) -> Subscription:
+    own = Subscription.objects.select_related("feed", "subscriber__user")
+    return get_object_or_404(own, pk=pk, subscriber=subscriber_of(request.user))
+
+
+def _own_personal_feed(request: HttpRequest, pk: int) -> PersonalFeed:
+    own = PersonalFeed.objects.select_related("subscriber__user")
+    return get_object_or_404(own, pk=pk, subscriber=subscriber_of(request.user))
+
+
+def _folders(subscriber: Subscriber) -> list[str]:
+    """Every folder, with the folders around it."""
+    names = set(subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct())
+    parts = [name.split("/") for name in names]
+    return sorted({"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)})
+
+
+def _addresses(request: HttpRequest, row: PersonalFeed) -> list[tuple[str, str, str]]:
+    """Format, its name for people, and the address."""
+    token = address_token(row)
+    if token is None:
+        return []
+    return [
+        (kind, name, request.build_absolute_uri(reverse("personal-feed", args=[token, kind])))
+        for kind, name in FORMATS
+    ]
+
+
+def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
+    """One message for what went well, one for each refusal."""
+    counts = Counter(outcome.outcome for outcome in outcomes)
+    if followed_now := counts["added"] + counts["duplicate"]:
+        new = f", {counts['added']} of them new here and visited now" if counts["added"] else ""
+        feeds_word = "feed" if followed_now == 1 else "feeds"
+        messages.success(request, f"You follow {followed_now} {feeds_word} more{new}.")
+    refusals = [outcome.message for outcome in outcomes if outcome.outcome == "refused"]
+    for message in refusals[:MOST_REFUSALS_TOLD]:
+        messages.error(request, f"Refused: {message}")
+    if len(refusals) > MOST_REFUSALS_TOLD:
+        messages.error(request, f"{len(refusals) - MOST_REFUSALS_TOLD} more were refused.")
+
+
+def _page_number(request: HttpRequest) -> int:
+    given = request.GET.get("page", "1")
+    number = int(given) if given.isascii() and given.isdecimal() and len(given) <= 6 else 1
+    return min(max(number, 1), LAST_PAGE)
