@@ -1,6 +1,25 @@
 """The project's URLs."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.contrib.auth.views import LogoutView
+from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns: list[URLPattern | URLResolver] = [path("admin/", admin.site.urls)]
+from crawler import health, views
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", views.overview, name="overview"),
+    path("overview/tiles/", views.overview_tiles, name="overview-tiles"),
+    path("overview/visits/", views.overview_visits, name="overview-visits"),
+    path("overview/hours.json", views.overview_hours, name="overview-hours"),
+    path("feeds/", include("feeds.urls")),
+    path("articles/", include("articles.urls")),
+    path("health/", views.feed_health, name="feed-health"),
+    path("me/", include("articles.me_urls")),
+    path("personal/", include("articles.personal_urls")),
+    path("api/", include("crawler.api")),
+    path("accounts/login/", views.SignIn.as_view(), name="login"),
+    path("accounts/logout/", LogoutView.as_view(next_page="login"), name="logout"),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("metrics", health.metrics, name="metrics"),
+]

@@ -1,0 +1,81 @@
+"""The pages about articles: the list with its search, and one article."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.html import strip_tags
+from django.views.decorators.http import require_safe
+
+from articles.filters import ArticleFilter, language_name
+from articles.listing import RANKED, lean, snippets
+from articles.models import Article
+from crawler.listing import page_of, render_list
+from feeds.models import Feed
+
+FULLER = 1.3
+"""A page's text is shown first when it is longer than the feed's content by this factor."""
+
+
+@require_safe
+def article_list(request: HttpRequest) -> HttpResponse:
+    """All articles: searched, filtered, newest or best first."""
+    form = ArticleFilter(request.GET, datetime.now(UTC))
+    page = page_of(request, lean(form.articles()))
+    articles: list[Article] = list(page.object_list)
+    words = form.cleaned_data.get("q", "").strip()
+    feed_id = form.cleaned_data.get("feed")
+    return render_list(
+        request,
+        "articles/list.html",
+        "articles/_results.html",
+        {
+            "form": form,
+            "page": page,
+            "articles": articles,
+            "snippets": snippets(articles, words) if words else {},
+            "words": words,
+            "ranked": RANKED if words and form.cleaned_data.get("sort") == "relevance" else None,
+            "feed": Feed.objects.filter(pk=feed_id).defer("fingerprints").first() if feed_id else None,
+            "filtered": any(value for name, value in form.cleaned_data.items() if name != "sort"),
+        },
+    )
+
+
+@require_safe
+def article_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """One article: its content, what is known of it, and the other feeds that carry it."""
+    rows = Article.objects.select_related("feed", "page").defer("search", "page__html", "feed__fingerprints")
+    article = get_object_or_404(rows, pk=pk)
+    return render(
+        request,
+        "articles/article.html",
+        {
+            "article": article,
+            "language": language_name(article.language) if article.language else "",
+            "elsewhere": _elsewhere(article),
+            **_bodies(article),
+        },
+    )
+
+
+def _elsewhere(article: Article) -> list[Article]:
+    """The same page in other feeds."""
+    if article.page_id is None:
+        return []
+    return list(lean(Article.objects.filter(page=article.page_id).exclude(pk=article.pk))[:50])
+
+
+def _bodies(article: Article) -> dict[str, Any]:
+    """What the feed gave (sanitised HTML), the page's text in paragraphs, and which of them comes first."""
+    given = article.content or article.summary
+    text = article.page.text if article.page else ""
+    return {
+        "given": given,
+        "paragraphs": [part.strip() for part in re.split(r"\n+", text) if part.strip()],
+        "page_first": len(text) > FULLER * len(strip_tags(given)),
+    }

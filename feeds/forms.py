@@ -1,0 +1,90 @@
+"""Forms that change feeds: adding by address or OPML, and actions on the feeds picked in a table."""
+
+from __future__ import annotations
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from feeds.categories import category_at, path_of
+from feeds.filters import folder_choices
+from feeds.models import Category
+from feeds.outlines import MAX_BYTES
+
+MOST_LINES = 200
+
+
+class AddFeedsForm(forms.Form):
+    """Addresses, one to a line, or an OPML file; and the category they go into."""
+
+    addresses = forms.CharField(
+        required=False,
+        strip=True,
+        max_length=MOST_LINES * 2100,
+        label="Addresses, one to a line",
+        help_text="A feed's address, or a site's: then the feed that the site names is taken.",
+        widget=forms.Textarea(
+            attrs={
+                "rows": 6,
+                "placeholder": "https://example.org/feed.xml\nexample.net",
+                "spellcheck": "false",
+            }
+        ),
+    )
+    opml = forms.FileField(
+        required=False,
+        label="or an OPML file",
+        help_text="Its folders become categories.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".opml,.xml,text/x-opml,text/xml,application/xml"}),
+    )
+    category = forms.CharField(
+        required=False,
+        max_length=400,
+        label="Category (optional)",
+        help_text="Such as News / Technology; made where it is missing.",
+        widget=forms.TextInput(attrs={"list": "categories", "autocomplete": "off"}),
+    )
+
+    def clean_addresses(self) -> list[str]:
+        """The lines that are not blank."""
+        lines = [line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()]
+        if len(lines) > MOST_LINES:
+            raise ValidationError(
+                f"{len(lines)} lines are too many here: give at most {MOST_LINES}, or an OPML file."
+            )
+        return lines
+
+    def clean_opml(self) -> bytes | None:
+        """The file's bytes, not more than an OPML file may have."""
+        file = self.cleaned_data["opml"]
+        if file is None:
+            return None
+        if file.size > MAX_BYTES:
+            raise ValidationError(f"The file is larger than {MAX_BYTES // 1_000_000} MB.")
+        content: bytes = file.read()
+        return content
+
+    def clean(self) -> None:
+        """One of the two must be given."""
+        super().clean()
+        if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
+            raise ValidationError("Give at least one address, or choose an OPML file.")
+
+    def chosen_category(self) -> Category | None:
+        """The category that was named, made where it is missing."""
+        return category_at(path_of(self.cleaned_data["category"]))
+
+
+class PickedFeedsForm(forms.Form):
+    """An action on picked feeds."""
+
+    action = forms.ChoiceField(choices=[(name, name) for name in ("pause", "resume", "retrieve", "move")])
+    feed = forms.TypedMultipleChoiceField(coerce=int)
+    category = forms.ChoiceField(required=False)
+    next = forms.CharField(required=False, max_length=4000)
+
+    def __init__(self, data: object) -> None:
+        super().__init__(data)  # type: ignore[arg-type]
+        picked = data.getlist("feed") if hasattr(data, "getlist") else []
+        keys = [key for key in picked if key.isascii() and key.isdecimal() and len(key) < 19]
+        self.fields["feed"].choices = [(key, key) for key in keys]  # type: ignore[attr-defined]
+        self.fields["category"].choices = [("", "none"), *folder_choices()]  # type: ignore[attr-defined]
