@@ -15,6 +15,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 
 # It warns root of pickled messages, and only JSON is accepted here.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser")
+# kombu reads the names as they are returned today.
+warnings.filterwarnings("ignore", message=r"list_queues\(\) now returns", category=UserWarning)
 
 app = Celery("crawler")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -37,5 +39,5 @@ def tell_supervisor(**_: Any) -> None:
 @worker_ready.connect
 def end_when_stuck(sender: Any, **_: Any) -> None:
     """A pool of threads cannot kill a task that hangs, but its process can end."""
-    if "threads" in str(sender.pool_cls):
+    if sender.controller.pool_cls.__module__ == "celery.concurrency.thread":
         lifeline.die_when_stuck()

@@ -120,6 +120,8 @@ class Command(BaseCommand):
         own = "tick,store,enrich"
         known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
         known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
+        # glibc gives every thread an arena of its own, which keeps what large documents once took.
+        known["MALLOC_ARENA_MAX"] = "2"
         return [
             Child(
                 "web",
