@@ -34,7 +34,7 @@ from feeds.categories import subtree
 class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of the article list."""
 
-    q = django_filters.CharFilter(method="by_words", label='Full text: words, "a phrase", -not, or.')
+    q = django_filters.CharFilter(method="by_words", label='Full text: words, "a phrase", or.')
     published_after = django_filters.IsoDateTimeFilter("published", "gte")
     published_before = django_filters.IsoDateTimeFilter("published", "lt")
     feed_category = django_filters.NumberFilter(method="in_category", label="Category of the feed.")

@@ -1,0 +1,107 @@
+"""Following feeds: folders, OPML, and the count that ranks feeds."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from articles.following import export_subscriptions, follow, follow_opml, refile, subscriber_of, unfollow
+from articles.models import Subscriber, Subscription
+from feeds.models import Feed
+from feeds.outlines import OpmlError, read_opml
+from tests.factories import make_feed, make_personal_feed, make_subscriber, make_user
+
+pytestmark = pytest.mark.django_db
+OPML = b"""<opml><body><outline text="News"><outline text="Tech"><outline xmlUrl="https://a.example/"/></outline>
+</outline><outline xmlUrl="https://b.example/"/><outline xmlUrl="ftp://c.example/"/></body></opml>"""
+
+
+def counts():
+    return list(Feed.objects.order_by("id").values_list("subscribers", flat=True))
+
+
+def test_a_subscriber_is_made_at_the_first_visit():
+    user = make_user()
+    assert subscriber_of(user) == subscriber_of(user)
+    assert Subscriber.objects.count() == 1
+
+
+def test_subscribers_are_counted_however_subscriptions_change():
+    one, two = make_feed(), make_feed()
+    ann, ben = make_subscriber(), make_subscriber()
+    first, _ = follow(ann, one)
+    follow(ann, one)
+    follow(ben, one)
+    follow(ben, two)
+    assert counts() == [2, 1]
+    unfollow(first)
+    assert counts() == [1, 1]
+    Subscription.objects.filter(feed=two).update(feed=one, subscriber=ann)
+    assert counts() == [2, 0]
+    ben.user.delete()
+    assert counts() == [1, 0]
+    Subscription.objects.all().delete()
+    assert counts() == [0, 0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_subscribers_that_come_at_once_are_all_counted():
+    feed = make_feed()
+    subscribers = [make_subscriber() for _ in range(4)]
+
+    def come(subscriber):
+        follow(subscriber, feed)
+        connection.close()
+
+    threads = [threading.Thread(target=come, args=[subscriber]) for subscriber in subscribers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert counts() == [4]
+
+
+def test_opml_keeps_folders_and_names_what_was_refused():
+    ann = make_subscriber()
+    outcomes = follow_opml(ann, OPML)
+    assert [outcome.outcome for outcome in outcomes] == ["added", "added", "refused"]
+    assert "ftp://c.example/" in outcomes[2].message
+    assert dict(ann.subscriptions.values_list("feed__url", "folder")) == {
+        "https://a.example/": "News/Tech",
+        "https://b.example/": "",
+    }
+    assert counts() == [1, 1]
+    follow_opml(ann, OPML)
+    assert counts() == [1, 1]
+
+
+def test_what_was_exported_says_the_same():
+    ann = make_subscriber()
+    follow_opml(ann, OPML)
+    refile(ann.subscriptions.get(feed__url="https://b.example/"), folder="B", title="My B")
+    found = {outline.url: (outline.folder, outline.title) for outline in read_opml(export_subscriptions(ann))}
+    assert found["https://a.example/"][0] == ("News", "Tech")
+    assert found["https://b.example/"] == (("B",), "My B")
+
+
+def test_broken_opml_changes_nothing():
+    ann = make_subscriber()
+    with pytest.raises(OpmlError):
+        follow_opml(ann, OPML[:-5])
+    assert not Feed.objects.exists()
+
+
+def test_readers_of_personal_feeds_learn_that_something_changed():
+    ann, feed = make_subscriber(), make_feed()
+    personal_feed = make_personal_feed(ann)
+    seen = [personal_feed.changed]
+    subscription, _ = follow(ann, feed)
+    for change in (
+        lambda: None,
+        lambda: refile(subscription, folder="F", title=""),
+        lambda: unfollow(subscription),
+    ):
+        change()
+        personal_feed.refresh_from_db()
+        seen.append(personal_feed.changed)
+    assert seen == sorted(set(seen))
