@@ -63,7 +63,7 @@ class Statistics:
 
 
 def statistics(now: datetime) -> Statistics:
-    """All figures, in six queries."""
+    """All figures, in seven queries."""
     since = now - WINDOW
     feeds = _feeds()
     log = Retrieval.objects.filter(at__gte=since, at__lte=now).aggregate(

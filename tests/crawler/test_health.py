@@ -1,0 +1,94 @@
+"""/healthz says ok only when database, tick and workers are, and names what is not."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import OperationalError
+
+from crawler import health
+from crawler.health import check_health
+from crawler.models import Pulse, Tick
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TICK = timedelta(minutes=10)
+
+
+@pytest.fixture(autouse=True)
+def ten_minutes(settings):
+    settings.CRAWL_TICK_SECONDS = 600
+
+
+def ticked(ago, now=NOW):
+    Tick.objects.create(started=now - ago - timedelta(seconds=5), finished=now - ago, policy="freshness")
+
+
+def answered(ago, *queues, now=NOW):
+    for queue in queues or ("fetch", "store"):
+        Pulse.objects.update_or_create(queue=queue, defaults={"answered": now - ago})
+
+
+def test_it_is_ok_when_all_parts_are(client):
+    now = datetime.now(UTC)
+    ticked(TICK, now)
+    answered(TICK, now=now)
+    answer = client.get("/healthz")
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ok", "database": "ok", "tick": "ok", "workers": "ok"}
+
+
+def test_it_fails_when_the_last_tick_is_older_than_three(client):
+    ticked(3 * TICK + timedelta(seconds=1))
+    answered(TICK)
+    found = check_health(NOW)
+    assert found.status == "failing"
+    assert "2026-03-01 11:29:59" in found.tick
+    assert found.workers == "ok"
+
+
+def test_a_tick_that_never_finished_does_not_count():
+    Tick.objects.create(started=NOW, policy="freshness")
+    answered(TICK)
+    assert check_health(NOW, uptime=timedelta(days=1)).status == "failing"
+
+
+@pytest.mark.parametrize("silent", ["fetch", "store"])
+def test_it_names_the_queue_that_nobody_serves(silent):
+    ticked(TICK)
+    answered(TICK)
+    answered(timedelta(hours=1), silent)
+    found = check_health(NOW)
+    assert (found.status, found.tick) == ("failing", "ok")
+    assert f"queue {silent}" in found.workers
+
+
+def test_a_deployment_that_never_ticked_is_starting_for_three_ticks():
+    assert check_health(NOW, uptime=TICK).status == "starting"
+    assert check_health(NOW, uptime=4 * TICK).status == "failing"
+
+
+def test_starting_is_not_yet_healthy(client):
+    assert client.get("/healthz").status_code == 503
+
+
+def test_a_deployment_that_ticked_before_is_failing_not_starting():
+    ticked(timedelta(days=1))
+    assert check_health(NOW, uptime=TICK).status == "failing"
+
+
+def test_a_database_that_does_not_answer_is_named(client, monkeypatch):
+    class Away:
+        def cursor(self):
+            raise OperationalError("connection refused\nis the server running?")
+
+    monkeypatch.setattr(health, "connection", Away())
+    answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert answer.json()["database"] == "does not answer: connection refused"
+
+
+def test_short_ticks_leave_workers_a_minute(settings):
+    settings.CRAWL_TICK_SECONDS = 2
+    ticked(timedelta(seconds=1))
+    answered(timedelta(seconds=50))
+    assert check_health(NOW).status == "ok"
