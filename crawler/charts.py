@@ -48,9 +48,14 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
     top = max(rates, default=0.0) or 1.0
     wedges = format_html_join(
         "",
-        '<path class="wedge" d="{}"><title>{:02}:00 to {:02}:00 UTC: {} articles an hour</title></path>',
+        '<path class="wedge" d="{}"><title>{} to {} UTC: {} articles an hour</title></path>',
         (
-            (_wedge(hour, _INNER + (_OUTER - _INNER) * rate / top), hour, hour + 1, f"{rate:.2f}")
+            (
+                _wedge(hour, _INNER + (_OUTER - _INNER) * rate / top),
+                _hour(hour),
+                _hour(hour + 1),
+                f"{rate:.2f}",
+            )
             for hour, rate in enumerate(rates)
         ),
     )
@@ -58,7 +63,7 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
     x, y = _point(hour_now, _OUTER + 4)
     return format_html(
         '<svg class="clock" viewBox="0 0 240 240" role="img" aria-label="'
-        'Posting by hour of day, UTC: {total} articles a day, most from {peak}:00 to {after}:00">'
+        'Posting by hour of day, UTC: {total} articles a day, most from {peak} to {after}">'
         '<circle class="ring" cx="120" cy="120" r="{outer}"/>'
         '<circle class="ring" cx="120" cy="120" r="{half}"/>'
         "{wedges}{labels}"
@@ -67,8 +72,8 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
         '<text class="total" x="120" y="121" text-anchor="middle">{total}</text>'
         '<text x="120" y="135" text-anchor="middle">a day</text></svg>',
         total=_short(sum(rates)),
-        peak=f"{peak:02}",
-        after=f"{peak + 1:02}",
+        peak=_hour(peak),
+        after=_hour(peak + 1),
         outer=_OUTER,
         half=(_INNER + _OUTER) / 2,
         wedges=wedges,
@@ -86,8 +91,8 @@ def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
     width, height = _LEFT + 24 * _CELL, _TOP + 7 * _CELL
     hours = format_html_join(
         "",
-        '<text x="{}" y="11" text-anchor="middle">{:02}</text>',
-        ((_LEFT + hour * _CELL + _CELL // 2, hour) for hour in range(0, 24, 3)),
+        '<text x="{}" y="11" text-anchor="middle">{}</text>',
+        ((_LEFT + hour * _CELL + _CELL // 2, f"{hour:02}") for hour in range(0, 24, 3)),
     )
     days = format_html_join(
         "", '<text x="0" y="{}">{}</text>', ((_TOP + i * _CELL + 14, day) for i, day in enumerate(DAYS))
@@ -111,7 +116,7 @@ def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
 
 def _cell(day: int, hour: int, rate: Rate, top: float) -> SafeString:
     x, y = _LEFT + hour * _CELL, _TOP + day * _CELL
-    when = f"{DAYS[day]} {hour:02}:00"
+    when = f"{DAYS[day]} {_hour(hour)}"
     if rate is None:
         return format_html(
             '<rect class="unseen" x="{}" y="{}" width="17" height="17" rx="3">'
@@ -137,8 +142,8 @@ def _cell(day: int, hour: int, rate: Rate, top: float) -> SafeString:
 def _hours_around() -> SafeString:
     return format_html_join(
         "",
-        '<text x="{}" y="{}" text-anchor="middle">{:02}</text>',
-        ((f"{x:.1f}", f"{y + 3.5:.1f}", hour) for hour, (x, y) in _labelled(range(0, 24, 3))),
+        '<text x="{}" y="{}" text-anchor="middle">{}</text>',
+        ((f"{x:.1f}", f"{y + 3.5:.1f}", f"{hour:02}") for hour, (x, y) in _labelled(range(0, 24, 3))),
     )
 
 
@@ -161,6 +166,10 @@ def _wedge(hour: int, radius: float) -> str:
         f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}A{radius:.1f} {radius:.1f} 0 0 1 {e:.1f} {f:.1f}"
         f"L{g:.1f} {h:.1f}A{_INNER:.1f} {_INNER:.1f} 0 0 0 {a:.1f} {b:.1f}Z"
     )
+
+
+def _hour(hour: int) -> str:
+    return f"{hour:02}:00"
 
 
 def _short(value: float) -> str:

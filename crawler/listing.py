@@ -22,11 +22,11 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
     @cached_property
     def _counted(self) -> int:
-        rows: QuerySet[Any] = self.object_list
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
         return rows.order_by()[: MOST + 1].count()
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """Rows, at most MOST."""
         return min(self._counted, MOST)
 

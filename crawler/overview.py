@@ -87,6 +87,7 @@ def hourly_series(now: datetime) -> dict[str, Any]:
     return {
         "x": [hour.timestamp() for hour in hours],
         "unit": "an hour",
+        "step": 3600,
         "series": [
             {"label": "retrievals", "values": values("made"), "kind": "steps"},
             {"label": "new articles", "values": values("articles"), "kind": "bars"},

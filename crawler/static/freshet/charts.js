@@ -1,11 +1,17 @@
 // Time series drawn by uPlot from JSON: drag to zoom, double-click or the button to see all again.
 //
 // <figure data-chart="URL"> gets {"x": [epoch seconds], "series": [{"label", "values", "kind"}], "unit"}
-// with kind "line", "steps", "bars" or "points"; the same numbers follow as a table for those who
+// with kind "line", "steps", "bars" or "points", and "step" where a value holds for so many seconds; the same numbers follow as a table for those who
 // read rather than see.
 (() => {
   "use strict";
   const HEIGHT = 230;
+  // By distance of the ticks (seconds): their text, and what is added where the day changes.
+  const TIMES = [
+    [86400, "{YYYY}-{MM}-{DD}", null, null, null, null, null, null, 1],
+    [60, "{HH}:{mm}", "\n{YYYY}-{MM}-{DD}", null, "\n{MM}-{DD}", null, null, null, 1],
+    [1, ":{ss}", "\n{HH}:{mm}", null, "\n{MM}-{DD} {HH}:{mm}", null, "\n{HH}:{mm}", null, 1],
+  ];
   const charts = new Map();
 
   // A colour of the style sheet as the canvas needs it: resolved for the theme that holds now.
@@ -37,6 +43,13 @@
     };
   }
 
+  // Where a value holds for a step, the last one needs an end, too.
+  function columns(data) {
+    if (!data.step) return [data.x, ...data.series.map((entry) => entry.values)];
+    const last = (entry) => (entry.kind === "bars" ? null : entry.values.at(-1));
+    return [[...data.x, data.x.at(-1) + data.step], ...data.series.map((entry) => [...entry.values, last(entry)])];
+  }
+
   function options(figure, data) {
     const axis = { stroke: colour("muted"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid") } };
     return {
@@ -45,7 +58,7 @@
       cursor: { y: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
       scales: { y: { range: { min: { pad: 0, hard: 0, mode: 2 }, max: { pad: 0.1, mode: 2 } } } },
-      axes: [axis, { ...axis, size: 48, label: data.unit, labelSize: 18 }],
+      axes: [{ ...axis, values: TIMES }, { ...axis, size: 48, label: data.unit, labelSize: 18 }],
       series: [{ label: "UTC", value: "{YYYY}-{MM}-{DD} {HH}:{mm}" }, ...data.series.map(series)],
     };
   }
@@ -90,7 +103,7 @@
     button.className = "quiet small";
     button.textContent = "See all";
     button.hidden = true;
-    button.addEventListener("click", () => chart().setScale("x", { min: data.x[0], max: data.x.at(-1) }));
+    button.addEventListener("click", () => chart().setScale("x", { min: data.x[0], max: data.x.at(-1) + (data.step ?? 0) }));
     figure.append(button);
     return button;
   }
@@ -104,13 +117,13 @@
     const hooks = {
       setScale: [
         (chart, key) => {
-          if (key === "x") reset.hidden = chart.scales.x.min <= data.x[0] && chart.scales.x.max >= data.x.at(-1);
+          if (key === "x") reset.hidden = chart.scales.x.min <= data.x[0] && chart.scales.x.max >= data.x.at(-1) + (data.step ?? 0);
         },
       ],
     };
     const redraw = () => {
       plot?.destroy();
-      plot = new uPlot({ ...options(figure, data), hooks }, [data.x, ...data.series.map((s) => s.values)], canvas);
+      plot = new uPlot({ ...options(figure, data), hooks }, columns(data), canvas);
     };
     redraw();
     figure.append(numbers(data));

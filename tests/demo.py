@@ -1,0 +1,277 @@
+"""A small invented deployment that looks lived in: for browser tests and for the pictures in the docs."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.conf import settings
+
+from articles.models import Article, Page, digest
+from crawler.models import Pulse, Tick
+from feeds.categories import category_at
+from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
+from feeds.scheduling.history import pack
+from tests.factories import make_feed, make_user
+
+# Names and addresses are invented; .example belongs to nobody (RFC 2606).
+SOURCES = (
+    # title, host, category, articles a day, hour of most posts (UTC), language
+    ("The Harbour Courier", "courier.example", "News/World", 38, 8, "en"),
+    ("Abendblatt am Deich", "deich.example", "News/World", 24, 16, "de"),
+    ("Gazette du Fleuve", "fleuve.example", "News/World", 17, 9, "fr"),
+    ("Riverside Weather Desk", "weather.example", "News/Local", 12, 5, "en"),
+    ("Town Hall Minutes", "townhall.example", "News/Local", 1.2, 13, "en"),
+    ("Compiler Weekly", "compilers.example", "Technology", 0.4, 17, "en"),
+    ("Packets and Queues", "packets.example", "Technology", 3.5, 15, "en"),
+    ("The Slow Database", "slowdb.example", "Technology/Databases", 0.9, 11, "en"),
+    ("Notas de Sistemas", "sistemas.example", "Technology", 2.2, 19, "es"),
+    ("Index and Heap", "indexheap.example", "Technology/Databases", 1.6, 7, "en"),
+    ("Journal of Small Waters", "waters.example", "Science", 2.8, 10, "en"),
+    ("Estuary Research Notes", "estuary.example", "Science", 0.6, 14, "en"),
+    ("Night Sky Almanac", "sky.example", "Science", 1.0, 22, "en"),
+    ("Kitchen by the Canal", "kitchen.example", "Leisure", 1.4, 18, "en"),
+    ("Slow Trains", "trains.example", "Leisure", 0.8, 20, "en"),
+    ("Paddle and Portage", "paddle.example", "Leisure", 0.3, 12, "en"),
+    ("Quay Podcast", "quay.example", "Leisure", 0.5, 6, "en"),
+    ("川辺の暮らし", "kawabe.example", "Leisure", 2.0, 1, "ja"),
+)
+SUBJECTS = (
+    "Harbour wall", "Ferry timetable", "Spring flood", "Tide table", "Old weir", "Mill bridge", "Reed bed",
+    "Water board", "Query planner", "Packet loss", "Eel migration", "Night train",
+)  # fmt: skip
+EVENTS = (
+    "reopens after a winter of repairs", "draws a crowd nobody expected", "and what we learned from it",
+    "is measured for the first time", "gets a second opinion", "moves to its summer place", "waits for rain",
+    "explained in one page", "runs late, and people like it",
+)  # fmt: skip
+TEXT = (
+    "The water came up in the night, slower than the gauges had said. By morning the quay was wet to the "
+    "second step, and the ferry had moved its mooring to the upper landing.\n"
+    "People who have lived here longer than the wall think it what rivers do. The board disagrees, "
+    "and has asked for another survey. It will be published in the spring."
+)
+CONTENT = (
+    "<p>The water came up in the night, <em>slower</em> than the gauges had said.</p>"
+    '<p>By morning the quay was wet. The <a href="https://courier.example/board">board</a> is asking.</p>'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """What keeps failing at a feed of the demo."""
+
+    name: str
+    host: str
+    failure: str
+    detail: str
+    hours: int
+
+
+FAILING = (
+    Failing("Bulletin of the Lock Keepers", "locks.example", "http-503", "503 Service Unavailable", 5),
+    Failing("Marsh Observer", "marsh.example", "dns", "no address belongs to marsh.example", 30),
+    Failing("The Certificate Times", "expired.example", "tls", "certificate has expired", 90),
+    Failing("Not Quite A Feed", "html.example", "not-a-feed", "text/html without a feed in it", 3),
+)
+
+
+def seed(now: datetime) -> None:
+    """Fill an empty database with three days of a deployment's life that ends now."""
+    dice = random.Random(20)
+    make_user("reader")
+    make_user("keeper", staff=True)
+    for number, source in enumerate(SOURCES):
+        _source(now, dice, number, source)
+    for failing in FAILING:
+        _failing(now, failing)
+    make_feed(
+        "https://gone.example/rss",
+        title="Ferry News (closed)",
+        status="gone",
+        last_attempt=now - timedelta(days=9),
+    )
+    make_feed("https://quiet.example/rss", title="Minutes of a Club", status="paused")
+    for queue in ("fetch", "store"):
+        Pulse.objects.create(queue=queue, sent=now, answered=now)
+    _ticks(now)
+
+
+def _source(
+    now: datetime, dice: random.Random, number: int, source: tuple[str, str, str, float, int, str]
+) -> None:
+    title, host, folder, a_day, peak, language = source
+    trained = number % 3 != 2
+    feed = make_feed(
+        f"https://{host}/feed.xml",
+        title=title,
+        site_url=f"https://{host}/",
+        category=category_at(tuple(folder.split("/"))),
+        format=("RSS 2.0", "Atom 1.0", "JSON Feed 1.1")[number % 3],
+        language=language,
+        description=f"{title}, by the people who live there.",
+        phase=Feed.Phase.NORMAL if trained else Feed.Phase.TRAINING,
+        document_size=20,
+        etag='"4f2a"',
+        subscribers=number % 5,
+        added=now - timedelta(days=3 if not trained else 60),
+        training_since=now - timedelta(days=3 if not trained else 60),
+        training_m=1.0 + number % 9,
+        training_due=now + timedelta(minutes=10 + 7 * number),
+    )
+    rates = _rates(a_day, peak)
+    _history(feed, now, rates)
+    _visits(now, dice, feed, rates)
+    FeedAlias.objects.create(canonical_url=f"http://{host}/rss", feed=feed)
+
+
+def _rates(a_day: float, peak: int) -> np.ndarray:
+    """24 articles per hour that add up to `a_day`, most of them around the peak."""
+    away = np.minimum((np.arange(24) - peak) % 24, (peak - np.arange(24)) % 24)
+    shape = np.exp(-((away / 4.0) ** 2)) + 0.06
+    return a_day * shape / shape.sum()
+
+
+def _history(feed: Feed, now: datetime, rates: np.ndarray) -> None:
+    week = np.array([1, 1.1, 1, 1.05, 0.9, 0.4, 0.3])[:, None] * rates[None, :]
+    watched = np.full((7, 24), 1.8)
+    watched[6, 3:6] = 0.0
+    PostingHistory.objects.create(
+        feed=feed,
+        hourly=pack(rates[None, :])[0],
+        week_counts=pack((week * watched).reshape(1, 168))[0],
+        week_exposure=pack(watched.reshape(1, 168))[0],
+        updated=now,
+    )
+
+
+def _visits(now: datetime, dice: random.Random, feed: Feed, rates: np.ndarray) -> None:
+    """Three days of retrievals an hour or so apart, and the articles they brought."""
+    at, log, found = now - timedelta(days=3), [], []
+    m = t = 1.0
+    while at < now - timedelta(minutes=8):
+        gap = dice.uniform(0.6, 2.2)
+        at = min(at + timedelta(hours=gap), now - timedelta(minutes=dice.uniform(1, 8)))
+        expected = float(rates[at.hour]) * gap
+        new = sum(dice.random() < expected / 3 for _ in range(3)) if expected < 3 else round(expected)
+        m, t = (max(1.0, 0.2 * m + 0.8 * t), 1.0) if new else (min(80.0, m + 0.3 * t), min(80.0, t + m))
+        log.append(_visit(dice, feed, at, new=new, expected=expected, m=m, t=min(t, 99.0)))
+        found += [_article(dice, feed, at, len(found) + i) for i in range(new)]
+    Retrieval.objects.bulk_create(log)
+    Article.objects.bulk_create(found)
+    feed.last_attempt = feed.last_success = at
+    feed.last_new = max((article.fetched for article in found), default=None)
+    feed.not_before = now + timedelta(minutes=dice.uniform(-5, 9))
+    feed.floor, feed.floor_detail = "min-gap", "no closer than 10 minutes to the last retrieval"
+    feed.save()
+
+
+def _visit(
+    dice: random.Random, feed: Feed, at: datetime, *, new: int, expected: float, m: float, t: float
+) -> Retrieval:
+    unchanged = dice.random() < 0.75
+    outcome = "new" if new else "not-modified" if unchanged else "nothing-new"
+    training = feed.phase == Feed.Phase.TRAINING
+    return Retrieval(
+        feed=feed,
+        at=at,
+        outcome=outcome,
+        status=304 if outcome == "not-modified" else 200,
+        new=new,
+        bytes=0 if outcome == "not-modified" else dice.randrange(8_000, 60_000),
+        elapsed=dice.uniform(0.06, 0.9),
+        conditional=True,
+        because=f"rank {dice.randrange(1, 40)} of 124: {expected:.2f} new articles expected",
+        expected=expected,
+        m=m if training else None,
+        t=t if training else None,
+        toe=min(5, int(m) + 1) if training else None,
+    )
+
+
+def _article(dice: random.Random, feed: Feed, fetched: datetime, number: int) -> Article:
+    title = f"{dice.choice(SUBJECTS)} {dice.choice(EVENTS)}"
+    delay = dice.uniform(60, 2400)
+    identity = f"tag:{feed.host.name},2026:{number}"
+    with_page = number % 4 == 0
+    url = f"https://{feed.host.name}/2026/{number}"
+    page = None
+    if with_page:
+        page = Page.objects.create(
+            url=url, url_key=uuid.uuid4(), host=feed.host, status="stored", fetched=fetched, text=TEXT * 3
+        )
+    return Article(
+        feed=feed,
+        identity=identity,
+        identity_key=digest(identity),
+        url=url,
+        page=page,
+        title=title,
+        author=dice.choice(("Ines Vold", "Tomas Reiher", "A. Marsh", "")),
+        category=dice.choice(("harbour", "weather", "")),
+        categories=["harbour", "notes"],
+        language=feed.language,
+        published=fetched - timedelta(seconds=delay),
+        dating=Article.Dating.FEED,
+        fetched=fetched,
+        delay=delay,
+        content=CONTENT,
+        text=TEXT,
+        text_length=len(TEXT),
+        enclosures=[{"url": f"{url}.mp3", "type": "audio/mpeg", "length": 23_400_000}]
+        if number % 5 == 0
+        else [],
+    )
+
+
+def _failing(now: datetime, failing: Failing) -> None:
+    since = now - timedelta(hours=failing.hours)
+    feed = make_feed(
+        f"https://{failing.host}/feed",
+        title=failing.name,
+        failure=failing.failure,
+        failure_detail=failing.detail,
+        failure_streak=failing.hours // 2 + 1,
+        failing_since=since,
+        last_attempt=now - timedelta(minutes=40),
+        last_success=since - timedelta(hours=1),
+        not_before=now + timedelta(minutes=90),
+        floor="back-off",
+        floor_detail="failing visits are retried ever more slowly, at least once a day",
+        training_due=now,
+    )
+    Retrieval.objects.create(
+        feed=feed,
+        at=now - timedelta(minutes=40),
+        outcome="failed",
+        failure=failing.failure,
+        detail=failing.detail,
+    )
+    page_failure = {"http-503": "http-404", "dns": "robots"}.get(failing.failure)
+    if page_failure:
+        page = Page.objects.create(
+            url=f"https://{failing.host}/1", url_key=uuid.uuid4(), host=feed.host, status="failed",
+            failure=page_failure, failure_detail="asked once", attempts=1,
+        )  # fmt: skip
+        article = _article(random.Random(1), feed, since - timedelta(hours=2), 1)
+        article.page = page
+        article.save()
+
+
+def _ticks(now: datetime) -> None:
+    length = timedelta(seconds=settings.CRAWL_TICK_SECONDS)
+    Tick.objects.bulk_create(
+        Tick(
+            started=now - i * length - timedelta(seconds=40),
+            finished=now - i * length - timedelta(seconds=38),
+            policy=settings.CRAWL_POLICY,
+            ranked=3,
+            candidates=16,
+            budget=3.0,
+            cutoff=25.0,
+        )
+        for i in range(int(timedelta(days=3) / length))
+    )
