@@ -3,7 +3,7 @@
 Each rule is a function of what the last retrieval reported; the latest wins. Waits that protect
 publishers are multiples of the minimum gap, so that a deployment that is sped up keeps its
 proportions: with the default gap of 600 seconds an hour is 6 gaps and a day 144. What a publisher says
-itself (Retry-After, RFC 9110; max-age, RFC 9111; ttl, RSS 2.0; sy:*, RSS 1.0) is absolute.
+itself in a header (Retry-After, RFC 9110; max-age, RFC 9111) is absolute.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ GAPS_PER_HOUR = 6
 GAPS_PER_DAY = 144
 DAY = 86400.0
 
-# A header decides at most this far ahead: freshness is a promise for days, a hint for one.
+# A header decides at most this far ahead.
 LONGEST_MAX_AGE = 7 * DAY
-LONGEST_HINT = DAY
+# Gaps that a feed's own hint may add up to: most hints are the default of a publishing software (WordPress
+# says "hourly" in every feed), and what the feed is seen to do tells more.
+HINT_GAPS = 2
 # Retry-After is never shortened; beyond a year it is not a date any more but an attack on arithmetic.
 LONGEST_RETRY_AFTER = 365 * DAY
 # Days of 404 after which a feed is looked at once a week.
@@ -90,7 +92,7 @@ def floor(outcome: Outcome, limits: Limits) -> Floor:
     if outcome.failure:
         floors.append(_failed(outcome, limits))
     else:
-        floors += [found for found in (_max_age(outcome), _hint(outcome), _quiet(outcome, limits)) if found]
+        floors += [found for found in (_max_age(outcome), _hint(outcome, limits), _quiet(outcome, limits)) if found]
     # Of rules that end together the particular one is the better explanation.
     latest = max(reversed(floors), key=lambda found: found.not_before)
     return _outside_skips(outcome, latest)
@@ -199,14 +201,18 @@ def _max_age(outcome: Outcome) -> Floor | None:
     return Floor(outcome.at + wait, "max-age", f"The server says its answer is fresh for {in_words(wait)}.")
 
 
-def _hint(outcome: Outcome) -> Floor | None:
-    """The feed's own ttl and sy:updatePeriod, as hints for a day at most."""
+def _hint(outcome: Outcome, limits: Limits) -> Floor | None:
+    """The feed's own ttl and sy:updatePeriod, as hints that widen the gap, to twice its length at most."""
     hints = [hint for hint in (outcome.ttl, outcome.update_period) if hint is not None and hint > 0]
     if not hints:
         return None
-    wait = min(max(hints), LONGEST_HINT)
+    wait = min(max(hints), HINT_GAPS * limits.min_gap)
     code = "ttl" if max(hints) == outcome.ttl else "update-period"
-    return Floor(outcome.at + wait, code, f"The feed says that it is renewed every {in_words(wait)}.")
+    return Floor(
+        outcome.at + wait,
+        code,
+        f"The feed says that it is renewed every {in_words(max(hints))}, so the gap is {in_words(wait)}.",
+    )
 
 
 def _quiet(outcome: Outcome, limits: Limits) -> Floor | None:
