@@ -1,0 +1,93 @@
+"""Articles, pages, subscribers and personal feeds in the admin. Secret addresses are never shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from articles.models import Article, Page, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
+from crawler.admin import RecordAdmin, RowAdmin, RowsInline
+
+
+@admin.register(Article)
+class ArticleAdmin(RecordAdmin):
+    """Articles, found by full text."""
+
+    list_display = ("title_or_identity", "feed", "published", "dating", "language", "category", "text_length")
+    list_filter = ("dating",)
+    list_select_related = ("feed",)
+    search_fields = ("search",)
+    search_help_text = 'Full text: words or "a phrase".'
+    exclude = ("search",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Article]:
+        return super().get_queryset(request).defer("search", "feed__fingerprints")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Article], search_term: str
+    ) -> tuple[QuerySet[Article], bool]:
+        found = Article.objects.search(search_term.replace("\0", "")).values("pk")
+        return (queryset.filter(pk__in=found) if search_term.strip() else queryset), False
+
+    @admin.display(description="title")
+    def title_or_identity(self, article: Article) -> str:
+        return str(article)[:120]
+
+
+@admin.register(Page)
+class PageAdmin(RecordAdmin):
+    """Pages of articles, and why some could not be had."""
+
+    list_display = ("url", "status", "failure", "attempts", "fetched", "not_before")
+    list_filter = ("status",)
+    list_select_related = ("host",)
+    search_fields = ("url", "failure")
+    exclude = ("html",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Page]:
+        return super().get_queryset(request).defer("html")
+
+
+class SubscriptionInline(RowsInline):
+    """What a subscriber follows."""
+
+    model = Subscription
+    extra = 0
+    raw_id_fields = ("feed",)
+
+
+@admin.register(Subscriber)
+class SubscriberAdmin(RowAdmin):
+    """People who follow feeds."""
+
+    list_display = ("user", "created", "follows")
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+    raw_id_fields = ("user",)
+    inlines = (SubscriptionInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Subscriber]:
+        subscribers: QuerySet[Subscriber] = super().get_queryset(request)
+        return subscribers.annotate(following=Count("subscriptions"))
+
+    @admin.display(ordering="following")
+    def follows(self, subscriber: Subscriber) -> int:
+        return int(getattr(subscriber, "following", 0))
+
+
+@admin.register(PersonalFeed)
+class PersonalFeedAdmin(RecordAdmin):
+    """Personal feeds; their addresses belong to their subscribers, who can be helped by revoking them."""
+
+    list_display = ("name", "subscriber", "folder", "body", "changed")
+    list_select_related = ("subscriber__user",)
+    search_fields = ("name", "subscriber__user__username")
+    actions = ("revoke_addresses",)
+
+    @admin.action(description="Revoke the addresses")
+    def revoke_addresses(self, request: HttpRequest, personal_feeds: QuerySet[PersonalFeed]) -> None:
+        valid = PersonalFeedToken.objects.filter(personal_feed__in=personal_feeds, revoked__isnull=True)
+        self.message_user(request, f"{valid.update(revoked=datetime.now(UTC))} addresses were revoked.")

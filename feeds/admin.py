@@ -1,0 +1,248 @@
+"""Feeds in the admin: many added at once, paused, visited now, moved; what failed and why; the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from crawler.admin import RecordAdmin, RowAdmin, RowsInline
+from crawler.wake import wake_controller
+from feeds.adding import Added, Wanted, add_feeds
+from feeds.categories import all_paths, subtree
+from feeds.explain import next_visits
+from feeds.forms import AddFeedsForm
+from feeds.models import Category, Feed, FeedAlias, Retrieval
+from feeds.opml import OpmlError, import_opml
+from feeds.pausing import pause, resume
+from feeds.selection import retrieve_now
+
+MOST_REFUSALS_TOLD = 20
+
+
+class FailureFilter(admin.SimpleListFilter):
+    """By the failure of the last visit."""
+
+    title = "failure"
+    parameter_name = "failing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        kinds = Feed.objects.exclude(failure="").order_by("failure").values_list("failure", flat=True)
+        return [("any", "any"), ("none", "none"), *((kind, kind) for kind in kinds.distinct())]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
+        value = self.value()
+        if value == "any":
+            return queryset.exclude(failure="")
+        return queryset.filter(failure="" if value == "none" else value) if value else queryset
+
+
+class CategoryFilter(admin.SimpleListFilter):
+    """By category; those inside it count."""
+
+    title = "category"
+    parameter_name = "in"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        paths = sorted((path, key) for key, path in all_paths().items())
+        return [(str(key), " / ".join(path)) for path, key in paths]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
+        value = self.value() or ""
+        return queryset.filter(category__in=subtree(int(value))) if value.isdecimal() else queryset
+
+
+class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Keeps categories out of themselves."""
+
+    def clean_parent(self) -> Category | None:
+        parent: Category | None = self.cleaned_data["parent"]
+        if parent is not None and self.instance.pk and parent.pk in subtree(self.instance.pk):
+            raise forms.ValidationError("A category cannot be inside itself.")
+        return parent
+
+
+@admin.register(Category)
+class CategoryAdmin(RowAdmin):
+    """Folders of feeds."""
+
+    form = CategoryForm
+    list_display = ("name", "parent")
+    list_select_related = ("parent",)
+    search_fields = ("name",)
+
+
+class AliasInline(RowsInline):
+    """Other addresses of a feed."""
+
+    model = FeedAlias
+    extra = 0
+    can_delete = False
+    readonly_fields = ("canonical_url",)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class MoveForm(forms.Form):
+    """The category that feeds are moved to."""
+
+    category = forms.ModelChoiceField(
+        Category.objects.select_related("parent"), required=False, empty_label="(no category)"
+    )
+
+
+@admin.register(Feed)
+class FeedAdmin(RowAdmin):
+    """Feeds. Adding one is adding many: addresses by the line, or an OPML file."""
+
+    list_display = (
+        "__str__", "category_name", "status", "phase", "last_success", "last_new", "failure", "not_before",
+        "subscribers",
+    )  # fmt: skip
+    list_filter = ("status", "phase", FailureFilter, CategoryFilter, "language", "format")
+    list_select_related = ("category",)
+    search_fields = ("title", "url", "site_url")
+    actions = ("pause_feeds", "resume_feeds", "retrieve_feeds", "move_feeds")
+    inlines = (AliasInline,)
+    autocomplete_fields = ("category",)
+    fields = (
+        "url", "title", "category", "status", "schedule", "visits", "phase", "failure", "failure_detail",
+        "failing_since", "failure_streak", "last_attempt", "last_success", "last_new", "not_before",
+        "floor_detail", "training_m", "training_t", "document_size", "subscribers", "format", "language",
+        "site_url", "description", "added",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Feed]:
+        return super().get_queryset(request).defer("fingerprints")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Feed | None = None) -> list[str]:
+        return [str(name) for name in self.fields or () if name not in {"title", "category", "status"}]
+
+    @admin.display(description="category", ordering="category__name")
+    def category_name(self, feed: Feed) -> str:
+        return feed.category.name if feed.category else ""
+
+    @admin.display(description="next visit")
+    def schedule(self, feed: Feed) -> str:
+        visit = next_visits([feed], datetime.now(UTC))[feed.pk]
+        return f"{visit.at:%Y-%m-%d %H:%M:%S} UTC: {visit.reason}" if visit.at else visit.reason
+
+    @admin.display(description="visits so far")
+    def visits(self, feed: Feed) -> SafeString:
+        url = reverse("admin:feeds_retrieval_changelist")
+        return format_html('<a href="{}?feed__id__exact={}">Log of its visits</a>', url, feed.pk)
+
+    @admin.action(description="Pause: no more visits", permissions=["change"])
+    def pause_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> None:
+        self.message_user(request, f"{pause(feeds)} feeds were paused.")
+
+    @admin.action(description="Resume visits", permissions=["change"])
+    def resume_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> None:
+        self.message_user(request, f"{resume(feeds)} feeds are visited again.")
+
+    @admin.action(description="Retrieve now", permissions=["change"])
+    def retrieve_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> None:
+        asked, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
+        wake_controller()
+        left = f"; {asked - selected} are paused, on their way, or were just visited" * (asked > selected)
+        self.message_user(request, f"{selected} feeds are visited now{left}.")
+
+    @admin.action(description="Move to a category", permissions=["change"])
+    def move_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> HttpResponse | None:
+        form = MoveForm(request.POST if "move" in request.POST else None)
+        if form.is_bound and form.is_valid():
+            category = form.cleaned_data["category"]
+            moved = feeds.update(category=category)
+            self.message_user(request, f"{moved} feeds were moved to {category or 'no category'}.")
+            return None
+        chosen = request.POST.getlist("_selected_action")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Move feeds to a category",
+            "opts": self.opts,
+            "form": form,
+            "chosen": chosen,
+            "everything": request.POST.get("select_across", "0"),
+            "count": feeds.count(),
+        }
+        return render(request, "admin/feeds/feed/move.html", context)
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Many feeds at once instead of one form of columns."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = AddFeedsForm(request.POST or None, request.FILES or None)
+        if form.is_bound and form.is_valid():
+            try:
+                self._tell(request, _add(form))
+                return redirect("admin:feeds_feed_changelist")
+            except OpmlError as error:
+                form.add_error("opml", f"Nothing was added: {error}.")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Add feeds",
+            "opts": self.opts,
+            "form": form,
+        }
+        return render(request, "admin/feeds/feed/add.html", context)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Feeds by name, what goes with them by number: a feed may have a million articles."""
+        feeds: list[Feed] = list(objs)
+        retrievals = Retrieval.objects.filter(feed__in=feeds).count()
+        names = [f"{feed} with its articles and subscriptions" for feed in feeds]
+        return names, {"feeds": len(feeds), "retrievals": retrievals}, set(), []
+
+    def _tell(self, request: HttpRequest, outcomes: Iterable[Added]) -> None:
+        told = list(outcomes)
+        added = sum(outcome.outcome == "added" for outcome in told)
+        known = sum(outcome.outcome == "duplicate" for outcome in told)
+        refusals = [outcome.message for outcome in told if outcome.outcome == "refused"]
+        counts = f"{added} feeds were added, {known} were known already, {len(refusals)} were refused."
+        self.message_user(request, counts, messages.SUCCESS if added else messages.WARNING)
+        for message in refusals[:MOST_REFUSALS_TOLD]:
+            self.message_user(request, f"Refused: {message}", messages.ERROR)
+
+
+def _add(form: AddFeedsForm) -> list[Added]:
+    """Add what the form names. Raises OpmlError, before anything is stored."""
+    category = form.chosen_category()
+    outcomes: list[Added] = []
+    if form.cleaned_data["opml"]:
+        outcomes += import_opml(form.cleaned_data["opml"], category=category).outcomes
+    key = category.pk if category else None
+    return outcomes + add_feeds([Wanted(text, category=key) for text in form.cleaned_data["addresses"]])
+
+
+@admin.register(Retrieval)
+class RetrievalAdmin(RecordAdmin):
+    """The log of visits."""
+
+    list_display = (
+        "at",
+        "feed",
+        "outcome",
+        "status",
+        "failure",
+        "new",
+        "edited",
+        "bytes",
+        "elapsed",
+        "because",
+    )
+    list_filter = ("outcome", ("failure", admin.EmptyFieldListFilter))
+    list_select_related = ("feed",)
+    search_fields = ("failure", "detail")
