@@ -18,6 +18,7 @@ from crawler.http.failures import Failure
 
 register = template.Library()
 
+SPELLINGS = {"dns": "DNS", "tls": "TLS", "robots": "robots.txt"}
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 _UNITS = (
     (90, 1.0, "s"),
@@ -106,7 +107,7 @@ def failure_name(label: str) -> str:
     """A failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
     code = label.removeprefix("http-")
     if code == label or not code.isdecimal():
-        return label.replace("-", " ")
+        return SPELLINGS.get(label, label.replace("-", " "))
     try:
         return f"{code} {HTTPStatus(int(code)).phrase}"
     except ValueError:

@@ -109,6 +109,7 @@
   }
 
   function draw(figure, data) {
+    figure.dataset.chartState = "drawn";
     let plot;
     const canvas = document.createElement("div");
     canvas.setAttribute("aria-hidden", "true"); // the table says the same
