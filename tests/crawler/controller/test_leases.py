@@ -1,0 +1,114 @@
+"""A lease on a host is the right to send it requests: one at a time, and not for ever."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from articles.models import Page
+from crawler.controller.check_in import check_in
+from crawler.controller.leases import MOST_IN_BATCH, hand_out, lease_seconds, sweep
+from crawler.models import Host
+from feeds.models import Feed, Retrieval
+from feeds.visits import MOST_LOSSES
+from tests.factories import make_feed
+from tests.harvests import entry, feed_assignments, found, lease, report, select, visit
+
+pytestmark = pytest.mark.django_db
+
+
+def later(seconds: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=seconds)
+
+
+def test_a_selected_feed_goes_out_with_its_validators_and_known_entries():
+    feed = make_feed(etag='W/"x"', last_modified="yesterday", fingerprints=b"f" * 12, subscribers=3)
+    (batch,) = lease(feed)
+    (assigned,) = batch.assignments
+    assert (assigned.etag, assigned.last_modified, assigned.known, assigned.subscribers) == (
+        'W/"x"', "yesterday", b"f" * 12, 3,
+    )  # fmt: skip
+    assert batch.host == feed.host.name
+
+
+def test_a_host_is_out_with_one_terminal_at_a_time():
+    first, second = make_feed("https://one.example/a"), make_feed("https://one.example/b")
+    (batch,) = lease(first)
+    assert lease(second) == []
+    check_in([report(batch, found(batch.assignments[0]))])
+    assert feed_assignments(hand_out(datetime.now(UTC))) == [second.id]
+
+
+def test_feeds_of_one_host_go_out_together_up_to_the_batch_size():
+    feeds = [make_feed(f"https://one.example/{i}") for i in range(MOST_IN_BATCH + 3)]
+    (batch,) = lease(*feeds)
+    assert feed_assignments([batch]) == [feed.id for feed in feeds[:MOST_IN_BATCH]]
+
+
+def test_a_paused_feed_is_not_handed_out():
+    feed = make_feed(status=Feed.Status.PAUSED)
+    assert lease(feed) == []
+
+
+def test_a_feed_whose_floor_has_not_passed_waits_although_selected():
+    feed = make_feed()
+    select(feed)
+    Feed.objects.update(not_before=later(5))
+    assert hand_out(datetime.now(UTC)) == []
+    assert feed_assignments(hand_out(later(6))) == [feed.id]
+
+
+def test_a_host_that_asked_for_a_pause_is_left_alone():
+    feed = make_feed()
+    Host.objects.update(not_before=later(60))
+    assert lease(feed) == []
+    assert feed_assignments(hand_out(later(61))) == [feed.id]
+
+
+def test_no_more_hosts_are_out_than_the_setting_allows(settings):
+    settings.CRAWL_HOSTS_IN_FLIGHT = 2
+    feeds = [make_feed() for _ in range(3)]
+    assert len(lease(*feeds)) == 2
+    assert hand_out(datetime.now(UTC)) == []
+
+
+def test_the_host_that_waited_longest_goes_first(settings):
+    settings.CRAWL_HOSTS_IN_FLIGHT = 1
+    recent, longest = make_feed(), make_feed()
+    Host.objects.filter(id=recent.host_id).update(served=later(-10))
+    Host.objects.filter(id=longest.host_id).update(served=later(-100))
+    assert feed_assignments(lease(recent, longest)) == [longest.id]
+
+
+def test_an_expired_lease_is_taken_back_and_its_work_goes_out_again():
+    feed = make_feed()
+    lease(feed)
+    assert sweep(later(lease_seconds() - 1)) == 0
+    assert sweep(later(lease_seconds() + 1)) == 1
+    assert feed_assignments(hand_out(datetime.now(UTC))) == [feed.id]
+
+
+def test_a_feed_that_loses_leases_in_a_row_counts_as_failing_and_backs_off():
+    feed = make_feed()
+    for _ in range(MOST_LOSSES):
+        assert feed_assignments(lease(feed)) == [feed.id]
+        sweep(later(lease_seconds() + 1))
+    feed.refresh_from_db()
+    assert (feed.failure, feed.failure_streak, feed.selected_at) == ("lost", 1, None)
+    assert feed.not_before > datetime.now(UTC)
+    assert Retrieval.objects.get().failure == "lost"
+
+
+def test_assignments_given_back_unvisited_stay_selected():
+    first, second = make_feed("https://one.example/a"), make_feed("https://one.example/b")
+    (batch,) = lease(first, second)
+    check_in([report(batch, found(batch.assignments[0]))])
+    assert feed_assignments(hand_out(datetime.now(UTC))) == [second.id]
+
+
+def test_waiting_pages_go_out_with_the_host_and_one_page_only_once():
+    feed = make_feed("https://news.example/feed")
+    visit(feed, entry(1), entry(2))
+    (batch,) = hand_out(datetime.now(UTC))
+    assert sorted(a.url for a in batch.assignments) == ["https://news.example/1", "https://news.example/2"]
+    assert Page.objects.filter(lease__isnull=False).count() == 2
+    assert hand_out(datetime.now(UTC)) == []
