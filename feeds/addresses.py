@@ -42,7 +42,9 @@ def move_to(feed: Feed, url: str) -> Feed:
     feed.forget_validators()
     feed.moved_to, feed.moved_count, feed.moved_since = "", 0, None
     feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
-    feed.selected_at, feed.selected_because = datetime.now(UTC), "its address changed"
+    # The floor was the old address's; the new one has not been visited yet.
+    feed.selected_at = feed.not_before = datetime.now(UTC)
+    feed.selected_because, feed.floor, feed.floor_detail = "its address changed", "", ""
     feed.save()
     if old != canonical:
         FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": feed})

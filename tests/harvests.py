@@ -81,8 +81,7 @@ def report(batch: Batch, *harvests: Harvest, **fields: Any) -> Report:
 
 def visit(feed: Feed, *entries: Entry, **fields: Any) -> Batch:
     """One successful visit that finds these entries in the document."""
-    (batch,) = (b for b in lease(feed) if any(a.kind == "feed" and a.id == feed.id for a in b.assignments))
-    assigned = next(a for a in batch.assignments if a.kind == "feed" and a.id == feed.id)
+    batch, assigned = _lease_one(feed)
     check_in([report(batch, found(assigned, *entries, **fields))])
     feed.refresh_from_db()
     return batch
@@ -90,9 +89,14 @@ def visit(feed: Feed, *entries: Entry, **fields: Any) -> Batch:
 
 def visit_failing(feed: Feed, failure: str, status: int = 0, **fields: Any) -> None:
     """One visit that fails."""
-    (batch,) = lease(feed)
-    check_in([report(batch, failed(batch.assignments[0], failure, status, **fields))])
+    batch, assigned = _lease_one(feed)
+    check_in([report(batch, failed(assigned, failure, status, **fields))])
     feed.refresh_from_db()
+
+
+def _lease_one(feed: Feed) -> tuple[Batch, Assignment]:
+    """The feed's batch and assignment, among what else goes out."""
+    return next((b, a) for b in lease(feed) for a in b.assignments if (a.kind, a.id) == ("feed", feed.id))
 
 
 def feed_assignments(batches: Sequence[Batch]) -> list[int]:
