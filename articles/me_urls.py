@@ -8,11 +8,11 @@ from articles import me_views as views
 
 urlpatterns = [
     path("", views.reading_list, name="me"),
-    path("feeds/", views.feeds, name="me-feeds"),
-    path("feeds/opml/", views.export_opml, name="me-export-opml"),
-    path("feeds/opml/import/", views.import_opml, name="me-import-opml"),
-    path("feeds/<int:pk>/", views.subscription, name="me-subscription"),
-    path("feeds/<int:pk>/unfollow/", views.unfollow_feed, name="me-unfollow"),
+    path("following/", views.feeds, name="me-feeds"),
+    path("following/opml/", views.export_opml, name="me-export-opml"),
+    path("following/opml/import/", views.import_opml, name="me-import-opml"),
+    path("following/<int:pk>/", views.subscription, name="me-subscription"),
+    path("following/<int:pk>/unfollow/", views.unfollow_feed, name="me-unfollow"),
     path("follow/<int:pk>/", views.follow_known, name="me-follow"),
     path("personal/", views.personal_feeds, name="me-personal-feeds"),
     path("personal/new/", views.new_personal_feed, name="me-new-personal-feed"),

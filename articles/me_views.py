@@ -39,6 +39,7 @@ from feeds.outlines import MAX_BYTES, OpmlError
 PAGE_ARTICLES = 30
 LAST_PAGE = 1000
 MOST_REFUSALS_TOLD = 20
+LISTED = ("id", "title", "published", "author", "identity", "language", "feed__title", "feed__url")
 FORMATS = (("rss", "RSS 2.0"), ("atom", "Atom 1.0"), ("json", "JSON Feed 1.1"))
 
 
@@ -51,7 +52,7 @@ def reading_list(request: HttpRequest) -> HttpResponse:
     page = _page_number(request)
     first = (page - 1) * PAGE_ARTICLES
     articles = followed(subscriber, folder).search(words).select_related("feed")
-    shown = articles.only("id", "title", "url", "published", "author", "identity", "feed__title", "feed__url")
+    shown = articles.only(*LISTED)
     rows = list(shown[first : first + PAGE_ARTICLES + 1])
     context = {
         "articles": rows[:PAGE_ARTICLES],

@@ -97,7 +97,7 @@ def test_the_reading_list_takes_few_queries(ann, django_assert_max_num_queries):
 def test_following_adds_feeds_that_are_new_here(ann):
     known = make_feed("https://known.example/")
     said = {"addresses": "https://new.example/\nhttps://known.example/\n\nftp://bad/", "folder": "F"}
-    page = ann.post("/me/feeds/", said, follow=True).content.decode()
+    page = ann.post("/me/following/", said, follow=True).content.decode()
     assert set(ann.subscriber.subscriptions.values_list("feed__url", "folder")) == {
         ("https://new.example/", "F"),
         ("https://known.example/", "F"),
@@ -109,7 +109,7 @@ def test_following_adds_feeds_that_are_new_here(ann):
 
 def test_too_many_addresses_are_refused_together(ann):
     said = {"addresses": "\n".join(f"https://h{i}.example/" for i in range(101))}
-    assert "too many at once" in ann.post("/me/feeds/", said).content.decode()
+    assert "too many at once" in ann.post("/me/following/", said).content.decode()
     assert not Feed.objects.exists()
 
 
@@ -122,22 +122,22 @@ def test_a_known_feed_is_followed_by_a_button(ann):
 
 def test_refiling_and_unfollowing(ann):
     row, _ = follow(ann.subscriber, make_feed())
-    ann.post(f"/me/feeds/{row.pk}/", {"folder": "A / B", "title": "Mine"})
+    ann.post(f"/me/following/{row.pk}/", {"folder": "A / B", "title": "Mine"})
     row.refresh_from_db()
     assert (row.folder, row.title) == ("A/B", "Mine")
-    ann.post(f"/me/feeds/{row.pk}/unfollow/")
+    ann.post(f"/me/following/{row.pk}/unfollow/")
     assert not Subscription.objects.exists()
 
 
 def test_opml_in_and_out(ann):
-    ann.post("/me/feeds/opml/import/", {"file": SimpleUploadedFile("f.opml", OPML)})
+    ann.post("/me/following/opml/import/", {"file": SimpleUploadedFile("f.opml", OPML)})
     assert ann.subscriber.subscriptions.get().folder == "F"
-    assert read_opml(ann.get("/me/feeds/opml/").content)[0].folder == ("F",)
+    assert read_opml(ann.get("/me/following/opml/").content)[0].folder == ("F",)
 
 
 @pytest.mark.parametrize("data", [OPML[:-9], b"", b"\0\1\2"])
 def test_broken_opml_is_explained_and_changes_nothing(ann, data):
-    answer = ann.post("/me/feeds/opml/import/", {"file": SimpleUploadedFile("f.opml", data)})
+    answer = ann.post("/me/following/opml/import/", {"file": SimpleUploadedFile("f.opml", data)})
     assert answer.status_code == 400
     assert "errorlist" in answer.content.decode()
     assert not Feed.objects.exists()
@@ -185,8 +185,8 @@ def test_nobody_sees_or_changes_what_is_another_s(client, staff):
     for name in PAGES:
         assert "Ben" not in client.get(reverse(name)).content.decode()
     for address in (
-        f"/me/feeds/{row.pk}/",
-        f"/me/feeds/{row.pk}/unfollow/",
+        f"/me/following/{row.pk}/",
+        f"/me/following/{row.pk}/unfollow/",
         f"/me/personal/{personal.pk}/",
         f"/me/personal/{personal.pk}/rotate/",
         f"/me/personal/{personal.pk}/delete/",
