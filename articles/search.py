@@ -58,12 +58,27 @@ class ArticleVector(Func):
 
 
 def article_query(words: str, language: str = "") -> Expression:
-    """A web-style query ("quoted phrase", -not, or) in the given language, or in all that have a stemmer."""
-    spaced = re.sub(f"[{CJK}]+", lambda run: f' "{" ".join(run[0])}" ', words)
+    """A web-style query ("quoted phrase", -not, or) in the given language, or in all that have a stemmer.
+
+    What is wanted may be found under any stemmer, what is not wanted must be found under none.
+    """
+    spaced = re.sub(f"(-?)([{CJK}]+)", lambda run: f' {run[1]}"{" ".join(run[2])}" ', words)
+    unwanted = _NOT.findall(spaced)
+    wanted = _NOT.sub(" ", spaced).strip()
     stemmer = STEMMERS.get(language.split("-", maxsplit=1)[0].lower())
     configs = ["simple", *([stemmer] if stemmer else STEMMERS.values())]
-    queries = [SearchQuery(spaced, config=config, search_type="websearch") for config in configs]
-    return functools.reduce(operator.or_, queries)
+    refused = [~_web_query(term, config) for term in unwanted for config in configs]
+    if not wanted and refused:
+        return functools.reduce(operator.and_, refused)
+    query = functools.reduce(operator.or_, (_web_query(wanted, config) for config in configs))
+    return functools.reduce(operator.and_, refused, query)
+
+
+_NOT = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]+)')
+
+
+def _web_query(words: str, config: str) -> SearchQuery:
+    return SearchQuery(words, config=config, search_type="websearch")
 
 
 def highlighted(words: str) -> Func:
