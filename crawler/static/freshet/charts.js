@@ -90,7 +90,7 @@
     const scroll = document.createElement("div");
     scroll.className = "scroll tall";
     scroll.tabIndex = 0;
-    scroll.setAttribute("role", "region");
+    scroll.setAttribute("role", "group");
     scroll.setAttribute("aria-label", "The chart's numbers");
     details.append(summary, scroll);
     details.addEventListener("toggle", () => scroll.replaceChildren(table(data)), { once: true });
@@ -128,7 +128,8 @@
     };
     redraw();
     figure.append(numbers(data));
-    charts.set(figure, { redraw, resize: () => plot.setSize({ width: figure.clientWidth, height: HEIGHT }) });
+    charts.set(figure, redraw);
+    new ResizeObserver(() => plot.setSize({ width: figure.clientWidth, height: HEIGHT })).observe(figure);
   }
 
   async function load(figure) {
@@ -138,17 +139,18 @@
       if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
       const data = await answer.json();
       if (data.x.length < 2) {
+        figure.dataset.chartState = "empty";
         note.textContent = figure.dataset.empty || "Nothing to draw yet.";
         return;
       }
       note.remove();
       draw(figure, data);
     } catch (error) {
+      figure.dataset.chartState = "failed";
       note.textContent = `The chart could not be loaded: ${error.message}. Reload the page to try again.`;
     }
   }
 
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-chart]").forEach(load));
-  document.addEventListener("freshet:theme", () => charts.forEach((chart) => chart.redraw()));
-  window.addEventListener("resize", () => charts.forEach((chart) => chart.resize()));
+  document.addEventListener("freshet:theme", () => charts.forEach((redraw) => redraw()));
 })();

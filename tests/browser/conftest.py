@@ -1,0 +1,105 @@
+"""Headless Chromium against a live server with the invented deployment of `tests.demo`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connections
+from django.test import Client
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from pytest_django import DjangoDbBlocker
+from pytest_django.live_server_helper import LiveServer
+
+from tests.demo import seed
+
+CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark this directory's tests, and skip them where there is no browser to drive."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="no chromium found: apt-get install chromium"))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The distribution's Chromium; without its sandbox, which needs privileges that containers lack."""
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": ["--no-sandbox"]}
+
+
+@dataclass
+class Visitor:
+    """A page of somebody who is signed in, and what the browser complained of."""
+
+    page: Page
+    address: str
+    complaints: list[str] = field(default_factory=list)
+
+    def goto(self, path: str) -> Page:
+        """Open a path and wait until its charts are there."""
+        self.page.goto(f"{self.address}{path}")
+        expect(self.page.locator("[data-chart]:not([data-chart-state])")).to_have_count(0)
+        return self.page
+
+    def listen(self) -> None:
+        """Collect errors of the console and of scripts."""
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture(scope="package")
+def demo(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """The address of a server with the invented deployment; the tests of this package share it."""
+    # Playwright runs an event loop in this thread, which Django would take for asynchronous code.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with django_db_blocker.unblock():
+        seed(datetime.now(UTC))
+        server = LiveServer("127.0.0.1")
+        try:
+            yield server.url
+        finally:
+            server.stop()
+            call_command("flush", interactive=False, verbosity=0)
+            # Those of this fixture's context are not the ones that pytest-django closes.
+            connections.close_all()
+            del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def transactional_db(demo: str, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """In place of pytest-django's, which empties the database after every test: here it is shared."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture
+def keeper(demo: str, transactional_db: None, browser: Browser) -> Iterator[Visitor]:
+    """A visitor who may change feeds."""
+    client = Client()
+    client.force_login(User.objects.get(username="keeper"))
+    # Without motion, so that nothing is looked at while its colours change.
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, color_scheme="light", reduced_motion="reduce"
+    )
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": demo}])
+    visitor = Visitor(context.new_page(), demo)
+    visitor.listen()
+    yield visitor
+    context.close()

@@ -1,0 +1,149 @@
+"""What must hold for every page in a real browser, and what only a browser can show."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from articles.models import Article
+from crawler.models import Tick
+from feeds.models import Feed, Retrieval
+from tests.browser.conftest import Visitor
+
+PAGES = (
+    "/",
+    "/feeds/",
+    "/feeds/?q=nothing+is+called+so",
+    "busy feed",
+    "training feed",
+    "failing feed",
+    "/feeds/add/",
+    "/articles/?q=ferry",
+    "an article",
+    "/health/",
+    "/nowhere/",
+)
+AXE = Axe()
+
+
+def path_of(name: str) -> str:
+    """The path of a page that is named by what it shows."""
+    if name == "an article":
+        return Article.objects.filter(page__isnull=False, enclosures=[]).earliest("id").get_absolute_url()
+    titles = {
+        "busy feed": "The Harbour Courier",
+        "training feed": "Gazette du Fleuve",
+        "failing feed": "Marsh Observer",
+    }
+    return Feed.objects.get(title=titles[name]).get_absolute_url() if name in titles else name
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds: rule, and the elements that break it."""
+    found = AXE.run(page).response["violations"]
+    return [f"{each['id']}: {[node['html'][:160] for node in each['nodes'][:4]]}" for each in found]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_accessible_quiet_and_fits_a_phone(keeper: Visitor, name: str) -> None:
+    page = keeper.goto(path_of(name))
+    assert barriers(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert barriers(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expected = [] if name != "/nowhere/" else ["404"]
+    assert len(keeper.complaints) == len(expected), keeper.complaints
+
+
+def test_the_sign_in_page_is_accessible(demo: str, transactional_db: None, page: Page) -> None:
+    page.goto(f"{demo}/accounts/login/")
+    assert barriers(page) == []
+
+
+def test_the_theme_is_toggled_and_remembered(keeper: Visitor) -> None:
+    page = keeper.goto("/")
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(background)
+    toggle = page.get_by_role("button", name="Dark theme")
+    expect(toggle).to_have_attribute("aria-pressed", "false")
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-pressed", "true")
+    dark = page.evaluate(background)
+    assert dark != light
+    keeper.goto("/feeds/")
+    assert page.evaluate(background) == dark
+    assert keeper.complaints == []
+
+
+def test_feeds_are_added_by_keyboard_and_their_first_visit_is_followed(keeper: Visitor) -> None:
+    page = keeper.goto("/feeds/add/")
+    page.get_by_label("Addresses, one to a line").focus()
+    page.keyboard.type("https://keyboard.example/feed\nnot an address")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Add")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("1 added, 1 refused")
+    expect(page.locator("#first-visits")).to_contain_text("reading")
+    assert barriers(page) == []
+    feed = Feed.objects.get(url="https://keyboard.example/feed")
+    feed.title, feed.format, feed.last_success, feed.selected_at = "Keys", "RSS 2.0", feed.added, None
+    feed.save()
+    expect(page.locator("#first-visits")).to_contain_text("0 articles from Keys (RSS 2.0)")
+    assert keeper.complaints == []
+
+
+def test_the_first_key_leads_past_the_navigation(keeper: Visitor) -> None:
+    page = keeper.goto("/articles/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+
+
+def test_typing_in_a_search_changes_the_list_and_the_address(keeper: Visitor) -> None:
+    page = keeper.goto("/feeds/")
+    page.get_by_role("searchbox", name="Search").press_sequentially("harbour")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page).to_have_url(f"{keeper.address}/feeds/?q=harbour&sort=title")
+    page.go_back()
+    expect(page.locator("tbody tr")).not_to_have_count(1)
+    assert keeper.complaints == []
+
+
+def test_rows_are_picked_all_at_once_and_counted(keeper: Visitor) -> None:
+    page = keeper.goto("/feeds/?category=none")
+    pause = page.get_by_role("button", name="Pause")
+    expect(pause).to_be_disabled()
+    page.get_by_label("Pick all feeds of this page").check()
+    rows = page.locator("tbody tr").count()
+    expect(page.get_by_text(f"{rows} picked")).to_be_visible()
+    expect(pause).to_be_enabled()
+
+
+def test_the_charts_are_drawn_and_told_as_tables(keeper: Visitor) -> None:
+    page = keeper.goto(path_of("training feed"))
+    expect(page.locator("figure canvas")).to_have_count(2)
+    page.locator("figure").first.get_by_text("The numbers as a table").click()
+    numbers = page.locator("figure").first.locator("details tbody tr")
+    expect(numbers).to_have_count(Retrieval.objects.filter(feed__title="Gazette du Fleuve").count())
+    assert keeper.complaints == []
+
+
+def test_the_overview_renews_itself(keeper: Visitor) -> None:
+    keeper.page.clock.install()
+    page = keeper.goto("/")
+    expect(page.locator("#tiles")).to_contain_text("all well")
+    Tick.objects.all().delete()
+    page.clock.fast_forward(11_000)
+    expect(page.locator("#tiles")).to_contain_text("no tick has finished yet")
+
+
+def test_the_log_turns_its_pages_in_place(keeper: Visitor) -> None:
+    page = keeper.goto(path_of("busy feed"))
+    page.get_by_role("link", name="next →").click()
+    expect(page.locator("#log")).to_contain_text("page 2 of")
+    assert page.url.endswith("?page=2")
+    assert keeper.complaints == []
