@@ -184,7 +184,9 @@ def _visit(
         bytes=0 if outcome == "not-modified" else dice.randrange(8_000, 60_000),
         elapsed=dice.uniform(0.06, 0.9),
         conditional=True,
-        because=f"rank {dice.randrange(1, 40)} of 124: {expected:.2f} new articles expected",
+        because="training: its ToE reached zero"
+        if training
+        else f"rank {dice.randrange(1, 40)} of 124: {expected:.2f} new articles expected",
         expected=expected,
         m=m if training else None,
         t=t if training else None,
@@ -271,7 +273,7 @@ def _ticks(now: datetime) -> None:
             ranked=3,
             candidates=16,
             budget=3.0,
-            cutoff=25.0,
+            cutoff=3.0,
         )
         for i in range(int(timedelta(days=3) / length))
     )
