@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_process_init, worker_ready
+from celery.signals import beat_init, worker_process_init, worker_ready, worker_shutting_down
 
 from crawler.embedded import lifeline
 
@@ -34,6 +35,13 @@ def end_with_the_worker(**_: Any) -> None:
 def tell_supervisor(**_: Any) -> None:
     """Under `manage.py run` the supervisor waits for this word."""
     lifeline.tell_ready()
+
+
+@worker_shutting_down.connect
+def start_no_more_requests(**_: Any) -> None:
+    """A terminal that is asked to end gives back what it has not begun."""
+    if serve := sys.modules.get("crawler.terminals.serve"):
+        serve.ending.set()
 
 
 @worker_ready.connect

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from articles.extraction import ExtractionError, extract_page
-
 from crawler.http import robots
 from crawler.http.client import ACCEPT_PAGE, Client
 from crawler.http.failures import Failure, FetchError

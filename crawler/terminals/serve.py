@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -16,6 +17,9 @@ from crawler.terminals.feed import retrieve_feed
 from crawler.terminals.page import retrieve_page
 
 log = logging.getLogger(__name__)
+
+# Set when the process is asked to end: no request is started any more, the rest of each batch is given back.
+ending = threading.Event()
 
 GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
@@ -54,7 +58,7 @@ def serve_host(client: Client, batch: Batch) -> Report:
     harvests: list[Harvest] = []
     rules = _known_rules(batch, started)
     for assignment in batch.assignments:
-        if time.time() > last_start:
+        if time.time() > last_start or ending.is_set():
             break
         if assignment.kind == "page":
             rules = _rules_for(client, assignment, rules, batch.spacing)
