@@ -93,6 +93,8 @@ def pages() -> dict[str, str]:
         "search": "/articles/?q=ferry+mooring&sort=relevance",
         "article": Article.objects.filter(feed=busy, page__isnull=False).first().get_absolute_url(),  # type: ignore[union-attr]
         "health": "/health/",
+        "reading-list": "/me/",
+        "api": "/api/docs/",
     }
 
 

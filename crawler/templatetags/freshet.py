@@ -136,6 +136,15 @@ def item(mapping: Mapping[Any, Any], key: Any) -> Any:
     return mapping.get(key)
 
 
+@register.simple_tag(takes_context=True)
+def here(context: Mapping[str, Any], url: str) -> SafeString | str:
+    """Marks the link to the page that is shown ("page"), or to the part it belongs to ("true")."""
+    path: str = context["request"].path
+    if not path.startswith(url):
+        return ""
+    return format_html(' aria-current="{}"', "page" if path == url else "true")
+
+
 @register.inclusion_tag("crawler/_column.html", takes_context=True)
 def column(context: Mapping[str, Any], label: str, key: str, css: str = "") -> dict[str, Any]:
     """A table's column heading that sorts by `key`, and the other way round when clicked again.

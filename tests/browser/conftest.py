@@ -61,7 +61,7 @@ class Visitor:
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
-            self.complaints.append(message.text)
+            self.complaints.append(f"{message.text} ({message.location.get('url')})")
 
 
 @pytest.fixture(scope="package")

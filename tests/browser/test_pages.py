@@ -22,6 +22,10 @@ PAGES = (
     "/articles/?q=ferry",
     "an article",
     "/health/",
+    "/me/",
+    "/me/following/",
+    "/me/personal/",
+    "/api/docs/",
     "/nowhere/",
 )
 AXE = Axe()

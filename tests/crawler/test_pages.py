@@ -187,3 +187,12 @@ def test_an_unknown_address_is_answered_in_words(reader: Client) -> None:
     answer = reader.get("/nowhere/")
     assert answer.status_code == 404
     assert "There is no page at" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "current"), [("/", "Overview"), ("/feeds/add/", "Feeds"), ("/me/personal/", "Mine")]
+)
+def test_the_navigation_says_where_one_is(client: Client, path: str, current: str) -> None:
+    client.force_login(make_user(staff=True))
+    masthead = client.get(path).content.decode().partition("</header>")[0]
+    assert re.findall(r"aria-current=[^>]*>(\w+)</a>", masthead) == [current]
