@@ -5,7 +5,13 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
+from django.db import OperationalError
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except OperationalError as error:
+        sys.exit(
+            f"The database does not answer: {error}. Is Freshet running (make run), or DATABASE_URL right?"
+        )
