@@ -1,4 +1,4 @@
-"""The feeds table's filters and orders, read from the address so that every view of it can be shared."""
+"""Filters and orders of the feeds table and of the log of visits: all in the address, so they are shared."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from django.db.models.expressions import Func, OrderBy, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
 from feeds.categories import all_paths, subtree
-from feeds.models import Feed
+from feeds.models import Feed, Retrieval
 
 RATE_DAYS = 7
+DAY = timedelta(days=1)
 ANY = ("", "any")
 ORDERS: dict[str, F | Func] = {
     "title": Lower(Coalesce(NullIf("title", Value("")), "url")),
@@ -107,6 +108,30 @@ class FeedFilter(forms.Form):
 
     def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
         self.fields[name].choices = [ANY, *choices]  # type: ignore[attr-defined]
+
+
+class VisitFilter(forms.Form):
+    """GET parameters of the log of visits. What is not valid is left out, and said."""
+
+    outcome = forms.ChoiceField(required=False, choices=[ANY, *Retrieval.Outcome.choices])
+    failure = forms.ChoiceField(required=False)
+    hours = forms.IntegerField(required=False, min_value=1, max_value=100_000, label="Within hours")
+
+    def __init__(self, data: object, now: datetime) -> None:
+        super().__init__(data)  # type: ignore[arg-type]
+        self.now = now
+        names = Retrieval.objects.filter(at__gte=now - DAY).exclude(failure="").order_by("failure")
+        failures = names.values_list("failure", flat=True).distinct()
+        self.fields["failure"].choices = [ANY, *((name, name) for name in failures)]  # type: ignore[attr-defined]
+
+    def visits(self) -> QuerySet[Retrieval]:
+        """The visits that pass, the last first."""
+        self.is_valid()
+        visits = Retrieval.objects.order_by("-at", "-id")
+        given = {name: value for name, value in self.cleaned_data.items() if value}
+        if "hours" in given:
+            visits = visits.filter(at__gte=self.now - timedelta(hours=given.pop("hours")))
+        return visits.filter(**given)
 
 
 def _in_category(chosen: str) -> Q:

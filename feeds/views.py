@@ -1,54 +1,25 @@
-"""The pages about feeds: the table, one feed, adding feeds, and actions on them."""
+"""The pages to read about feeds: the table, one feed, and the log of all visits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from crawler.charts import clock, heat_map, sparkline
-from crawler.health import worker_alive
 from crawler.listing import page_of, render_list
-from crawler.wake import wake_controller
-from feeds.adding import Added, Wanted, add_feeds
 from feeds.categories import all_paths
 from feeds.explain import next_visits
-from feeds.filters import FeedFilter, articles_a_day, folder_choices
-from feeds.first_visits import first_visits, progress_since
-from feeds.forms import AddFeedsForm, PickedFeedsForm
-from feeds.models import Category, Feed, PostingHistory, Retrieval
-from feeds.opml import OpmlError, export_opml, import_opml
-from feeds.pausing import pause, resume
+from feeds.filters import FeedFilter, VisitFilter, articles_a_day, folder_choices
+from feeds.models import Feed, PostingHistory, Retrieval
+from feeds.opml import export_opml
 from feeds.posting import hour_tables
-from feeds.selection import retrieve_now
 from feeds.series import forecast_series, training_series
-
-View = Callable[..., HttpResponse]
-
-FOLLOWED = 50
-"""New feeds whose first visits are followed one by one; of more, a count is shown."""
-
-
-def staff_only(view: View) -> View:
-    """Refuse (403) people who may read but not change."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_staff:
-            raise PermissionDenied("only staff may add and change feeds")
-        return view(request, *args, **kwargs)
-
-    return guarded
 
 
 @require_safe
@@ -102,6 +73,14 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
     )
 
 
+@require_safe
+def visit_list(request: HttpRequest) -> HttpResponse:
+    """Visits of all feeds, the last first, filtered by outcome, failure and time."""
+    form = VisitFilter(request.GET, datetime.now(UTC))
+    page = page_of(request, form.visits().select_related("feed").defer("feed__fingerprints"))
+    return render_list(request, "feeds/visits.html", "feeds/_visits.html", {"form": form, "page": page})
+
+
 @never_cache
 @require_safe
 def series(request: HttpRequest, pk: int, kind: str) -> JsonResponse:
@@ -112,132 +91,12 @@ def series(request: HttpRequest, pk: int, kind: str) -> JsonResponse:
     return JsonResponse(kinds[kind](get_object_or_404(Feed.objects.only("id"), pk=pk)))
 
 
-@staff_only
-@require_http_methods(["GET", "HEAD", "POST"])
-def add(request: HttpRequest) -> HttpResponse:
-    """The form that adds feeds, and what became of each address."""
-    if request.method != "POST":
-        form = AddFeedsForm(initial={"addresses": request.GET.get("url", "")})
-        return render(request, "feeds/add.html", {"form": form, "folders": folder_choices()})
-    form = AddFeedsForm(request.POST, request.FILES)
-    since = datetime.now(UTC) - timedelta(seconds=1)
-    outcomes: list[Added] = []
-    if form.is_valid():
-        try:
-            outcomes = _add(form)
-        except OpmlError as error:
-            form.add_error("opml", f"Nothing was added: {error}")
-    if not form.is_valid():
-        context = {"form": form, "folders": folder_choices()}
-        return render(request, "feeds/add.html", context, status=422)
-    return render(request, "feeds/added.html", _outcome_context(outcomes, since))
-
-
-@never_cache
-@require_safe
-def added(request: HttpRequest) -> HttpResponse:
-    """What first visits have brought: of the feeds `ids`, or counts of all added since `since`."""
-    ids = [int(key) for key in request.GET.get("ids", "").split(",") if key.isdecimal() and len(key) < 19]
-    if ids:
-        return render(request, "feeds/_first_visits.html", _followed(ids[:FOLLOWED]))
-    try:
-        since = datetime.fromtimestamp(float(request.GET.get("since", "")), UTC)
-    except (ValueError, OverflowError, OSError):
-        raise Http404("say which feeds: ids=... or since=...") from None
-    return render(request, "feeds/_progress.html", _progress(since))
-
-
-@staff_only
-@require_POST
-def change(request: HttpRequest) -> HttpResponse:
-    """Pause, resume, retrieve now or move the picked feeds, then go back to where they were picked."""
-    form = PickedFeedsForm(request.POST)
-    back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
-        back = "feeds"
-    if not form.is_valid():
-        messages.error(request, "Nothing was changed: pick at least one feed and an action.")
-        return redirect(back)
-    feeds = Feed.objects.filter(id__in=form.cleaned_data["feed"])
-    act = ACTIONS[form.cleaned_data["action"]]
-    messages.success(request, act(feeds, f"asked for by {request.user}", form.cleaned_data["category"]))
-    return redirect(back)
-
-
 @require_safe
 def opml(request: HttpRequest) -> HttpResponse:
     """All feeds as an OPML file."""
     name = f"freshet-{datetime.now(UTC):%Y-%m-%d}.opml"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(export_opml(), "text/x-opml; charset=utf-8", headers=headers)
-
-
-def _pause(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    return f"Paused {_feeds(pause(feeds))}: no visits until resumed."
-
-
-def _resume(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    return f"Resumed {_feeds(resume(feeds))}: the schedule says when each is visited next."
-
-
-def _retrieve(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    asked, selected = feeds.count(), retrieve_now(feeds, because)
-    wake_controller()
-    left = asked - selected
-    rest = f" {_feeds(left)} not: paused, on the way already, or visited moments ago." if left else ""
-    return f"{_feeds(selected)} to be retrieved now.{rest}"
-
-
-def _move(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    target = Category.objects.filter(pk=category).first() if category else None
-    return f"Moved {_feeds(feeds.update(category=target))} to {target or 'no category'}."
-
-
-ACTIONS: dict[str, Callable[[QuerySet[Feed], str, str], str]] = {
-    "pause": _pause,
-    "resume": _resume,
-    "retrieve": _retrieve,
-    "move": _move,
-}
-
-
-def _feeds(number: int) -> str:
-    return f"{number:,} feed" if number == 1 else f"{number:,} feeds"
-
-
-def _add(form: AddFeedsForm) -> list[Added]:
-    """Add what the form names. Raises OpmlError; then nothing was added."""
-    category, content = form.chosen_category(), form.cleaned_data["opml"]
-    from_file = import_opml(content, category=category).outcomes if content is not None else []
-    key = category.pk if category else None
-    return [*from_file, *add_feeds([Wanted(line, category=key) for line in form.cleaned_data["addresses"]])]
-
-
-def _outcome_context(outcomes: list[Added], since: datetime) -> dict[str, Any]:
-    new = [each.feed.id for each in outcomes if each.outcome == "added" and each.feed is not None]
-    follow = _followed(new) if len(new) <= FOLLOWED else _progress(since)
-    return {
-        "added": len(new),
-        "duplicates": [each for each in outcomes if each.outcome == "duplicate"],
-        "refused": [each for each in outcomes if each.outcome == "refused"],
-        "one_by_one": len(new) <= FOLLOWED,
-        **follow,
-    }
-
-
-def _followed(ids: list[int]) -> dict[str, Any]:
-    visits = first_visits(ids)
-    open_visits = any(visit.open for visit in visits)
-    return {
-        "visits": visits,
-        "ids": ",".join(map(str, ids)),
-        "open": open_visits,
-        "worker": not open_visits or worker_alive("fetch", datetime.now(UTC)),
-    }
-
-
-def _progress(since: datetime) -> dict[str, Any]:
-    return {"progress": progress_since(since), "since": f"{since.timestamp():.3f}"}
 
 
 def _sparklines(feeds: list[Feed]) -> dict[int, str]:

@@ -19,6 +19,7 @@ PAGES = (
     "training feed",
     "failing feed",
     "/feeds/add/",
+    "/feeds/visits/?hours=24",
     "/articles/?q=ferry",
     "an article",
     "/health/",

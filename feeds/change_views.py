@@ -1,0 +1,165 @@
+"""The pages that change feeds: adding them, following their first visits, and actions on picked ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from crawler.health import worker_alive
+from crawler.wake import wake_controller
+from feeds.adding import Added, Wanted, add_feeds
+from feeds.filters import folder_choices
+from feeds.first_visits import first_visits, progress_since
+from feeds.forms import AddFeedsForm, PickedFeedsForm
+from feeds.models import Category, Feed
+from feeds.opml import OpmlError, import_opml
+from feeds.pausing import pause, resume
+from feeds.selection import retrieve_now
+
+View = Callable[..., HttpResponse]
+
+FOLLOWED = 50
+"""New feeds whose first visits are followed one by one; of more, a count is shown."""
+
+
+def staff_only(view: View) -> View:
+    """Refuse (403) people who may read but not change."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_staff:
+            raise PermissionDenied("only staff may add and change feeds")
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+@staff_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def add(request: HttpRequest) -> HttpResponse:
+    """The form that adds feeds, and what became of each address."""
+    if request.method != "POST":
+        form = AddFeedsForm(initial={"addresses": request.GET.get("url", "")})
+        return render(request, "feeds/add.html", {"form": form, "folders": folder_choices()})
+    form = AddFeedsForm(request.POST, request.FILES)
+    since = datetime.now(UTC) - timedelta(seconds=1)
+    outcomes: list[Added] = []
+    if form.is_valid():
+        try:
+            outcomes = _add(form)
+        except OpmlError as error:
+            form.add_error("opml", f"Nothing was added: {error}")
+    if not form.is_valid():
+        context = {"form": form, "folders": folder_choices()}
+        return render(request, "feeds/add.html", context, status=422)
+    return render(request, "feeds/added.html", _outcome_context(outcomes, since))
+
+
+@never_cache
+@require_safe
+def added(request: HttpRequest) -> HttpResponse:
+    """What first visits have brought: of the feeds `ids`, or counts of all added since `since`."""
+    ids = [int(key) for key in request.GET.get("ids", "").split(",") if key.isdecimal() and len(key) < 19]
+    if ids:
+        return render(request, "feeds/_first_visits.html", _followed(ids[:FOLLOWED]))
+    try:
+        since = datetime.fromtimestamp(float(request.GET.get("since", "")), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise Http404("say which feeds: ids=... or since=...") from None
+    return render(request, "feeds/_progress.html", _progress(since))
+
+
+@staff_only
+@require_POST
+def change(request: HttpRequest) -> HttpResponse:
+    """Pause, resume, retrieve now or move the picked feeds, then go back to where they were picked."""
+    form = PickedFeedsForm(request.POST)
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+        back = "feeds"
+    if not form.is_valid():
+        messages.error(request, "Nothing was changed: pick at least one feed and an action.")
+        return redirect(back)
+    feeds = Feed.objects.filter(id__in=form.cleaned_data["feed"])
+    act = ACTIONS[form.cleaned_data["action"]]
+    messages.success(request, act(feeds, f"asked for by {request.user}", form.cleaned_data["category"]))
+    return redirect(back)
+
+
+def _pause(feeds: QuerySet[Feed], because: str, category: str) -> str:
+    return f"Paused {_feeds(pause(feeds))}: no visits until resumed."
+
+
+def _resume(feeds: QuerySet[Feed], because: str, category: str) -> str:
+    return f"Resumed {_feeds(resume(feeds))}: the schedule says when each is visited next."
+
+
+def _retrieve(feeds: QuerySet[Feed], because: str, category: str) -> str:
+    asked, selected = feeds.count(), retrieve_now(feeds, because)
+    wake_controller()
+    left = asked - selected
+    rest = f" {_feeds(left)} not: paused, on the way already, or visited moments ago." if left else ""
+    return f"{_feeds(selected)} to be retrieved now.{rest}"
+
+
+def _move(feeds: QuerySet[Feed], because: str, category: str) -> str:
+    target = Category.objects.filter(pk=category).first() if category else None
+    return f"Moved {_feeds(feeds.update(category=target))} to {target or 'no category'}."
+
+
+ACTIONS: dict[str, Callable[[QuerySet[Feed], str, str], str]] = {
+    "pause": _pause,
+    "resume": _resume,
+    "retrieve": _retrieve,
+    "move": _move,
+}
+
+
+def _feeds(number: int) -> str:
+    return f"{number:,} feed" if number == 1 else f"{number:,} feeds"
+
+
+def _add(form: AddFeedsForm) -> list[Added]:
+    """Add what the form names. Raises OpmlError; then nothing was added."""
+    category, content = form.chosen_category(), form.cleaned_data["opml"]
+    from_file = import_opml(content, category=category).outcomes if content is not None else []
+    key = category.pk if category else None
+    return [*from_file, *add_feeds([Wanted(line, category=key) for line in form.cleaned_data["addresses"]])]
+
+
+def _outcome_context(outcomes: list[Added], since: datetime) -> dict[str, Any]:
+    new = [each.feed.id for each in outcomes if each.outcome == "added" and each.feed is not None]
+    follow = _followed(new) if len(new) <= FOLLOWED else _progress(since)
+    return {
+        "added": len(new),
+        "duplicates": [each for each in outcomes if each.outcome == "duplicate"],
+        "refused": [each for each in outcomes if each.outcome == "refused"],
+        "one_by_one": len(new) <= FOLLOWED,
+        **follow,
+    }
+
+
+def _followed(ids: list[int]) -> dict[str, Any]:
+    visits = first_visits(ids)
+    open_visits = any(visit.open for visit in visits)
+    return {
+        "visits": visits,
+        "ids": ",".join(map(str, ids)),
+        "open": open_visits,
+        "worker": not open_visits or worker_alive("fetch", datetime.now(UTC)),
+    }
+
+
+def _progress(since: datetime) -> dict[str, Any]:
+    return {"progress": progress_since(since), "since": f"{since.timestamp():.3f}"}
