@@ -1,0 +1,124 @@
+"""`manage.py run` as people use it: everything comes up, does work, and one signal ends it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from crawler.embedded.postgresql import Credentials, running_postmaster
+from crawler.management.commands.run import static_fingerprint
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def home(data_dir: Path) -> Path:
+    """A data directory whose static files count as collected: compressing them takes seconds."""
+    static = data_dir / "static"
+    static.mkdir()
+    (static / ".stamp").write_text(static_fingerprint())
+    (static / "hello.txt").write_text("hello")
+    (static / "staticfiles.json").write_text('{"version": "1.1", "paths": {}, "hash": ""}')
+    return data_dir
+
+
+@contextmanager
+def running(home: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """The command, ready, with the lines it wrote until then; its whole group is killed at the end."""
+    given = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
+    known = {
+        **given,
+        "DATA_DIR": str(home),
+        "CRAWL_TICK_SECONDS": "1234",
+        "PYTHONUNBUFFERED": "1",
+        **variables,
+    }
+    command = [sys.executable, "manage.py", "run", "--no-tick"]
+    with subprocess.Popen(
+        command,
+        env=known,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        lines: list[str] = []
+        try:
+            for line in process.stdout:
+                lines.append(line)
+                if line.startswith("ready:"):
+                    break
+            yield process, lines
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def ticks(home: Path) -> list[tuple[str, int]]:
+    known = Credentials.read(home)
+    assert known is not None
+    query = (
+        "SELECT task.name, interval.every FROM django_celery_beat_periodictask AS task"
+        " JOIN django_celery_beat_intervalschedule AS interval ON interval.id = task.interval_id"
+    )
+    with psycopg.connect(known.database_url) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_it_comes_up_tells_each_step_and_ends_at_one_signal(home: Path) -> None:
+    port = free_port()
+    with running(home, PORT=str(port)) as (process, lines):
+        said = "".join(lines)
+        steps = [m[2] for line in lines if (m := re.match(r"(\d+)\. (.+?): .*\(\d+\.\d s\)", line))]
+        assert steps[:5] == ["PostgreSQL", "broker", "migrations", "static files", "administrator"], said
+        assert set(steps[5:]) == {"web", "controller", "terminal", "beat"}
+        assert "user admin, password " in said
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/static/hello.txt", timeout=5) as answer:
+            assert answer.read() == b"hello"
+        assert ticks(home) == [("tick", 1234)]
+
+        terminal = next(pid for pid in children(process.pid) if b"terminal@" in cmdline(pid))
+        environment = Path(f"/proc/{terminal}/environ").read_bytes().split(b"\0")
+        assert b"DATABASE_URL=none" in environment
+
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=20)[0]
+        assert process.returncode == 0, rest
+        assert time.monotonic() - began < 15
+    assert running_postmaster(home / "postgresql") is None
+
+
+def cmdline(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_a_taken_port_is_told_before_anything_starts(home: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with running(home, PORT=str(other.getsockname()[1])) as (process, lines):
+            assert process.wait(20) == 1
+    assert "is taken: end what uses it, or set PORT" in "".join(lines)
+    assert not (home / "postgresql").exists()
