@@ -266,5 +266,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "pgmq": {"level": "WARNING"},
+        # Odd headers of strangers, and a database that is away, are told where they matter.
+        "urllib3": {"level": "ERROR"},
+        "psycopg.pool": {"level": "ERROR"},
     },
 }
