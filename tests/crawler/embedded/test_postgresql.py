@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from crawler.embedded import place
 from crawler.embedded.postgresql import (
     HOST,
     Credentials,
@@ -157,3 +158,21 @@ def test_a_port_that_a_stranger_took_is_replaced_and_passwords_stay(data_dir: Pa
     assert second is not None and second.port != first.port
     assert replace(second, port=first.port) == first
     assert not settle_credentials(data_dir)
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root needs a copy: others run the wheel's binaries in place"
+)
+def test_root_runs_a_copy_of_binaries_that_others_cannot_reach(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach = place.traversable
+    monkeypatch.setattr(place, "traversable", lambda path: "pginstall" not in str(path) and reach(path))
+    server = PostgreSQL(data_dir, QUICK)
+    server.start()
+    try:
+        assert server.binaries.is_relative_to(data_dir)
+        write(server, "from the copy")
+        assert read(server) == ["from the copy"]
+    finally:
+        server.stop()
