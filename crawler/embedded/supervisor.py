@@ -117,7 +117,7 @@ class Supervisor:
             for child in self._heard(LOOK_SECONDS):
                 self._say(f"{child.name} is back after {time.monotonic() - child.started:.1f} s")
 
-    def stop(self, patience: float = 8.0) -> None:
+    def stop(self, patience: float = 10.0) -> None:
         """Ask all children to end, kill those that do not within `patience` seconds, then end the server."""
         for child in self.children:
             if child.process is not None and child.running:

@@ -38,10 +38,18 @@ def dsn(url: str) -> str:
 
 
 @contextmanager
-def worker(url: str, visibility: int) -> Iterator[subprocess.Popen[bytes]]:
+def worker(url: str, visibility: int, queue: str = "freshet_test") -> Iterator[subprocess.Popen[bytes]]:
     """A worker in a process group of its own, killed at the end if it still lives."""
-    command = [sys.executable, "-m", "celery", "--quiet", "-A", WORKER, "worker", "--concurrency", "4"]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "ERROR"]
+    command = [sys.executable, "-m", "celery", "--quiet", "-A", WORKER, "worker", "-Q", queue]
+    command += [
+        "--concurrency",
+        "4",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+        "--loglevel",
+        "ERROR",
+    ]
     known = {**os.environ, "TEST_BROKER_URL": url, "TEST_VISIBILITY": str(visibility)}
     with subprocess.Popen(command, env=known, start_new_session=True, stderr=subprocess.DEVNULL) as process:
         try:
@@ -50,11 +58,11 @@ def worker(url: str, visibility: int) -> Iterator[subprocess.Popen[bytes]]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def send(url: str, directory: Path, seconds: float) -> None:
+def send(url: str, directory: Path, seconds: float, queue: str = "freshet_test") -> None:
     with Celery("sender", broker=url, set_as_current=False) as app:
         app.conf.broker_transport_options = environment.transport_options(url, 600)
         for number in range(TASKS):
-            app.send_task("work", (str(directory), number, seconds), queue="freshet_test", ignore_result=True)
+            app.send_task("work", (str(directory), number, seconds), queue=queue, ignore_result=True)
 
 
 def wait_for(promise: Callable[[], bool], seconds: float = 20.0) -> bool:
