@@ -92,7 +92,8 @@ def floor(outcome: Outcome, limits: Limits) -> Floor:
     if outcome.failure:
         floors.append(_failed(outcome, limits))
     else:
-        floors += [found for found in (_max_age(outcome), _hint(outcome, limits), _quiet(outcome, limits)) if found]
+        said = (_max_age(outcome), _hint(outcome, limits), _quiet(outcome, limits))
+        floors += [found for found in said if found]
     # Of rules that end together the particular one is the better explanation.
     latest = max(reversed(floors), key=lambda found: found.not_before)
     return _outside_skips(outcome, latest)
