@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import resource
 from email.utils import formatdate
 from functools import partial
 from html import escape
@@ -102,6 +103,8 @@ async def main() -> None:
     parser.add_argument("--items", type=int, default=20)
     parser.add_argument("--port", type=int, default=8700)
     args = parser.parse_args()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a socket per feed, and their connections
     for number in range(args.feeds):
         answers = prepared(number, args.items, args.port)
         await asyncio.start_server(partial(answer, answers), feed_host(number), args.port)

@@ -118,7 +118,10 @@ class Command(BaseCommand):
         python = [sys.executable, "-m"]
         worker = [*python, "celery", "--quiet", "-A", "crawler", "worker", "--loglevel", settings.LOG_LEVEL]
         worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        processes, threads = ["--pool", "prefork", "-c", "2"], ["--pool", "threads", "-c", "32"]
+        processes, threads = (
+            ["--pool", "prefork", "-c", "2", "--prefetch-multiplier", "16"],
+            ["--pool", "threads", "-c", "32"],
+        )
         own = "tick,store,enrich"
         known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
         known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
