@@ -27,6 +27,9 @@ UNSAFE_BUT_FAST = {
     "max_wal_size": "1GB",
 }
 
+# Playwright leaves an event loop running in the main thread for the rest of the session.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
 _session_server: PostgreSQL | None = None
 
 
