@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -67,8 +66,6 @@ class Visitor:
 @pytest.fixture(scope="package")
 def demo(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
     """The address of a server with the invented deployment; the tests of this package share it."""
-    # Playwright runs an event loop in this thread, which Django would take for asynchronous code.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with django_db_blocker.unblock():
         seed(datetime.now(UTC))
         server = LiveServer("127.0.0.1")
@@ -79,7 +76,6 @@ def demo(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
             call_command("flush", interactive=False, verbosity=0)
             # Those of this fixture's context are not the ones that pytest-django closes.
             connections.close_all()
-            del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture
