@@ -63,12 +63,6 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: Playwright's event loop then runs in this thread until the session ends."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
-
-
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the server with the session."""
     if _session_server is not None:
