@@ -40,7 +40,7 @@ reader = make_reader(database)
 for url in urls:
     reader.add_feed(url, exist_ok=True)
 started = time.perf_counter()
-reader.update_feeds(workers=workers)
+reader.update_feeds(workers=workers, scheduled=False)
 seconds = time.perf_counter() - started
 print(seconds, reader.get_entry_counts().total)
 """
