@@ -66,6 +66,9 @@ CRAWL_AUDIENCE_WEIGHT = environment.number("CRAWL_AUDIENCE_WEIGHT", 0.1)
 CRAWL_ARTICLE_PAGES = environment.switch("CRAWL_ARTICLE_PAGES", True)
 # Hosts that may be out with terminals at one time; raise it with the number of terminals.
 CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, least=1)
+# What a lease on a host allows for on top of the last request's deadline: the batch itself, queues, slow
+# clocks (seconds). The work of a terminal that was killed comes back after deadline and slack.
+CRAWL_LEASE_SLACK_SECONDS = environment.number("CRAWL_LEASE_SLACK_SECONDS", 30.0, least=1)
 
 # --- Fetching ---------------------------------------------------------------------------------------
 

@@ -22,13 +22,11 @@ from feeds import visits
 MOST_IN_BATCH = 20
 # A terminal starts no request after this much of its batch, so that a host's next feeds need not wait.
 BATCH_SECONDS = 10.0
-# What a lease allows for on top of the last request's deadline: the batch itself, queues, slow clocks.
-SLACK_SECONDS = 30.0
 
 
 def lease_seconds() -> float:
     """How long a lease lasts."""
-    return float(settings.FETCH_DEADLINE_SECONDS) + SLACK_SECONDS
+    return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
 
 
 @transaction.atomic
