@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawler import environment
 from crawler.embedded import lifeline, place
-from crawler.embedded.postgresql import Credentials
+from crawler.embedded.credentials import Credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

@@ -9,18 +9,14 @@ from __future__ import annotations
 import fcntl
 import functools
 import importlib.util
-import json
 import os
 import pwd
-import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,8 +24,8 @@ import psycopg
 from psycopg import sql
 
 from crawler.embedded import lifeline, place
+from crawler.embedded.credentials import HOST, Credentials, EmbeddedError, credentials_file, port_is_free
 
-HOST = "127.0.0.1"
 MAJOR = "18"
 
 # For a small machine; everything that keeps data safe stays as PostgreSQL has it.
@@ -50,56 +46,16 @@ CONFIGURATION = {
 }
 
 
-class EmbeddedError(RuntimeError):
-    """The embedded server cannot start or answer; the message says why and what helps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """How to reach the cluster: a loopback port, and a password for each role."""
-
-    port: int
-    superuser: str
-    freshet: str
-    broker: str
-
-    @property
-    def database_url(self) -> str:
-        return f"postgresql://freshet:{self.freshet}@{HOST}:{self.port}/freshet"
-
-    @property
-    def broker_url(self) -> str:
-        return f"pgmq://broker:{self.broker}@{HOST}:{self.port}/broker"
-
-    @classmethod
-    def read(cls, data_dir: Path) -> Credentials | None:
-        """Those kept in the data directory, or None before the first start (and for other users)."""
-        try:
-            return cls(**json.loads(_credentials_file(data_dir).read_text()))
-        except (FileNotFoundError, PermissionError):
-            return None
-        except (ValueError, TypeError) as error:
-            raise EmbeddedError(f"{_credentials_file(data_dir)} is damaged: {error}") from error
-
-    def keep(self, data_dir: Path) -> None:
-        """Write them so that only the owner reads them, whole or not at all."""
-        file = _credentials_file(data_dir)
-        draft = file.with_suffix(".new")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
-            json.dump(asdict(self), out)
-        draft.replace(file)
-
-
 def settle_credentials(data_dir: Path) -> bool:
     """Make credentials at first, and choose another port when a stranger took ours; true when changed."""
     data_dir.mkdir(parents=True, exist_ok=True)
     known = Credentials.read(data_dir)
     if known is None:
-        Credentials(_free_port(), *(secrets.token_urlsafe(24) for _ in range(3))).keep(data_dir)
+        Credentials.made().keep(data_dir)
         return True
-    if _port_is_free(known.port) or running_postmaster(data_dir / "postgresql") is not None:
+    if port_is_free(known.port) or running_postmaster(data_dir / "postgresql") is not None:
         return False
-    Credentials(_free_port(), known.superuser, known.freshet, known.broker).keep(data_dir)
+    known.moved().keep(data_dir)
     return True
 
 
@@ -124,7 +80,7 @@ class PostgreSQL:
     def credentials(self) -> Credentials:
         known = Credentials.read(self.data_dir)
         if known is None:
-            raise EmbeddedError(f"no readable {_credentials_file(self.data_dir)}")
+            raise EmbeddedError(f"no readable {credentials_file(self.data_dir)}")
         return known
 
     def start(self, timeout: float = 60.0) -> None:
@@ -326,23 +282,3 @@ def end_orphan(cluster: Path, timeout: float = 20.0) -> None:
         if time.monotonic() > deadline:
             raise EmbeddedError(f"an old PostgreSQL (process {pid}) on {cluster} does not end")
         time.sleep(0.05)
-
-
-def _credentials_file(data_dir: Path) -> Path:
-    return data_dir / "embedded.json"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-def _port_is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-    return True

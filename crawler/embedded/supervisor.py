@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from crawler.embedded import lifeline
-from crawler.embedded.postgresql import EmbeddedError, PostgreSQL
+from crawler.embedded.credentials import EmbeddedError
+from crawler.embedded.postgresql import PostgreSQL
 
 LOOK_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0

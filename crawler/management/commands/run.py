@@ -25,7 +25,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from crawler.celery import app
 from crawler.embedded import broker
-from crawler.embedded.postgresql import EmbeddedError, PostgreSQL, settle_credentials
+from crawler.embedded.credentials import EmbeddedError
+from crawler.embedded.postgresql import PostgreSQL, settle_credentials
 from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
 
 START_TIMEOUT_SECONDS = 90.0

@@ -16,10 +16,8 @@ import psycopg
 import pytest
 
 from crawler.embedded import place
+from crawler.embedded.credentials import HOST, Credentials, EmbeddedError
 from crawler.embedded.postgresql import (
-    HOST,
-    Credentials,
-    EmbeddedError,
     PostgreSQL,
     running_postmaster,
     settle_credentials,

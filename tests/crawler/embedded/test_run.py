@@ -17,7 +17,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from crawler.embedded.postgresql import Credentials, running_postmaster
+from crawler.embedded.credentials import Credentials
+from crawler.embedded.postgresql import running_postmaster
 from crawler.management.commands.run import static_fingerprint
 
 

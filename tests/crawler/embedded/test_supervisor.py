@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.embedded.postgresql import EmbeddedError, PostgreSQL
+from crawler.embedded.credentials import EmbeddedError
+from crawler.embedded.postgresql import PostgreSQL
 from crawler.embedded.supervisor import LONGEST_PAUSE_SECONDS, Child, Stop, Supervisor
 from tests.crawler.embedded.test_postgresql import until_gone
 
