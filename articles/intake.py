@@ -14,6 +14,7 @@ from articles.models import Article, Page, digest
 from crawler.http.urls import BadUrl, host_key, page_key
 from crawler.messages import Entry
 from crawler.models import Host
+from crawler.rows import insert_rows
 
 MOST_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 
@@ -63,7 +64,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
         results[arrival.feed_id] = Stored(len(dated), edited, published)
     if pages:
         _attach_pages(fresh)
-    Article.objects.bulk_create(fresh, ignore_conflicts=True, batch_size=1000)
+    insert_rows(fresh)
     return results
 
 

@@ -8,7 +8,15 @@ import warnings
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_process_init, worker_ready, worker_shutting_down
+from celery.signals import (
+    beat_init,
+    task_postrun,
+    task_prerun,
+    worker_process_init,
+    worker_ready,
+    worker_shutting_down,
+)
+from django.db import close_old_connections
 
 from crawler.embedded import lifeline
 
@@ -22,6 +30,13 @@ warnings.filterwarnings("ignore", message=r"list_queues\(\) now returns", catego
 app = Celery("crawler")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@task_prerun.connect
+@task_postrun.connect
+def tidy_connections(**_: Any) -> None:
+    """Give the task's connection back to its pool, as Django does around a request."""
+    close_old_connections()
 
 
 @worker_process_init.connect

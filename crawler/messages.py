@@ -12,9 +12,12 @@ import json
 import types
 import typing
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
+
+import orjson
 
 Kind = Literal["feed", "page"]
 
@@ -181,51 +184,64 @@ Message = TypeVar("Message", Batch, Report)
 
 
 def encode(message: Batch | Report) -> str:
-    """The message as text for any broker: JSON without empty fields, deflated, base64."""
-    raw = json.dumps(_plain(message), separators=(",", ":"), ensure_ascii=False)
-    return base64.b64encode(zlib.compress(raw.encode("utf-8", "surrogatepass"), 1)).decode("ascii")
+    """The message as text for any broker: JSON without empty fields, deflated, base64.
+
+    Half of a surrogate pair, which no UTF-8 can carry, becomes a question mark.
+    """
+    plain = _plain(message)
+    try:
+        raw = orjson.dumps(plain)
+    except TypeError:  # such a half, or an integer beyond 64 bits
+        raw = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+    return base64.b64encode(zlib.compress(raw, 1)).decode("ascii")
 
 
 def decode(kind: type[Message], text: str) -> Message:
     """The message of the given kind back from `encode`. Raises ValueError when it is damaged."""
     try:
-        raw = zlib.decompress(base64.b64decode(text, validate=True)).decode("utf-8", "surrogatepass")
-        message = _typed(kind, json.loads(raw))
-    except (zlib.error, KeyError, TypeError) as error:
+        raw = zlib.decompress(base64.b64decode(text, validate=True))
+        read = _reader(kind)
+        message = read(orjson.loads(raw)) if read else None
+    except (zlib.error, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"damaged {kind.__name__}: {error}") from error
     return typing.cast(Message, message)
 
 
 def _plain(value: Any) -> Any:
     """Dataclasses to dictionaries without defaults, bytes to base64."""
-    if is_dataclass(value):
-        given = ((f, getattr(value, f.name)) for f in fields(value))
-        return {f.name: _plain(v) for f, v in given if v != f.default}
     if isinstance(value, tuple):
-        return [_plain(v) for v in value]
+        return [_plain(one) for one in value]
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
-    return value
-
-
-def _typed(kind: Any, value: Any) -> Any:
-    """The inverse of `_plain` for an annotated type."""
-    if isinstance(kind, types.UnionType):
-        if value is None:
-            return None
-        kind = next(k for k in typing.get_args(kind) if k is not type(None))
-    if is_dataclass(kind):
-        hints = _hints(kind)  # type: ignore[arg-type]
-        return kind(**{k: _typed(hints[k], v) for k, v in value.items()})  # type: ignore[operator]
-    if typing.get_origin(kind) is tuple:
-        inner = typing.get_args(kind)[0]
-        return tuple(_typed(inner, v) for v in value)
-    if kind is bytes:
-        return base64.b64decode(value)
+    if is_dataclass(value):
+        return {
+            name: given if type(given) is str else _plain(given)
+            for name, default in _defaults(type(value))
+            if (given := getattr(value, name)) != default
+        }
     return value
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
-    """Resolved annotations of a record (typing.get_type_hints is slow)."""
-    return typing.get_type_hints(kind)
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """Names of a record's fields with their defaults."""
+    return tuple((field.name, field.default) for field in fields(kind))
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any] | None:
+    """The inverse of `_plain` for an annotated type; None where the value stays as it is."""
+    if isinstance(kind, types.UnionType):
+        return _reader(next(k for k in typing.get_args(kind) if k is not type(None)))
+    if is_dataclass(kind):
+        readers = {name: _reader(hint) for name, hint in typing.get_type_hints(kind).items()}
+
+        def record(value: dict[str, Any]) -> Any:
+            given = {k: read(v) if (read := readers[k]) else v for k, v in value.items()}
+            return kind(**given)  # type: ignore[operator]
+
+        return record
+    if typing.get_origin(kind) is tuple:
+        inner = _reader(typing.get_args(kind)[0])
+        return tuple if inner is None else lambda values: tuple(map(inner, values))
+    return base64.b64decode if kind is bytes else None

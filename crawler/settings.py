@@ -6,6 +6,7 @@ embedded server's database once `manage.py run` made one; DATABASE_URL=none mean
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from crawler import environment
@@ -95,6 +96,9 @@ RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Celery would end a process's whole pool of connections after each task, and with them what PostgreSQL had
+# cached of the tables: half of the time of a check-in. `crawler.celery` gives connections back instead.
+CELERY_DB_REUSE_MAX = sys.maxsize
 # Seconds; the soft limit raises inside the task, the hard one ends its process.
 CELERY_TASK_SOFT_TIME_LIMIT = environment.integer("CELERY_TASK_SOFT_TIME_LIMIT", 540, least=1)
 CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30

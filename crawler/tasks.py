@@ -19,8 +19,8 @@ from crawler.messages import Batch, Report, decode, encode
 
 log = logging.getLogger(__name__)
 
-# Hosts in one message: few, so that a slow one holds up little; more when there is much to hand out.
-FEWEST_HOSTS, MOST_HOSTS = 4, 32
+# Hosts in one message to a terminal, which reports on each as it comes: a slow one holds up no other.
+MOST_HOSTS = 32
 
 
 @shared_task(name="crawler.tasks.tick")
@@ -47,9 +47,8 @@ def dispatch() -> None:
     from crawler.controller import leases
 
     batches = [encode(batch) for batch in leases.hand_out(datetime.now(UTC))]
-    size = min(max(FEWEST_HOSTS, len(batches) // 8), MOST_HOSTS)
-    for start in range(0, len(batches), size):
-        fetch.delay(batches[start : start + size])
+    for start in range(0, len(batches), MOST_HOSTS):
+        fetch.delay(batches[start : start + MOST_HOSTS])
 
 
 @shared_task(name="crawler.tasks.fetch")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from crawler.rows import upsert_rows
 from feeds.models import PostingHistory, PostingPopulation
 from feeds.scheduling.forecast import Population, forecast
 from feeds.scheduling.history import Histories, Retrievals, pack, unpack
@@ -98,12 +99,7 @@ def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float]) -> N
         )
         for feed, at, (hourly, counts, exposure) in zip(feed_ids, now, blobs, strict=True)
     ]
-    PostingHistory.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["feed"],
-        update_fields=["hourly", "week_counts", "week_exposure", "updated"],
-    )
+    upsert_rows(rows)
 
 
 def hour_tables(history: PostingHistory) -> tuple[Floats32, Floats32, Floats32]:

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from crawler.http.failures import Failure
 from crawler.messages import Assignment, FeedDocument, Harvest
+from crawler.rows import insert_rows, update_rows
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
@@ -114,10 +115,8 @@ def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
             toe = _succeeded(visit)
         log.append(_log_entry(visit, toe))
         _release(visit.feed)
-    Feed.objects.bulk_create(
-        [visit.feed for visit in visits], update_conflicts=True, unique_fields=["id"], update_fields=CHANGED
-    )
-    Retrieval.objects.bulk_create(log, ignore_conflicts=True)
+    update_rows([visit.feed for visit in visits], CHANGED)
+    insert_rows(log)
     for visit in visits:
         _change_address(visit)
 
@@ -137,7 +136,7 @@ def lose(leases: Sequence[uuid.UUID], now: datetime) -> int:
             harvest = Harvest("feed", feed.id, now.timestamp(), feed.url, failure=Failure.LOST, detail=detail)
             poisonous.append(Visit(feed, harvest, feed.lease or uuid.UUID(int=0), None))
         feed.lease = None
-    Feed.objects.bulk_update(lost, ["losses", "lease"])
+    update_rows(lost, ["losses", "lease"])
     if poisonous:
         settle(poisonous)
     return len(lost)

@@ -71,7 +71,8 @@ def _store(reports: Sequence[Report]) -> None:
     pages.release_pages(held)
     for host in hosts:
         if host.lease:
-            _leave_host(host, reported[host.lease])
+            _remember(host, reported[host.lease])
+    leases.close(held)
 
 
 def _arrival(visit: visits.Visit) -> Arrival:
@@ -86,8 +87,8 @@ def _arrival(visit: visits.Visit) -> Arrival:
     )
 
 
-def _leave_host(host: Host, report: Report) -> None:
-    """Remember robots.txt and a wish for a pause, and set the host free."""
+def _remember(host: Host, report: Report) -> None:
+    """Write down robots.txt, and a wish for a pause."""
     if report.robots is not None:
         host.robots_status, host.robots_text = report.robots.status, report.robots.text
         host.robots_origin = report.robots.origin[:300]
@@ -99,8 +100,8 @@ def _leave_host(host: Host, report: Report) -> None:
     ]
     if pauses:
         host.not_before = datetime.fromtimestamp(max(pauses), UTC)
-    host.lease = host.leased_until = None
-    host.save()
+    if report.robots is not None or pauses:
+        host.save(update_fields=["not_before", "robots_origin", "robots_status", "robots_text", "robots_at"])
 
 
 def _give_up(report: Report, error: Exception) -> None:

@@ -17,6 +17,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from articles import pages
 from crawler.messages import Assignment, Batch, Robots
 from crawler.models import Host
+from crawler.rows import update_rows
 from feeds import visits
 
 MOST_IN_BATCH = 20
@@ -53,7 +54,7 @@ def hand_out(now: datetime) -> list[Batch]:
     taken = [hosts[host] for host, assigned in work.items() if assigned]
     for row in taken:
         row.lease, row.leased_until, row.served = leases[row.id], until, now
-    Host.objects.bulk_update(taken, ["lease", "leased_until", "served"])
+    update_rows(taken, ["lease", "leased_until", "served"])
     return [_batch(row, work[row.id]) for row in taken]
 
 

@@ -9,6 +9,7 @@ from crawler.http.client import ACCEPT_FEED, Client, Response
 from crawler.http.failures import Failure, FetchError
 from crawler.messages import Assignment, FeedLink, Harvest
 from crawler.terminals.answers import answered, refused
+from crawler.terminals.turn import analysing
 from feeds.parsing import FeedError, compare, feed_links, looks_like_html, parse_feed
 
 
@@ -31,7 +32,8 @@ def retrieve_feed(client: Client, assignment: Assignment, spacing: float) -> Har
     body_hash = hashlib.sha256(response.body).hexdigest()
     if body_hash == assignment.body_hash:
         return answered(assignment, at, response, unchanged=True, body_hash=body_hash)
-    return _analyse(assignment, at, response, body_hash)
+    with analysing:
+        return _analyse(assignment, at, response, body_hash)
 
 
 def _analyse(assignment: Assignment, at: float, response: Response, body_hash: str) -> Harvest:

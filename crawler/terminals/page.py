@@ -10,6 +10,7 @@ from crawler.http.client import ACCEPT_PAGE, Client
 from crawler.http.failures import Failure, FetchError
 from crawler.messages import Assignment, Harvest, Robots
 from crawler.terminals.answers import answered, refused
+from crawler.terminals.turn import analysing
 
 
 def retrieve_page(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
@@ -25,7 +26,8 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots, spacing
     except FetchError as error:
         return refused(assignment, at, error)
     try:
-        page = extract_page(response.body, url=response.url, content_type=response.content_type)
+        with analysing:
+            page = extract_page(response.body, url=response.url, content_type=response.content_type)
     except ExtractionError as error:
         failure = Failure(error.kind).value
         return answered(assignment, at, response, failure=failure, detail=error.detail)
