@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db.models import F
 from django.db.models.functions import Now
@@ -31,6 +33,32 @@ class Arrival:
     edited: tuple[Entry, ...]
 
 
+@dataclass(slots=True)
+class Fresh:
+    """A new row of Article as `insert_rows` takes it, made ten times faster than an instance of the model."""
+
+    feed_id: int
+    identity: str
+    identity_key: uuid.UUID
+    url: str
+    published: datetime
+    dating: str
+    fetched: datetime
+    delay: float | None
+    title: str
+    author: str
+    category: str
+    categories: list[str]
+    language: str
+    summary: str
+    content: str
+    text: str
+    text_length: int
+    enclosures: list[dict[str, object]]
+    page_id: int | None = None
+    revision: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """What became of an arrival: how many were new, when they appeared (epoch seconds), how many edited."""
@@ -47,7 +75,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     every new article gets its page row: waiting to be downloaded, or already stored by another feed.
     """
     known = _known_keys(arrivals)
-    fresh: list[Article] = []
+    fresh: list[Fresh] = []
     results: dict[int, Stored] = {}
     for arrival in arrivals:
         dated: list[Dated] = []
@@ -58,13 +86,13 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
             known.add((arrival.feed_id, key))
             when = date_entry(entry.published, entry.updated, arrival.at, position)
             dated.append(when)
-            fresh.append(_article(arrival, entry, when))
+            fresh.append(_fresh(arrival, entry, key, when))
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
         published = tuple(d.published for d in dated if d.source == "feed")
         results[arrival.feed_id] = Stored(len(dated), edited, published)
     if pages:
         _attach_pages(fresh)
-    insert_rows(fresh)
+    insert_rows(Article, fresh)
     return results
 
 
@@ -76,11 +104,11 @@ def _known_keys(arrivals: Sequence[Arrival]) -> set[tuple[int, object]]:
     return set(rows.values_list("feed_id", "identity_key"))
 
 
-def _article(arrival: Arrival, entry: Entry, when: Dated) -> Article:
-    return Article(
+def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Fresh:
+    return Fresh(
         feed_id=arrival.feed_id,
         identity=entry.identity,
-        identity_key=digest(entry.identity),
+        identity_key=key,
         url=entry.url,
         published=datetime.fromtimestamp(when.published, UTC),
         dating=when.source,
@@ -90,7 +118,7 @@ def _article(arrival: Arrival, entry: Entry, when: Dated) -> Article:
     )
 
 
-def _said_by_feed(entry: Entry, language: str) -> dict[str, object]:
+def _said_by_feed(entry: Entry, language: str) -> dict[str, Any]:
     """Columns that the feed's own words fill, now and when it edits the entry."""
     return {
         "title": entry.title,
@@ -126,9 +154,9 @@ def fuller(page_text: str, feed_text: str) -> str:
     return page_text if len(page_text) >= len(feed_text) / 2 and page_text else feed_text
 
 
-def _attach_pages(fresh: Iterable[Article]) -> None:
+def _attach_pages(fresh: Iterable[Fresh]) -> None:
     """Give every new article its page, making a waiting one for each address seen first now."""
-    keyed: dict[str, list[Article]] = {}
+    keyed: dict[str, list[Fresh]] = {}
     for article in fresh:
         try:
             keyed.setdefault(page_key(article.url), []).append(article)
@@ -159,9 +187,9 @@ def _pages(keys: Iterable[object]) -> Mapping[object, Page]:
     return {page.url_key: page for page in rows}
 
 
-def _take_page(article: Article, page: Page) -> None:
+def _take_page(article: Fresh, page: Page) -> None:
     """Link an article to its page and, when that is stored already, use its text at once."""
-    article.page = page
+    article.page_id = page.id
     if page.status == Page.Status.STORED:
         article.text = fuller(page.text, article.text)
         article.text_length = len(article.text)

@@ -106,6 +106,9 @@ def freshet(urls: list[str], work: Path) -> Result:
                     lambda: "ready:" in (work / "freshet.log").read_text(), 120, "Freshet does not start"
                 )
                 cold, unchanged, articles = measure(urls)
+        except SystemExit:
+            sys.stderr.write((work / "freshet.log").read_text()[-20_000:])
+            raise
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait()
@@ -136,7 +139,7 @@ def measure(urls: list[str]) -> tuple[float, float, int]:
         started = time.perf_counter()
         retrieve_now(Feed.objects.all(), "benchmark")
         dispatch.delay()
-        wait_for(lambda: Retrieval.objects.count() >= before + len(urls), 600, "not all feeds came back")
+        wait_for(lambda: Retrieval.objects.count() >= before + len(urls), 120, "not all feeds came back")
         seconds = time.perf_counter() - started
         came = Retrieval.objects.filter(outcome=outcome).count()
         if came != len(urls):

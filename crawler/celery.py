@@ -16,7 +16,6 @@ from celery.signals import (
     worker_ready,
     worker_shutting_down,
 )
-from django.db import close_old_connections
 
 from crawler.embedded import lifeline
 
@@ -36,7 +35,8 @@ app.autodiscover_tasks()
 @task_postrun.connect
 def tidy_connections(**_: Any) -> None:
     """Give the task's connection back to its pool, as Django does around a request."""
-    close_old_connections()
+    if database := sys.modules.get("django.db"):
+        database.close_old_connections()
 
 
 @worker_process_init.connect

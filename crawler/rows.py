@@ -4,6 +4,8 @@ Django's bulk_create and bulk_update bind one parameter per value; for a visit's
 several times the processor time of everything else (benchmarks/refresh.py).
 """
 
+# ruff: noqa: S608 - statements are put together from the names of our own tables and columns
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,48 +16,44 @@ import orjson
 import psycopg
 from django.db import connection, models
 
+Model = type[models.Model]
+
 MOST_ROWS = 500  # in one statement: their text is in memory three times while it is sent
 
 
-def insert_rows(objects: Sequence[models.Model]) -> None:
-    """Insert new objects of one model; those that a unique constraint refuses are left out.
+def insert_rows(model: Model, rows: Sequence[object]) -> None:
+    """Insert new rows, all in one transaction of the caller's; those that a constraint refuses are left out.
 
-    The primary key, generated columns and columns with a default of the database are left to it.
-    Values must be what the columns hold: no field converts them. Raises ValueError for text that
-    UTF-8 cannot carry, DatabaseError as bulk_create does.
+    A row is an instance of the model or anything with its attributes (`feed_id`, not `feed`). The
+    primary key, generated columns and columns with a default of the database are left to it. Values
+    must be what the columns hold: no field converts them. Raises ValueError for text that UTF-8
+    cannot carry, DatabaseError as bulk_create does.
     """
-    if objects:
-        model = type(objects[0])
-        _run(f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING", _inserted(model), objects)
+    _run(model, f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING", _inserted(model), rows)
 
 
-def upsert_rows(objects: Sequence[models.Model]) -> None:
-    """The same, but a row with this primary key takes the object's values. No key may come twice."""
-    if objects:
-        model = type(objects[0])
-        key = model._meta.pk.column
-        changes = ", ".join(f'"{name}" = EXCLUDED."{name}"' for name in _inserted(model) if name != key)
-        statement = f'INSERT INTO {_columns(model)} ON CONFLICT ("{key}") DO UPDATE SET {changes}'
-        _run(statement, _inserted(model), objects)
+def upsert_rows(model: Model, rows: Sequence[object]) -> None:
+    """The same, but a row already there with this primary key takes the new values; no key may come twice."""
+    key = model._meta.pk.column
+    changes = ", ".join(f'"{name}" = EXCLUDED."{name}"' for name in _inserted(model) if name != key)
+    statement = f'INSERT INTO {_columns(model)} ON CONFLICT ("{key}") DO UPDATE SET {changes}'
+    _run(model, statement, _inserted(model), rows)
 
 
-def update_rows(objects: Sequence[models.Model], fields: Sequence[str]) -> None:
-    """Write these fields of objects that are in the database; the caller holds their rows."""
-    if objects:
-        meta = type(objects[0])._meta
-        names = [meta.get_field(field).column for field in fields]
-        changes = ", ".join(f'"{name}" = given."{name}"' for name in names)
-        key = meta.pk.column
-        _run(
-            f'UPDATE "{meta.db_table}" AS kept SET {changes} FROM {_given(meta.db_table)} '
-            f'WHERE kept."{key}" = given."{key}"',
-            (key, *names),
-            objects,
-        )
+def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> None:
+    """Write these fields of rows that are in the database; the caller holds their locks."""
+    meta = model._meta
+    names = [meta.get_field(field).column for field in fields]
+    changes = ", ".join(f'"{name}" = given."{name}"' for name in names)
+    statement = (
+        f'UPDATE "{meta.db_table}" AS kept SET {changes} FROM {_given(meta.db_table)} '
+        f'WHERE kept."{meta.pk.column}" = given."{meta.pk.column}"'
+    )
+    _run(model, statement, (meta.pk.column, *names), rows)
 
 
 @cache
-def _inserted(model: type[models.Model]) -> tuple[str, ...]:
+def _inserted(model: Model) -> tuple[str, ...]:
     """Columns that an insert fills."""
     return tuple(
         field.column
@@ -64,7 +62,7 @@ def _inserted(model: type[models.Model]) -> tuple[str, ...]:
     )
 
 
-def _columns(model: type[models.Model]) -> str:
+def _columns(model: Model) -> str:
     """`table (columns) SELECT columns FROM given`."""
     names = ", ".join(f'"{name}"' for name in _inserted(model))
     table = model._meta.db_table
@@ -75,17 +73,17 @@ def _given(table: str) -> str:
     return f'json_populate_recordset(NULL::"{table}", %s::json) AS given'
 
 
-def _run(statement: str, names: Sequence[str], objects: Sequence[models.Model]) -> None:
-    attributes = {field.column: field.attname for field in type(objects[0])._meta.concrete_fields}
+def _run(model: Model, statement: str, names: Sequence[str], objects: Sequence[object]) -> None:
+    if not objects:
+        return
+    attributes = {field.column: field.attname for field in model._meta.concrete_fields}
     pairs = [(name, attributes[name]) for name in names]
     connection.ensure_connection()
     # psycopg's own cursor sends the parameter as it is; Django's would quote it into the statement.
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         for start in range(0, len(objects), MOST_ROWS):
-            rows = [
-                {name: getattr(one, attribute) for name, attribute in pairs}
-                for one in objects[start : start + MOST_ROWS]
-            ]
+            part = objects[start : start + MOST_ROWS]
+            rows = [{name: getattr(one, attribute) for name, attribute in pairs} for one in part]
             cursor.execute(statement, [_json(rows)])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 
 # Hosts in one message to a terminal, which reports on each as it comes: a slow one holds up no other.
 MOST_HOSTS = 32
+# A terminal's threads send one at a time: kombu's pool closes a channel now and then while another uses it.
+_sending = threading.Lock()
 
 
 @shared_task(name="crawler.tasks.tick")
@@ -60,7 +63,9 @@ def fetch(batches: Sequence[str]) -> None:
     decoded = [decode(Batch, batch) for batch in batches]
     try:
         for reports in serve(terminal_client(), decoded, terminal_threads()):
-            store.delay([encode(report) for report in reports])
+            encoded = [encode(report) for report in reports]
+            with _sending:
+                store.delay(encoded)
     except StuckError:
         log.exception("this terminal ends itself")
         os.kill(os.getpid(), signal.SIGKILL)
@@ -78,7 +83,8 @@ def store(reports: Sequence[str]) -> None:
 @shared_task(name="crawler.tasks.pulse")
 def pulse(queue: str) -> None:
     """A sign of life: whoever serves `queue` answers on the queue `store`."""
-    pulse_answered.delay(queue)
+    with _sending:
+        pulse_answered.delay(queue)
 
 
 @shared_task(name="crawler.tasks.pulse_answered")

@@ -99,7 +99,7 @@ def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float]) -> N
         )
         for feed, at, (hourly, counts, exposure) in zip(feed_ids, now, blobs, strict=True)
     ]
-    upsert_rows(rows)
+    upsert_rows(PostingHistory, rows)
 
 
 def hour_tables(history: PostingHistory) -> tuple[Floats32, Floats32, Floats32]:

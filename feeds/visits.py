@@ -115,8 +115,8 @@ def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
             toe = _succeeded(visit)
         log.append(_log_entry(visit, toe))
         _release(visit.feed)
-    update_rows([visit.feed for visit in visits], CHANGED)
-    insert_rows(log)
+    update_rows(Feed, [visit.feed for visit in visits], CHANGED)
+    insert_rows(Retrieval, log)
     for visit in visits:
         _change_address(visit)
 
@@ -136,7 +136,7 @@ def lose(leases: Sequence[uuid.UUID], now: datetime) -> int:
             harvest = Harvest("feed", feed.id, now.timestamp(), feed.url, failure=Failure.LOST, detail=detail)
             poisonous.append(Visit(feed, harvest, feed.lease or uuid.UUID(int=0), None))
         feed.lease = None
-    update_rows(lost, ["losses", "lease"])
+    update_rows(Feed, lost, ["losses", "lease"])
     if poisonous:
         settle(poisonous)
     return len(lost)

@@ -21,6 +21,7 @@ from crawler.rows import update_rows
 from feeds import visits
 
 MOST_IN_BATCH = 20
+FEWEST_NEAR_LIMIT = 32
 # A terminal starts no request after this much of its batch, so that a host's next feeds need not wait.
 BATCH_SECONDS = 10.0
 
@@ -35,10 +36,12 @@ def hand_out(now: datetime) -> list[Batch]:
     """Lease free hosts that have work, the longest unserved first, and build their batches.
 
     At most CRAWL_HOSTS_IN_FLIGHT hosts are out at once: what is not handed out waits in PostgreSQL,
-    where it can still be changed, and not in a queue.
+    where it can still be changed, and not in a queue. Near that limit a few free places wait for more:
+    a message for each would cost more than the work.
     """
-    room = settings.CRAWL_HOSTS_IN_FLIGHT - Host.objects.filter(lease__isnull=False).count()
-    if room <= 0:
+    most = settings.CRAWL_HOSTS_IN_FLIGHT
+    room = most - Host.objects.filter(lease__isnull=False).count()
+    if room < max(min(FEWEST_NEAR_LIMIT, most // 8), 1):
         return []
     hosts = {host.id: host for host in _free_hosts_with_work(now)[:room]}
     if not hosts:
@@ -54,7 +57,7 @@ def hand_out(now: datetime) -> list[Batch]:
     taken = [hosts[host] for host, assigned in work.items() if assigned]
     for row in taken:
         row.lease, row.leased_until, row.served = leases[row.id], until, now
-    update_rows(taken, ["lease", "leased_until", "served"])
+    update_rows(Host, taken, ["lease", "leased_until", "served"])
     return [_batch(row, work[row.id]) for row in taken]
 
 

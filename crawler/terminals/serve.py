@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 from urllib.parse import urlsplit
 
 from crawler.http import robots
@@ -38,17 +39,31 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
     Raises StuckError when one does not come however long one waits.
     """
     patience = max((batch.expires for batch in batches), default=0.0) + STUCK_SECONDS
-    pending = {executor.submit(serve_host, client, batch) for batch in batches}
-    ready: list[Report] = []
-    last_sent = time.monotonic()
-    while pending:
-        done, pending = wait(pending, timeout=GATHER_SECONDS, return_when=FIRST_COMPLETED)
-        ready += [future.result() for future in done]
-        if ready and (not pending or time.monotonic() - last_sent >= GATHER_SECONDS):
-            yield ready
-            ready, last_sent = [], time.monotonic()
-        if pending and time.time() > patience:
-            raise StuckError(f"{len(pending)} of {', '.join(batch.host for batch in batches)} do not end")
+    done: SimpleQueue[Future[Report]] = SimpleQueue()
+    for batch in batches:
+        executor.submit(serve_host, client, batch).add_done_callback(done.put)
+    left = len(batches)
+    while left:
+        group = _gathered(done, left, patience)
+        if not group:
+            raise StuckError(f"{left} of {', '.join(batch.host for batch in batches)} do not end")
+        left -= len(group)
+        yield group
+
+
+def _gathered(done: SimpleQueue[Future[Report]], most: int, patience: float) -> list[Report]:
+    """The next report and what comes within GATHER_SECONDS of it; nothing if none comes until `patience`."""
+    group: list[Report] = []
+    until = patience
+    while len(group) < most:
+        try:
+            report = done.get(timeout=max(until - time.time(), 0.0)).result()
+        except Empty:
+            break
+        if not group:
+            until = time.time() + GATHER_SECONDS
+        group.append(report)
+    return group
 
 
 def serve_host(client: Client, batch: Batch) -> Report:
