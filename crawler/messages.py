@@ -200,7 +200,7 @@ def decode(kind: type[Message], text: str) -> Message:
     """The message of the given kind back from `encode`. Raises ValueError when it is damaged."""
     try:
         raw = zlib.decompress(base64.b64decode(text, validate=True))
-        read = _reader(kind)
+        read = _reader(kind)  # type: ignore[arg-type]
         message = read(orjson.loads(raw)) if read else None
     except (zlib.error, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"damaged {kind.__name__}: {error}") from error
@@ -216,7 +216,7 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {
             name: given if type(given) is str else _plain(given)
-            for name, default in _defaults(type(value))
+            for name, default in _defaults(type(value))  # type: ignore[arg-type]
             if (given := getattr(value, name)) != default
         }
     return value

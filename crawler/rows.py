@@ -43,20 +43,21 @@ def upsert_rows(model: Model, rows: Sequence[object]) -> None:
 def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> None:
     """Write these fields of rows that are in the database; the caller holds their locks."""
     meta = model._meta
-    names = [meta.get_field(field).column for field in fields]
+    columns = {field.name: str(field.column) for field in meta.concrete_fields}
+    names = [columns[field] for field in fields]
     changes = ", ".join(f'"{name}" = given."{name}"' for name in names)
     statement = (
         f'UPDATE "{meta.db_table}" AS kept SET {changes} FROM {_given(meta.db_table)} '
         f'WHERE kept."{meta.pk.column}" = given."{meta.pk.column}"'
     )
-    _run(model, statement, (meta.pk.column, *names), rows)
+    _run(model, statement, (str(meta.pk.column), *names), rows)
 
 
 @cache
 def _inserted(model: Model) -> tuple[str, ...]:
     """Columns that an insert fills."""
     return tuple(
-        field.column
+        str(field.column)
         for field in model._meta.concrete_fields
         if not (isinstance(field, models.AutoField) or field.generated or field.has_db_default())
     )
