@@ -1,0 +1,96 @@
+"""Rows in bulk by one JSON parameter: what comes out of the database is what went in."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import DataError
+
+from articles.models import Article, digest
+from crawler.rows import insert_rows, update_rows, upsert_rows
+from feeds.models import Feed, PostingHistory
+from tests.factories import make_feed
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 3, 4, 5, 6, 7, 123456, tzinfo=UTC)
+
+
+def article(feed, identity="tag:1", **fields):
+    """An unsaved article with something in every kind of column."""
+    given = {"title": "A title", "text": "Línea\n\\ \t 🜚"} | fields
+    return Article(
+        feed=feed,
+        identity=identity,
+        identity_key=digest(identity),
+        categories=["a, b", '"c"', ""],
+        enclosures=[{"url": "x", "length": 1}],
+        delay=0.1,
+        dating=Article.Dating.FEED,
+        published=AT,
+        fetched=AT,
+        **given,
+    )
+
+
+def test_every_kind_of_value_comes_back_as_it_was():
+    given = article(make_feed())
+    insert_rows(Article, [given])
+    kept = Article.objects.get()
+    for name in ("identity_key", "published", "text", "categories", "enclosures", "delay", "dating"):
+        assert getattr(kept, name) == getattr(given, name), name
+
+
+def test_what_the_database_fills_is_left_to_it():
+    insert_rows(Article, [article(make_feed(), title="Rivers rise")])
+    kept = Article.objects.get()
+    assert kept.id and kept.updated
+    assert Article.objects.search("rivers").get() == kept
+
+
+def test_a_row_that_a_constraint_refuses_is_left_out_and_the_others_stay():
+    feed = make_feed()
+    insert_rows(Article, [article(feed)])
+    insert_rows(Article, [article(feed, title="again"), article(feed, "tag:2")])
+    assert sorted(Article.objects.values_list("identity", flat=True)) == ["tag:1", "tag:2"]
+    assert not Article.objects.filter(title="again").exists()
+
+
+def test_an_update_writes_the_named_fields_of_the_given_rows_only():
+    feeds = [make_feed(title="old", etag="old") for _ in range(3)]
+    for feed in feeds:
+        feed.title, feed.etag, feed.skip_hours, feed.fingerprints = "new", "new", [1, 23], b"\x00\xff\\"
+    update_rows(Feed, feeds[:2], ["title", "skip_hours", "fingerprints"])
+    kept = Feed.objects.order_by("id").values_list("title", "etag", "skip_hours")
+    assert list(kept) == [("new", "old", [1, 23])] * 2 + [("old", "old", [])]
+    assert bytes(Feed.objects.get(id=feeds[0].id).fingerprints) == b"\x00\xff\\"
+
+
+def test_an_upsert_makes_a_row_once_and_renews_it_later():
+    feed = make_feed()
+    for byte in (b"\x01", b"\x02"):
+        history = PostingHistory(
+            feed=feed, hourly=byte * 96, week_counts=byte * 672, week_exposure=byte * 672, updated=AT
+        )
+        upsert_rows(PostingHistory, [history])
+    assert bytes(PostingHistory.objects.get().hourly) == b"\x02" * 96
+
+
+def test_more_rows_than_go_into_one_statement_are_all_written(monkeypatch):
+    monkeypatch.setattr("crawler.rows.MOST_ROWS", 2)
+    feed = make_feed()
+    insert_rows(Article, [article(feed, f"tag:{number}") for number in range(5)])
+    assert Article.objects.count() == 5
+
+
+def test_no_rows_are_no_statement(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        insert_rows(Article, [])
+
+
+def test_half_a_surrogate_pair_is_refused_by_name():
+    with pytest.raises(ValueError, match="a row cannot be written"):
+        insert_rows(Article, [article(make_feed(), text="\ud800")])
+
+
+def test_a_zero_byte_is_the_databases_error():
+    with pytest.raises(DataError):
+        insert_rows(Article, [article(make_feed(), text="a\x00b")])
