@@ -12,11 +12,13 @@ from celery.signals import (
     beat_init,
     task_postrun,
     task_prerun,
+    worker_init,
     worker_process_init,
     worker_ready,
     worker_shutting_down,
 )
 
+from crawler import memory
 from crawler.embedded import lifeline
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
@@ -37,6 +39,12 @@ def tidy_connections(**_: Any) -> None:
     """Give the task's connection back to its pool, as Django does around a request."""
     if database := sys.modules.get("django.db"):
         database.close_old_connections()
+
+
+@worker_init.connect
+def keep_memory_together(**_: Any) -> None:
+    """A terminal's threads take turns at analysing; what one has freed shall serve the next."""
+    memory.share_arenas()
 
 
 @worker_process_init.connect

@@ -7,6 +7,7 @@ depth, elements and attributes are bounded here, once.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from lxml import etree, html
 
@@ -36,6 +37,7 @@ _MAGIC = (
 _MARKUP = re.compile(
     rb"<(?:!doctype|html|head|body|title|div|p|article|h1|meta|script|table)\b", re.IGNORECASE
 )
+_ELEMENT = re.compile(r"<(?:[a-z]|/p|/br)", re.IGNORECASE)  # libxml2 makes an element of a lone </p> too
 _LONG_TAG = re.compile(r"<[a-z][^<>]{1000,}", re.IGNORECASE)
 _QUOTED = re.compile(r"=\s*(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$))")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
@@ -74,6 +76,8 @@ def page_tree(text: str) -> html.HtmlElement | None:
 
     Raises ExtractionError(too-large) for elements with absurdly many attributes and too many elements.
     """
+    if next(islice(_ELEMENT.finditer(text), MAX_ELEMENTS, None), None) is not None:
+        raise ExtractionError("too-large", f"more than {MAX_ELEMENTS} elements")
     if any(_crowded(tag[0]) for tag in _LONG_TAG.finditer(text)):
         raise ExtractionError("too-large", f"an element with more than {MAX_ATTRIBUTES} attributes")
     parser = html.HTMLParser(
@@ -89,7 +93,7 @@ def page_tree(text: str) -> html.HtmlElement | None:
 
 def _crowded(tag: str) -> bool:
     """True when a tag has more than the allowed number of attributes (long values do not count)."""
-    return len(_QUOTED.sub(" ", tag).split()) > MAX_ATTRIBUTES
+    return len(_QUOTED.sub(" ", tag).split(None, MAX_ATTRIBUTES)) > MAX_ATTRIBUTES
 
 
 def _pruned(root: html.HtmlElement) -> None:

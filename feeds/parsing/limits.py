@@ -20,6 +20,7 @@ class Limits:
     bytes: int = 10_000_000
     mended_bytes: int = 5_000_000
     tolerant_bytes: int = 1_000_000
+    elements: int = 200_000
     attributes: int = 1_000
     entries: int = 1_000
     title: int = 1_000

@@ -19,6 +19,7 @@ from feeds.parsing.repair import NAMESPACES
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _RESOURCE_LIMIT = 114  # XML_ERR_RESOURCE_LIMIT of libxml2
+_DEPTH = 256  # of libxml2, too
 _MANY_ATTRIBUTES = re.compile(rb"<[^<>=\s]+(?:\s+[^<>=\s\"']+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){1000}")
 _PREFIXES = {re.sub(r"^https?://|[/#]+$", "", uri.lower()): prefix for prefix, uri in NAMESPACES.items()} | {
     "search.yahoo.com/mrss": "media",
@@ -38,17 +39,16 @@ def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
     """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, or FeedError beyond a limit."""
     if data.count(b"=") > 10 * limits.attributes and _MANY_ATTRIBUTES.search(data):
         raise FeedError("too-large", f"an element with more than {limits.attributes} attributes")
-    parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
-        huge_tree=False, recover=False, remove_comments=True, remove_pis=True,
-    )  # fmt: skip
     try:
-        return etree.fromstring(data, parser, base_url=url)
+        if data.count(b"<") > limits.elements:
+            etree.fromstring(data, _parser(target=_Census(limits.elements)), base_url=url)
+        return etree.fromstring(data, _parser(), base_url=url)
     except etree.XMLSyntaxError as error:
         if getattr(error, "code", 0) != _RESOURCE_LIMIT:
             raise
-        deep = "depth" in str(error)
-        raise FeedError("too-deep" if deep else "too-large", str(error).split(", ")[0]) from error
+        if "depth" in str(error):
+            raise FeedError("too-deep", f"nested more than {_DEPTH} levels deep") from error
+        raise FeedError("too-large", str(error).split(", ")[0]) from error
 
 
 def read_xml(root: etree._Element, limits: Limits, *, based: bool = True) -> RawFeed | None:
@@ -56,6 +56,30 @@ def read_xml(root: etree._Element, limits: Limits, *, based: bool = True) -> Raw
     reader = _Reader(root, limits, based)
     kind = reader.format()
     return reader.feed(kind) if kind else None
+
+
+def _parser(**options: Any) -> etree.XMLParser:
+    """libxml2 as strict and as closed as it can be."""
+    return etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
+        huge_tree=False, recover=False, remove_comments=True, remove_pis=True, **options,
+    )  # fmt: skip
+
+
+class _Census:
+    """Counts elements without a tree, which would take some 200 bytes for each."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+
+    def start(self, _tag: str, _attributes: Any) -> None:
+        """One more; raises FeedError when it is one too many."""
+        self._left -= 1
+        if self._left < 0:
+            raise FeedError("too-large", f"more than {self._most} elements")
+
+    def close(self) -> None:
+        """Nothing is made of them."""
 
 
 class _Reader:

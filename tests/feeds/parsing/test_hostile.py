@@ -87,12 +87,27 @@ def test_depth_is_refused_at_once(broken: bytes, closing: int) -> None:
 
 
 def test_deep_json_is_refused() -> None:
-    assert (
-        within(
-            1, lambda: refused(b'{"version": "https://jsonfeed.org/version/1", "items": ' + b"[" * 500_000)
-        )
-        == "too-deep"
-    )
+    body = b'{"version": "https://jsonfeed.org/version/1", "items": ' + b"[" * 100_000
+    assert within(1, lambda: refused(body)) == "too-deep"
+
+
+def test_more_values_than_a_feed_has_are_refused_before_they_are_made() -> None:
+    body = b'{"version": "https://jsonfeed.org/version/1", "items": [' + b"{}," * 300_000 + b"{}]}"
+    assert within(1, lambda: refused(body)) == "too-large"
+
+
+def test_brackets_and_commas_in_strings_are_no_values() -> None:
+    text = b'\\"[,{\\\\' * 300_000
+    body = b'{"version": "https://jsonfeed.org/version/1", "items": [{"id": "1", "title": "' + text + b'"}]}'
+    assert len(parse(body).entries) == 1
+
+
+def test_more_elements_than_a_feed_has_are_refused_before_they_are_made() -> None:
+    assert within(1, lambda: refused(rss(b"<i/>" * 300_000))) == "too-large"
+
+
+def test_tags_in_cdata_are_no_elements() -> None:
+    assert len(parse(rss(entry(b"<b>a</b>" * 300_000))).entries) == 1
 
 
 def test_a_million_attributes_are_refused() -> None:

@@ -1,0 +1,100 @@
+"""One retrieval of a feed by a terminal: what comes back for each kind of answer."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+
+import pytest
+
+from crawler.http.client import Client
+from crawler.messages import Harvest
+from crawler.terminals.feed import retrieve_feed
+from crawler.terminals.turn import analysing
+from tests.crawler.terminals.conftest import feed
+from tests.servers import Reply, WebServer, rss
+
+RSS = {"Content-Type": "application/rss+xml"}
+
+
+def retrieve(client: Client, web: WebServer, **known: object) -> Harvest:
+    return retrieve_feed(client, feed(web, **known), 0.0)
+
+
+def test_the_first_visit_brings_all_entries(web: WebServer, client: Client) -> None:
+    web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers={**RSS, "ETag": '"a"'})
+    harvest = retrieve(client, web)
+    assert (harvest.status, harvest.failure, harvest.etag) == (200, "", '"a"')
+    assert harvest.feed is not None
+    assert [entry.title for entry in harvest.feed.entries] == ["Entry 0", "Entry 1", "Entry 2"]
+    assert harvest.body_hash == hashlib.sha256(rss(web.origin, range(3))).hexdigest()
+    assert not harvest.conditional
+
+
+def test_later_visits_bring_what_is_new(web: WebServer, client: Client) -> None:
+    web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers=RSS)
+    first = retrieve(client, web)
+    assert first.feed is not None
+    web.replies["/feed"] = Reply(rss(web.origin, range(1, 5)), headers=RSS)
+    later = retrieve(client, web, known=first.feed.fingerprints, body_hash=first.body_hash)
+    assert later.feed is not None
+    assert [entry.title for entry in later.feed.entries] == ["Entry 3", "Entry 4"]
+    assert later.feed.size == 4
+
+
+def test_the_validator_goes_out_as_it_came_and_304_is_unchanged(web: WebServer, client: Client) -> None:
+    web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers={"ETag": 'W/"a, b"'})
+    harvest = retrieve(client, web, etag='W/"a, b"')
+    assert web.requests[0].headers["if-none-match"] == 'W/"a, b"'
+    assert (harvest.status, harvest.unchanged, harvest.conditional) == (304, True, True)
+    assert harvest.feed is None
+
+
+def test_the_same_bytes_again_are_unchanged_and_not_parsed(web: WebServer, client: Client) -> None:
+    body = rss(web.origin, range(3))
+    web.replies["/feed"] = Reply(body, headers=RSS)
+    harvest = retrieve(client, web, body_hash=hashlib.sha256(body).hexdigest())
+    assert (harvest.status, harvest.unchanged, harvest.feed) == (200, True, None)
+
+
+def test_a_page_in_place_of_a_feed_tells_which_feeds_it_names(web: WebServer, client: Client) -> None:
+    html = b"<!doctype html><head><link rel=alternate type='application/atom+xml' href='/atom'></head>"
+    web.replies["/feed"] = Reply(html, headers={"Content-Type": "text/html"})
+    harvest = retrieve(client, web)
+    assert (harvest.status, harvest.failure) == (200, "not-a-feed")
+    assert [link.url for link in harvest.links] == [f"{web.origin}/atom"]
+
+
+def test_other_bytes_name_no_feeds(web: WebServer, client: Client) -> None:
+    web.replies["/feed"] = Reply(b"\x89PNG\r\n\x1a\n" + bytes(100), headers={"Content-Type": "image/png"})
+    harvest = retrieve(client, web)
+    assert (harvest.failure, harvest.links) == ("not-a-feed", ())
+    assert harvest.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"),
+    [(404, "http-404"), (410, "gone"), (429, "throttled"), (500, "http-500"), (503, "throttled")],
+)
+def test_a_refusal_is_a_named_failure(web: WebServer, client: Client, status: int, failure: str) -> None:
+    web.replies["/feed"] = Reply(status=status, headers={"Retry-After": "120"})
+    harvest = retrieve(client, web)
+    assert (harvest.status, harvest.failure, harvest.retry_after) == (status, failure, 120.0)
+
+
+def test_one_document_is_analysed_at_a_time(web: WebServer, client: Client) -> None:
+    """While another thread analyses, a 304 passes and a document waits."""
+    web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers={**RSS, "ETag": '"a"'})
+    harvests: list[Harvest] = []
+    waiting = threading.Thread(target=lambda: harvests.append(retrieve(client, web)))
+    with analysing:
+        assert retrieve(client, web, etag='"a"').unchanged
+        waiting.start()
+        deadline = time.monotonic() + 5
+        while web.statuses("/feed") != [304, 200] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        waiting.join(0.2)
+        assert not harvests
+    waiting.join(5)
+    assert harvests[0].status == 200

@@ -1,0 +1,98 @@
+"""One download of an article's page by a terminal, and what robots.txt has to say in it."""
+
+from __future__ import annotations
+
+import time
+import zlib
+
+import pytest
+
+from crawler.http.client import Client
+from crawler.messages import Harvest, Robots
+from crawler.terminals.serve import ROBOTS_AGE, serve_host
+from tests.crawler.terminals.conftest import batch, page
+from tests.servers import Reply, WebServer, article
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+def rules(web: WebServer, text: str, *, status: int = 200, age: float = 0.0) -> Robots:
+    return Robots(status, text, time.time() - age, web.origin)
+
+
+def download(client: Client, web: WebServer, known: Robots | None = None) -> Harvest:
+    (harvest,) = serve_host(client, batch(page(web), robots=known)).harvests
+    return harvest
+
+
+def test_the_main_text_and_the_page_as_received(web: WebServer, client: Client) -> None:
+    web.replies["/page1"] = Reply(article(1), headers=HTML)
+    harvest = download(client, web)
+    assert harvest.page is not None
+    assert "the people of the town went to the upper streets" in harvest.page.text
+    assert zlib.decompress(harvest.page.html) == article(1)
+    assert (harvest.page.language, harvest.page.title) == ("en", "Article 1")
+
+
+def test_what_is_no_page_is_a_named_failure(web: WebServer, client: Client) -> None:
+    web.replies["/page1"] = Reply(b"%PDF-1.7\n", headers={"Content-Type": "application/pdf"})
+    harvest = download(client, web)
+    assert (harvest.status, harvest.page) == (200, None)
+    assert harvest.failure
+    assert harvest.detail
+
+
+def test_robots_txt_is_read_once_and_goes_back_with_the_report(web: WebServer, client: Client) -> None:
+    web.replies["/robots.txt"] = Reply(b"User-agent: *\nDisallow: /private\n")
+    web.replies |= {f"/page{number}": Reply(article(number), headers=HTML) for number in (1, 2)}
+    report = serve_host(client, batch(page(web, "/page1"), page(web, "/page2"), page(web, "/private/3")))
+    assert [harvest.failure for harvest in report.harvests] == ["", "", "robots"]
+    assert web.paths == ["/robots.txt", "/page1", "/page2"]
+    assert report.robots is not None
+    assert (report.robots.status, report.robots.origin) == (200, web.origin)
+    assert "Disallow: /private" in report.robots.text
+
+
+def test_the_copy_of_the_controller_is_used_while_it_is_fresh(web: WebServer, client: Client) -> None:
+    web.replies["/page1"] = Reply(article(1), headers=HTML)
+    assert download(client, web, rules(web, "User-agent: *\nDisallow: /")).failure == "robots"
+    assert web.paths == []
+
+
+def test_a_copy_of_yesterday_is_read_again(web: WebServer, client: Client) -> None:
+    web.replies["/page1"] = Reply(article(1), headers=HTML)
+    old = rules(web, "User-agent: *\nDisallow: /", age=ROBOTS_AGE + 1)
+    assert download(client, web, old).page is not None
+    assert web.paths == ["/robots.txt", "/page1"]
+
+
+def test_another_port_has_rules_of_its_own(web: WebServer, client: Client) -> None:
+    web.replies["/page1"] = Reply(article(1), headers=HTML)
+    other = Robots(200, "User-agent: *\nDisallow: /", time.time(), "http://127.0.0.1:1")
+    assert download(client, web, other).page is not None
+
+
+def test_without_robots_txt_everything_is_allowed(web: WebServer, client: Client) -> None:
+    web.replies["/page1"] = Reply(article(1), headers=HTML)
+    report = serve_host(client, batch(page(web)))
+    assert report.harvests[0].page is not None
+    assert report.robots is not None
+    assert report.robots.status == 404
+
+
+def test_an_unreadable_robots_txt_forbids_all_pages_and_is_not_kept(web: WebServer, client: Client) -> None:
+    """RFC 9309, section 2.3.1.4: assume complete disallow, and ask again next time."""
+    web.replies |= {"/robots.txt": Reply(status=500), "/page1": Reply(article(1), headers=HTML)}
+    report = serve_host(client, batch(page(web)))
+    assert (report.harvests[0].failure, report.harvests[0].status) == ("robots", 503)
+    assert "/page1" not in web.paths
+    assert report.robots is None
+
+
+@pytest.mark.parametrize(("delay", "expected"), [("0.4", 0.4), ("-1", 0.0), ("NaN", 0.0)])
+def test_crawl_delay_widens_the_spacing(web: WebServer, client: Client, delay: str, expected: float) -> None:
+    web.replies |= {f"/page{number}": Reply(article(number), headers=HTML) for number in (1, 2)}
+    known = rules(web, f"User-agent: *\nCrawl-delay: {delay}")
+    serve_host(client, batch(page(web, "/page1"), page(web, "/page2"), robots=known))
+    first, second = (request.at for request in web.requests)
+    assert expected <= second - first < expected + 1.0

@@ -1,0 +1,127 @@
+"""Batches: one request at a time to a host, hosts side by side, nothing begun that cannot be finished."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+
+from crawler.http.client import Client
+from crawler.messages import Assignment, Batch, Report
+from crawler.terminals import serve as terminal
+from crawler.terminals.serve import StuckError, serve, serve_host
+from tests.crawler.terminals.conftest import batch, feed
+from tests.servers import Reply, WebServer, rss
+
+
+@pytest.fixture
+def sites() -> Iterator[list[WebServer]]:
+    """Three sites that take a moment for each answer."""
+    with ExitStack() as stack:
+        servers = [stack.enter_context(WebServer(host=f"127.0.8.{number}")) for number in (1, 2, 3)]
+        for web in servers:
+            web.replies["/feed"] = Reply(rss(web.origin, range(2)), seconds=0.2)
+        yield servers
+
+
+def batch_of(web: WebServer, *assignments: Assignment, seconds: float = 60.0) -> Batch:
+    return batch(*assignments, seconds=seconds, host=web.origin.rsplit(":", 1)[0].removeprefix("http://"))
+
+
+def test_hosts_are_served_side_by_side_and_each_one_request_at_a_time(
+    sites: list[WebServer], client: Client, executor: ThreadPoolExecutor
+) -> None:
+    batches = [batch_of(web, *(feed(web, id=number) for number in range(3))) for web in sites]
+    started = time.monotonic()
+    reports = list(itertools.chain.from_iterable(serve(client, batches, executor)))
+    assert time.monotonic() - started < 1.5  # one after another it would be 1.8 s and more
+    assert {report.lease for report in reports} == {given.lease for given in batches}
+    for report in reports:
+        assert [(harvest.id, harvest.status) for harvest in report.harvests] == [(0, 200), (1, 200), (2, 200)]
+    assert [web.most_at_once for web in sites] == [1, 1, 1]
+
+
+def test_a_report_does_not_wait_for_a_slow_host(
+    sites: list[WebServer], client: Client, executor: ThreadPoolExecutor
+) -> None:
+    slow, *others = sites
+    slow.replies["/feed"] = Reply(rss(slow.origin, range(2)), seconds=1.5)
+    groups = list(serve(client, [batch_of(web, feed(web)) for web in sites], executor))
+    assert [len(group) for group in groups] == [len(others), 1]
+
+
+def test_nothing_is_begun_that_the_lease_does_not_cover(web: WebServer, client: Client) -> None:
+    """A request may take its whole deadline of 3 s."""
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)))
+    assert serve_host(client, batch(feed(web), seconds=client.config.deadline - 0.1)).harvests == ()
+    assert web.paths == []
+
+
+def test_a_lease_that_runs_out_leaves_the_rest_to_the_next(web: WebServer, client: Client) -> None:
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)), seconds=0.3)
+    report = serve_host(client, batch(*[feed(web)] * 20, seconds=client.config.deadline + 0.5))
+    assert 1 <= len(report.harvests) <= 3
+    assert len(web.paths) == len(report.harvests)
+
+
+def test_a_slow_host_gives_its_rest_back_after_its_turn(
+    web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "BATCH_SECONDS", 0.5)
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)), seconds=0.3)
+    assert 1 <= len(serve_host(client, batch(*[feed(web)] * 20)).harvests) <= 3
+
+
+def test_a_terminal_that_is_asked_to_end_begins_nothing_more(
+    web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(_: object) -> Reply:
+        terminal.ending.set()
+        return Reply(rss(web.origin, range(2)))
+
+    monkeypatch.setattr(terminal.ending, "_flag", False)  # and is put back so
+    web.replies["/feed"] = answer
+    report = serve_host(client, batch(feed(web), feed(web)))
+    assert [harvest.status for harvest in report.harvests] == [200]
+
+
+def test_the_spacing_is_kept(web: WebServer, client: Client) -> None:
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)))
+    serve_host(client, batch(feed(web), feed(web), feed(web), spacing=0.3))
+    pauses = [later.at - earlier.at for earlier, later in itertools.pairwise(web.requests)]
+    assert all(pause >= 0.3 for pause in pauses)
+
+
+def test_a_document_that_breaks_the_analysis_is_a_failure_and_breaks_no_batch(
+    web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RecursionError("too deep")
+
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)))
+    with monkeypatch.context() as patch:
+        patch.setattr("crawler.terminals.feed.parse_feed", broken)
+        report = serve_host(client, batch(feed(web, id=1), feed(web, id=2)))
+    assert [(harvest.id, harvest.failure) for harvest in report.harvests] == [
+        (1, "malformed"),
+        (2, "malformed"),
+    ]
+    assert report.harvests[0].detail == "the analysis failed: RecursionError: too deep"
+    assert serve_host(client, batch(feed(web))).harvests[0].failure == ""
+
+
+def test_a_document_that_never_ends_is_told(
+    client: Client, executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hang(*_: object) -> Report:
+        time.sleep(1.0)
+        return Report("news.example", "lease")
+
+    monkeypatch.setattr(terminal, "STUCK_SECONDS", 0.0)
+    monkeypatch.setattr(terminal, "serve_host", hang)
+    with pytest.raises(StuckError, match=r"1 of news\.example do not end"):
+        list(serve(client, [batch(seconds=0.2, host="news.example")], executor))

@@ -1,0 +1,147 @@
+"""What controller and terminals say to each other survives the way as it was."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.messages import (
+    Assignment,
+    Batch,
+    Enclosure,
+    Entry,
+    FeedDocument,
+    FeedLink,
+    Harvest,
+    PageDocument,
+    Report,
+    Robots,
+    decode,
+    encode,
+)
+
+# What UTF-8 can carry; NUL and other control characters included.
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+SOMETIMES = st.none() | NUMBERS
+IDS = st.integers(0, 2**63 - 1)
+HOURS = st.lists(st.integers(0, 23), max_size=3).map(tuple)
+
+
+def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(strategy, max_size=3).map(tuple)
+
+
+ENTRIES = st.builds(
+    Entry,
+    identity=TEXT,
+    title=TEXT,
+    published=SOMETIMES,
+    content=TEXT,
+    categories=some(TEXT),
+    enclosures=some(st.builds(Enclosure, url=TEXT, type=TEXT, length=IDS)),
+)
+FEEDS = st.builds(
+    FeedDocument,
+    format=TEXT,
+    ttl=SOMETIMES,
+    skip_hours=HOURS,
+    entries=some(ENTRIES),
+    edited=some(ENTRIES),
+    fingerprints=st.binary(max_size=36),
+    well_formed=st.booleans(),
+)
+PAGES = st.builds(PageDocument, html=st.binary(max_size=50), text=TEXT, published=SOMETIMES)
+ROBOTS = st.builds(Robots, status=st.integers(200, 599), text=TEXT, at=NUMBERS, origin=TEXT)
+HARVESTS = st.builds(
+    Harvest,
+    kind=st.sampled_from(("feed", "page")),
+    id=IDS,
+    at=NUMBERS,
+    url=TEXT,
+    status=st.integers(0, 599),
+    failure=TEXT,
+    conditional=st.booleans(),
+    retry_after=SOMETIMES,
+    feed=st.none() | FEEDS,
+    page=st.none() | PAGES,
+    links=some(st.builds(FeedLink, url=TEXT, title=TEXT)),
+)
+REPORTS = st.builds(Report, host=TEXT, lease=TEXT, harvests=some(HARVESTS), robots=st.none() | ROBOTS)
+ASSIGNMENTS = st.builds(
+    Assignment, kind=st.sampled_from(("feed", "page")), id=IDS, url=TEXT, known=st.binary(max_size=36)
+)
+BATCHES = st.builds(
+    Batch,
+    host=TEXT,
+    lease=TEXT,
+    expires=NUMBERS,
+    spacing=NUMBERS,
+    assignments=some(ASSIGNMENTS),
+    robots=st.none() | ROBOTS,
+)
+
+
+@given(REPORTS)
+@settings(max_examples=150)
+def test_a_report_comes_back_as_it_was(report: Report) -> None:
+    assert decode(Report, encode(report)) == report
+
+
+@given(BATCHES)
+def test_a_batch_comes_back_as_it_was(batch: Batch) -> None:
+    text = encode(batch)
+    assert decode(Batch, text) == batch
+    assert text.isascii()
+
+
+def test_fields_that_say_nothing_are_not_sent() -> None:
+    plain = json.loads(zlib.decompress(base64.b64decode(encode(Report("news.example", "7")))))
+    assert plain == {"host": "news.example", "lease": "7"}
+
+
+@pytest.mark.parametrize("half", ["\ud83d", "\udcff"])
+def test_half_a_surrogate_pair_becomes_a_question_mark(half: str) -> None:
+    report = Report("news.example", "7", (Harvest("feed", 1, 0.0, "http://a/", detail=f"a{half}b"),))
+    assert decode(Report, encode(report)).harvests[0].detail == "a?b"
+
+
+def test_a_length_beyond_64_bits_breaks_no_message() -> None:
+    entry = Entry("1", enclosures=(Enclosure("http://a/", length=2**70),))
+    report = Report(
+        "a", "7", (Harvest("feed", 1, 0.0, "http://a/", feed=FeedDocument("rss20", entries=(entry,))),)
+    )
+    text = encode(report)
+    assert decode(Report, text) == report
+
+
+def packed(value: object) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(value).encode())).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no base64!",
+        base64.b64encode(b"not deflated").decode(),
+        encode(Report("a", "7"))[:-8],
+        base64.b64encode(zlib.compress(b"{not json")).decode(),
+        packed(None),
+        packed([]),
+        packed("words"),
+        packed({"host": "a"}),
+        packed({"host": "a", "lease": "7", "surprise": 1}),
+        packed({"host": "a", "lease": "7", "harvests": 3}),
+        packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed"}]}),
+    ],
+)
+def test_what_is_damaged_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        decode(Report, text)
