@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from feeds.models import PostingHistory, PostingPopulation
-from feeds.posting import hour_tables, histories, observe, population, refresh_population
+from feeds.posting import histories, hour_tables, observe, population, refresh_population
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db
