@@ -57,7 +57,9 @@ CRAWL_MIN_GAP_SECONDS = environment.integer("CRAWL_MIN_GAP_SECONDS", 600)
 # Retrievals per feed and hour, averaged over all feeds.
 CRAWL_BUDGET = environment.number("CRAWL_BUDGET", 1.0)
 # Name of the policy that ranks feeds in the normal phase.
-CRAWL_POLICY = environment.text("CRAWL_POLICY", "freshness")
+CRAWL_POLICY = environment.choice(
+    "CRAWL_POLICY", "freshness", ("freshness", "advarss", "round-robin", "advarss-training")
+)
 # Length of a feed's training phase (days), and the longest wait between retrievals in it (ticks).
 CRAWL_TRAINING_DAYS = environment.number("CRAWL_TRAINING_DAYS", 28)
 CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, least=1)

@@ -31,17 +31,28 @@ def tick() -> None:
     """Beat's message: one tick, then hand out, then a pulse through the queues."""
     from crawler.controller import pulses, retention
     from crawler.controller import tick as controller
+    from feeds import planning
     from feeds.selection import look_ahead
 
     now = datetime.now(UTC)
     if controller.lately(now) or controller.tick(now) is None:
         return
     dispatch()
+    if planning.claim(now):
+        plan.delay()
     dispatch.apply_async(countdown=look_ahead().total_seconds())
     for queue in pulses.QUEUES:
         pulses.sent(queue, now)
         pulse.apply_async(args=(queue,), queue=queue)
     retention.tidy(now)
+
+
+@shared_task(name="crawler.tasks.plan")
+def plan() -> None:
+    """Once a day, on the queue for work that can wait: a plan for every feed."""
+    from feeds import planning
+
+    planning.plan(datetime.now(UTC))
 
 
 @shared_task(name="crawler.tasks.dispatch")

@@ -203,13 +203,16 @@ class PostingHistory(models.Model):
     """How many articles a feed posts, by hour of day and by hour of week (UTC, Monday first).
 
     Rates are articles per hour. The arrays are little-endian float32, read by
-    `feeds.scheduling.history`: 24 rates, 168 weighted counts, 168 weighted hours of exposure.
+    `feeds.scheduling.history`: 24 rates (means over `days`), 168 weighted counts, 168 weighted hours of
+    exposure, 4 levels.
     """
 
     feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="history")
     hourly = models.BinaryField()
     week_counts = models.BinaryField()
     week_exposure = models.BinaryField()
+    days = models.FloatField(default=0.0)
+    levels = models.BinaryField(default=bytes(16))
     updated = models.DateTimeField(help_text="The exposure reaches up to this time.")
 
     class Meta:
@@ -218,7 +221,10 @@ class PostingHistory(models.Model):
             models.CheckConstraint(
                 name="history_sizes",
                 condition=Q(
-                    hourly__octet_length=96, week_counts__octet_length=672, week_exposure__octet_length=672
+                    hourly__octet_length=96,
+                    week_counts__octet_length=672,
+                    week_exposure__octet_length=672,
+                    levels__octet_length=16,
                 ),
             ),
         ]
@@ -227,16 +233,35 @@ class PostingHistory(models.Model):
         return f"posting history of feed {self.feed_id}"
 
 
+class PostingPlan(models.Model):
+    """What `feeds.scheduling.planning` made of a feed's rates: 168 little-endian float32, Monday first.
+
+    Beside the history, which every visit writes anew while plans are made for all feeds once a day.
+    """
+
+    feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="plan")
+    shape = models.BinaryField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="plan_size", condition=Q(shape__octet_length=672))]
+
+    def __str__(self) -> str:
+        return f"plan of feed {self.feed_id}"
+
+
 class PostingPopulation(models.Model):
     """The posting of all feeds together: what is expected of a feed before it has shown its own habits.
 
-    One row; little-endian float64, 168 weighted counts and 168 weighted hours of exposure summed over feeds.
+    One row; little-endian float64, 168 weighted counts and 168 weighted hours of exposure summed over feeds,
+    and the price of a retrieval in each hour of the week (empty before the first plan).
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     week_counts = models.BinaryField()
     week_exposure = models.BinaryField()
+    prices = models.BinaryField(default=b"", blank=True)
     updated = models.DateTimeField()
+    planned = models.DateTimeField(null=True, blank=True, help_text="When planning was last begun.")
 
     class Meta:
         constraints = [models.CheckConstraint(name="one_population", condition=Q(id=1))]

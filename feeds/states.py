@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Extract
 
-from feeds.models import Feed
+from feeds.models import Feed, PostingPlan
 from feeds.posting import histories, population, weekly_rates
 from feeds.scheduling.base import FeedStates, Policy
-from feeds.scheduling.rates import PeriodicRates
+from feeds.scheduling.rates import WEEK_HOURS, Floats32, PeriodicRates
 from feeds.scheduling.registry import make_policy
 from feeds.scheduling.training import AdvarssTraining
 
@@ -66,8 +66,9 @@ def _states(rows: Sequence[tuple[Any, ...]], everyone: Any) -> FeedStates:
     return FeedStates(
         id=np.array(ids, dtype=np.int64),
         last=np.array(last, dtype=np.float64),
-        hourly=PeriodicRates.of(tables.hourly),
+        hourly=PeriodicRates.of(tables.hourly_rates()),
         weekly=weekly_rates(tables, everyone),
+        shape=_shapes(ids),
         subscribers=np.array(subscribers, dtype=np.float64),
         window=np.array(window, dtype=np.float64),
         columns={
@@ -76,3 +77,12 @@ def _states(rows: Sequence[tuple[Any, ...]], everyone: Any) -> FeedStates:
             "due": np.array(due, dtype=np.float64),
         },
     )
+
+
+def _shapes(ids: Sequence[int]) -> Floats32:
+    """Plans of the given feeds; a flat one where there is none yet."""
+    found = np.ones((len(ids), WEEK_HOURS), dtype=np.float32)
+    row = {feed: i for i, feed in enumerate(ids)}
+    for feed, shape in PostingPlan.objects.filter(feed__in=ids).values_list("feed_id", "shape"):
+        found[row[feed]] = np.frombuffer(shape, "<f4")
+    return found

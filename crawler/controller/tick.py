@@ -9,7 +9,6 @@ from django.db import connection, transaction
 
 from crawler.controller import leases
 from crawler.models import Tick
-from feeds import posting
 from feeds.models import Feed
 from feeds.scheduling.budget import TokenBudget
 from feeds.selection import end_training, select_ranked, select_training
@@ -36,7 +35,6 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
             return None
         swept = leases.sweep(now)
         end_training(now)
-        posting.refresh_population(now)
         training = select_training(now, everything=everything)
         k, budget = _budget(now)
         ranked = select_ranked(now, k, everything=everything)

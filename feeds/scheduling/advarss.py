@@ -26,6 +26,7 @@ class Advarss(Ranking):
     """The ranking of the paper: hourly rates integrated since the last retrieval; c = 0 ignores audience."""
 
     name: ClassVar[str] = "advarss"
+    reads: ClassVar[frozenset[str]] = frozenset({"hourly"})
     c: float = 0.0
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:

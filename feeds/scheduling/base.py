@@ -5,15 +5,15 @@ A policy sees arrays and a time, never a clock or a database; `select` takes the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feeds.scheduling.history import Retrievals
-from feeds.scheduling.rates import Floats, Integers, PeriodicRates
+from feeds.scheduling.rates import HOUR, Floats, Floats32, Integers, PeriodicRates
 
 # The key of a feed that its policy does not want to be retrieved now.
 NEVER = -np.inf
@@ -25,7 +25,9 @@ class FeedStates:
 
     `id`; `last` retrieval that succeeded, epoch seconds, finite (a feed never retrieved: when it was
     added); `hourly`, advaRSS's 24 posting rates; `weekly`, the forecast for 168 hours of week;
-    `subscribers`; `window`, the entries that its document holds, 0 where unknown; `columns`, what a
+    `shape` (n, 168), how many pending articles make a retrieval worth it in each hour of the week
+    (`feeds.scheduling.planning`); `subscribers`; `window`, the entries that its document holds, 0 where
+    unknown; `pending`, articles published and not retrieved, which only a replay knows; `columns`, what a
     policy with a memory of its own keeps per feed (the answer of its `start`, kept current with
     that of its `after_retrieval`). A policy needs only the arrays it names.
     """
@@ -34,8 +36,10 @@ class FeedStates:
     last: Floats
     hourly: PeriodicRates | None = None
     weekly: PeriodicRates | None = None
+    shape: Floats32 | None = None
     subscribers: Floats | None = None
     window: Floats | None = None
+    pending: Integers | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -77,14 +81,22 @@ class Policy(Protocol):
     def name(self) -> str:
         """The public identifier."""
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """What it needs of a feed's state: "hourly", "weekly", "plan" (the shape), "pending"."""
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether the budget bounds its retrievals; else everything due is retrieved."""
+
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """The policy's own columns for n new feeds, each (n,)."""
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """(n,) keys at epoch seconds `now` (one time, or one per feed): bigger first, NEVER not at all.
+        """(n,) keys at epoch seconds `now` (one time, or one per feed): bigger first, NEVER not at all."""
 
-        Without a retrieval a key never falls as time goes on.
-        """
+    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
+        """Own columns of all feeds that the clock makes anew, each (n, ...); asked once a day."""
 
     def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
         """The own columns of the feeds `done.rows`, each (m,), after retrievals that succeeded."""
@@ -97,8 +109,13 @@ class Ranking:
     """A policy that ranks by what every feed has, and remembers nothing of its own."""
 
     __slots__ = ()
+    budgeted: ClassVar[bool] = True
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """No columns."""
+        return {}
+
+    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
         """No columns."""
         return {}
 
@@ -137,23 +154,38 @@ def next_visit(
     *,
     within: float = 1.0,
 ) -> Floats:
-    """When each feed's key reaches the cut-off, by bisection on time.
+    """When each feed's key first reaches the cut-off: hour by hour, then by bisection within the hour.
 
     `now` is the earliest time that counts, one for all or one per feed (its floor). The answer is (n,)
     epoch seconds, not before that time and right to `within` seconds; inf where the key stays below
     for `horizon` seconds.
     """
-    early = np.array(np.broadcast_to(np.asarray(now, dtype=np.float64), len(feeds)))
-    late = early + horizon
-    ready = policy.keys(feeds, early) >= cutoff
-    out_of_reach = policy.keys(feeds, late) < cutoff
-    late[ready] = early[ready]
+    begin = np.array(np.broadcast_to(np.asarray(now, dtype=np.float64), len(feeds)))
+    early, late = begin.copy(), np.full(len(feeds), np.inf)
+    late[policy.keys(feeds, begin) >= cutoff] = -np.inf
+    for step in _steps(horizon):
+        if not (late == np.inf).any():
+            break
+        reached = (late == np.inf) & (policy.keys(feeds, begin + step) >= cutoff)
+        late[reached] = begin[reached] + step
+        early[late == np.inf] = begin[late == np.inf] + step
+    out_of_reach, ready = late == np.inf, late == -np.inf
+    late[out_of_reach | ready] = early[out_of_reach | ready] = begin[out_of_reach | ready]
     while len(feeds) and (late - early).max() > within:
         middle = (early + late) / 2
         reached = policy.keys(feeds, middle) >= cutoff
         late, early = np.where(reached, middle, late), np.where(reached, early, middle)
     late[out_of_reach] = np.inf
     return late
+
+
+def _steps(horizon: float) -> Iterator[float]:
+    """Seconds from now: each hour for two days, then each quarter of a day, and the horizon itself."""
+    passed = HOUR
+    while passed < horizon:
+        yield passed
+        passed += HOUR if passed < 48 * HOUR else 6 * HOUR
+    yield horizon
 
 
 def in_words(seconds: float) -> str:

@@ -1,23 +1,28 @@
 """Posting rates from counts: Gamma-Poisson shrinkage, level by level, for hour-of-week profiles.
 
-A feed's mean is shrunk to the population, its hours of day and days of week to its mean, its hours
-of week to the product of both, so that few articles give a flat profile and many a sharp one.
+A feed's profile is the population's hours of the week, corrected by the feed's own hours of the day; its
+level is its mean over the last weeks, corrected by what the last days brought. Each correction is the
+posterior mean of a factor with a Gamma(a, a) prior: (articles + a) / (articles expected without it + a).
+
+Most feeds post a handful of articles a week, so that finer corrections (days, hours of the week by
+themselves, bursts within a day) cost more in noise than they tell; docs/scheduling.md has the figures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32
 
-LEAST_RATE = 1e-4
-# How many articles of its own a level needs to count as much as what it is shrunk to.
-# The levels are the mean, the hours of day (summed over the days), the days, and the hours of week;
-# on publishers' traces weights three times larger or smaller moved total pending by 1 % at most.
-_LEVELS: tuple[tuple[tuple[int, ...], float], ...] = (((1, 2), 0.5), ((1,), 2.0), ((2,), 8.0), ((), 4.0))
+LEAST_RATE = 1e-5
+# The a of each prior: how many articles of its own a feed needs to count as much as what it is shrunk to.
+_LEVEL, _HOURS, _RECENT = 0.5, 5.0, 4.0
+# An hour's posts say something of the hours beside it: standard deviations of the kernels, in hours.
+_WEEK_WIDTH, _DAY_WIDTH = 0.7, 1.0
 # Rows at once: what a processor's cache holds.
 _BLOCK = 1024
 
@@ -48,30 +53,63 @@ class Population:
             return cls()
         mean = seen.sum() / hours.sum()
         profile = (seen + articles / WEEK_HOURS) / (hours * mean + articles / WEEK_HOURS)
+        profile = smoothed(profile, _WEEK_WIDTH)
         return cls(mean=float(mean), profile=profile / profile.mean())
 
 
-def forecast(counts: ArrayLike, exposure: ArrayLike, population: Population) -> Floats32:
-    """(n, 168) expected articles per hour from (n, 168) counts and hours of exposure.
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What n feeds are expected to post: `level` (n,) articles per hour, `profile` (n, 168) with mean 1."""
 
-    Each level multiplies the one above by a factor with a Gamma(a, a) prior: the posterior mean is
-    (articles + a) / (articles expected by the level above + a).
+    level: Floats
+    profile: Floats32
+
+    def rates(self) -> Floats32:
+        """(n, 168) articles per hour."""
+        return np.maximum(self.level[:, None] * self.profile, LEAST_RATE).astype(np.float32)
+
+
+def forecast(counts: ArrayLike, exposure: ArrayLike, levels: ArrayLike, population: Population) -> Forecast:
+    """From (n, 168) counts and hours of exposure, and `levels` (n, 4).
+
+    `levels` holds the articles of the last weeks and the hours watched in them, then both for the last days;
+    each hour is weighted with the feed's profile.
     """
-    seen, hours = np.atleast_2d(counts), np.atleast_2d(exposure)
-    rates = np.empty(seen.shape, dtype=np.float32)
+    seen, hours, lately = np.atleast_2d(counts), np.atleast_2d(exposure), np.atleast_2d(levels)
+    profile = np.empty(seen.shape, dtype=np.float32)
     for begin in range(0, len(seen), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
-        rates[rows] = _posterior(seen[rows], hours[rows], population)
-    return rates
+        profile[rows] = _profile(seen[rows], hours[rows], population)
+    articles, watched, new_articles, newly_watched = lately.astype(np.float64).T
+    mean = (articles + _LEVEL) / (watched + _LEVEL / population.mean)
+    return Forecast(mean * (new_articles + _RECENT) / (mean * newly_watched + _RECENT), profile)
 
 
-def _posterior(counts: ArrayLike, exposure: ArrayLike, population: Population) -> Floats:
-    """The same for a block of feeds."""
+def _profile(counts: ArrayLike, exposure: ArrayLike, population: Population) -> Floats:
+    """Profiles of a block of feeds."""
     seen = np.asarray(counts, dtype=np.float64).reshape(-1, 7, DAY_HOURS)
     hours = np.asarray(exposure, dtype=np.float64).reshape(-1, 7, DAY_HOURS)
-    rates: Floats = np.broadcast_to(population.mean * population.profile.reshape(7, DAY_HOURS), seen.shape)
-    for axes, articles in _LEVELS:
-        found = seen.sum(axis=axes, keepdims=True)
-        foreseen = (hours * rates).sum(axis=axes, keepdims=True)
-        rates = rates * ((found + articles) / (foreseen + articles))
-    return np.maximum(rates, LEAST_RATE).reshape(-1, WEEK_HOURS)
+    week = population.profile.reshape(1, 7, DAY_HOURS)
+    usual = hours * week
+    mean = (seen.sum(axis=(1, 2)) + _LEVEL) / (usual.sum(axis=(1, 2)) + _LEVEL / population.mean)
+    found = smoothed(seen.sum(axis=1), _DAY_WIDTH)
+    foreseen = smoothed(usual.sum(axis=1) * mean[:, None], _DAY_WIDTH)
+    profile = week * ((found + _HOURS) / (foreseen + _HOURS))[:, None, :]
+    profile /= profile.mean(axis=(1, 2), keepdims=True)
+    return profile.reshape(-1, WEEK_HOURS)
+
+
+def smoothed(table: Floats, width: float) -> Floats:
+    """Each value spread over its neighbours on a circle (last axis) by a Gaussian of that many hours."""
+    spread: Floats = table @ _spread(table.shape[-1], width)
+    return spread
+
+
+@cache
+def _spread(size: int, width: float) -> Floats:
+    """(size, size) how much of each value goes where; the rows sum to 1."""
+    places = np.arange(size)
+    apart = np.abs(places[:, None] - places)
+    weights: Floats = np.exp(-0.5 * (np.minimum(apart, size - apart) / width) ** 2)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights

@@ -1,9 +1,10 @@
 """The default policy: rank by the waiting that a retrieval would end (Whittle index for article delay).
 
 By Little's law total pending articles over time are total article delay. For one feed with a price per
-retrieval the optimal stopping key is W(now) = w * integral of (s - last) * rate(s) ds since the last
-retrieval, w * rate * age^2 / 2 when flat, which leads to the square-root allocation of Sia, Cho
-and Cho 2007.
+retrieval and a flat rate the optimal stopping key is W = w * rate * age^2 / 2 = w * n^2 / (2 * rate), n the
+expected new articles since the last retrieval, which leads to the square-root allocation of Sia, Cho and
+Cho 2007. Where the rate changes with the hours, the n at which a retrieval is worth its price does, too:
+`feeds.scheduling.planning` finds it, and the key is w * (n / shape(now))^2 / (2 * mean rate).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 
 from feeds.scheduling.advarss import audience
 from feeds.scheduling.base import Explanation, FeedStates, Ranking, in_words
-from feeds.scheduling.rates import HOUR, Floats
+from feeds.scheduling.forecast import LEAST_RATE
+from feeds.scheduling.rates import HOUR, Floats, between_hours
 
 # Above every key that waiting can reach (an age of centuries to the power of MOST_BETA), as a factor,
 # which leaves the digits of what it multiplies.
@@ -25,15 +27,16 @@ MOST_BETA = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Freshness(Ranking):
-    """Feeds about to lose articles first, then by W.
+    """Feeds about to lose articles first, then by the planned W.
 
-    `c` weighs subscribers (0: not at all). `beta` chooses another member of the family
+    `c` weighs subscribers (0: not at all). `beta` chooses a member of the unplanned family
     key = w * n * age^beta, n expected new articles and age in hours: 0 is advaRSS's rule, 1 is W
-    where rates are flat, up to 20 approaches round robin; None is W itself. A feed goes first when
+    where rates are flat, up to 20 approaches round robin; None is the planned W. A feed goes first when
     the expected new articles reach `overflow` of the entries that its document holds.
     """
 
     name: ClassVar[str] = "freshness"
+    reads: ClassVar[frozenset[str]] = frozenset({"weekly", "plan"})
     c: float = 0.0
     beta: float | None = None
     overflow: float = 0.5
@@ -43,7 +46,10 @@ class Freshness(Ranking):
             raise ValueError(f"beta is a number from 0 to {MOST_BETA:g}, not {self.beta}")
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """W in article-hours (or the family's key), or how full the window is, far above all W."""
+        """W in article-hours (or the family's key), or how full the window is, far above all W.
+
+        In hours that are worth less than others a key may fall.
+        """
         expected, keys = self._waiting(feeds, now)
         fill = self._fill(feeds, expected)
         return np.where(fill >= self.overflow, OVERFLOW * fill, keys)
@@ -67,10 +73,10 @@ class Freshness(Ranking):
     def _waiting(self, feeds: FeedStates, now: float | Floats) -> tuple[Floats, Floats]:
         """Expected new articles, and the key of a feed whose window is safe."""
         rates, weight = feeds.rates("weekly"), audience(feeds, self.c)
-        if self.beta is None:
-            expected, waited = rates.integrals(feeds.last, now)
-            return expected, weight * waited / HOUR
         expected = rates.expected(feeds.last, now)
+        if self.beta is None:
+            shape = 1.0 if feeds.shape is None else between_hours(feeds.shape, now)
+            return expected, weight * (expected / shape) ** 2 / (2 * np.maximum(rates.mean(), LEAST_RATE))
         age = np.maximum(now - feeds.last, 0.0) / HOUR
         return expected, weight * expected * age**self.beta
 
@@ -89,6 +95,7 @@ def _row(feeds: FeedStates, i: int) -> FeedStates:
         id=feeds.id[at],
         last=feeds.last[at],
         weekly=feeds.rates("weekly").take(at),
+        shape=None if feeds.shape is None else feeds.shape[at],
         subscribers=None if feeds.subscribers is None else feeds.subscribers[at],
         window=None if feeds.window is None else feeds.window[at],
     )

@@ -13,17 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from feeds.scheduling.forecast import Population, forecast
+from feeds.scheduling.forecast import Forecast, Population, forecast
 from feeds.scheduling.rates import DAY_HOURS, HOUR, WEEK_HOURS, Floats, Floats32, Integers, exposure, hour_of
 
 # advaRSS starts all feeds at one rate and never lets one fall to nothing, or it would not be seen again.
+# The paper calls its rates an average over the history: the start counts as one day of it.
 START_RATE = 0.1
 LEAST_RATE = 1e-3
-# Weight of one hour of evidence in an hourly rate. An hour of day is seen once a day, so that a rate
-# remembers some fifty days; with ten days the ranking starves feeds after a short silence (total
-# pending on publishers' traces rises by half).
-HOURLY_GAIN = 0.02
-HALF_LIFE = 2 * 7 * 86400.0
+DAY = 86400.0
+# How fast the profile, the level of the weeks and that of the days fade. On publishers' and communities'
+# traces half as long or twice as long moves total pending by less than 1 %.
+HALF_LIFE = 56 * DAY
+LEVEL_HALF_LIVES = (28 * DAY, 3 * DAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +75,36 @@ class Retrievals:
 class Histories:
     """Posting histories of n feeds, changed in place by `observe`.
 
-    `hourly` (n, 24) articles per hour; `counts` (n, 168) articles and `exposure` (n, 168) hours watched
-    for each hour of the week (Monday first), both fading with a half-life.
+    `hourly` (n, 24) articles per hour, means over the `days` (n,) watched (rank by `hourly_rates`); `counts`
+    (n, 168) articles and `exposure` (n, 168) hours watched for each hour of the week (Monday first), fading
+    over months; `levels` (n, 4) articles and hours watched (weighted with the feed's profile) that fade over
+    weeks, then both fading over days.
     """
 
     hourly: Floats32
+    days: Floats32
     counts: Floats32
     exposure: Floats32
+    levels: Floats32
 
     @classmethod
     def start(cls, n: int) -> Histories:
         """Histories of n feeds of which nothing is known."""
         return cls(
             hourly=np.full((n, DAY_HOURS), START_RATE, dtype=np.float32),
+            days=np.zeros(n, dtype=np.float32),
             counts=np.zeros((n, WEEK_HOURS), dtype=np.float32),
             exposure=np.zeros((n, WEEK_HOURS), dtype=np.float32),
+            levels=np.zeros((n, 4), dtype=np.float32),
         )
+
+    def hourly_rates(self, rows: Integers | slice = slice(None)) -> Floats32:
+        """(m, 24) advaRSS's rates of these feeds, never below their minimum."""
+        return np.maximum(self.hourly[rows], np.float32(LEAST_RATE))
+
+    def forecast(self, population: Population, rows: Integers | slice = slice(None)) -> Forecast:
+        """What is expected of these feeds."""
+        return forecast(self.counts[rows], self.exposure[rows], self.levels[rows], population)
 
     def observe(self, done: Retrievals, population: Population, half_life: float = HALF_LIFE) -> None:
         """Enter what m retrievals brought.
@@ -98,23 +113,27 @@ class Histories:
         `half_life` is in seconds of the feed's time. The first retrieval of a feed has no `last`: its
         document may serve, with `last` the oldest published time in it.
         """
+        self.observe_hours(done)
         rows = done.rows
-        self.hourly[rows] = _hourly_after(self.hourly[rows], done)
-        fade = np.exp2(-np.maximum(done.now - done.last, 0.0) / half_life).astype(np.float32)[:, None]
-        profile = forecast(self.counts[rows], self.exposure[rows], population)
+        passed = np.maximum(done.now - done.last, 0.0)
+        fade = np.exp2(-passed / half_life).astype(np.float32)[:, None]
+        profile = self.forecast(population, rows).profile
         watched = exposure(done.last, done.now, WEEK_HOURS)
         self.counts[rows] = self.counts[rows] * fade + _placed(done, watched, profile)
         self.exposure[rows] = self.exposure[rows] * fade + watched
+        lately = np.stack([done.new, (watched * profile).sum(axis=1)], axis=1)
+        fades = np.exp2(-passed[:, None] / np.repeat(LEVEL_HALF_LIVES, 2)).astype(np.float32)
+        self.levels[rows] = self.levels[rows] * fades + np.tile(lately, 2)
 
-
-def _hourly_after(rates: Floats32, done: Retrievals) -> Floats:
-    """advaRSS's rates after retrievals: each hour since the last one moves towards the interval's mean."""
-    hours = exposure(done.last, done.now, DAY_HOURS)
-    # Two retrievals in one second: the mean rate of nothing is nothing, and no hour has moved.
-    mean = done.new / np.maximum((done.now - done.last) / HOUR, 1 / HOUR)
-    gain = 1 - (1 - HOURLY_GAIN) ** hours
-    moved: Floats = np.maximum(rates + gain * (mean[:, None] - rates), LEAST_RATE)
-    return moved
+    def observe_hours(self, done: Retrievals) -> None:
+        """Enter them in advaRSS's rates alone: each hour since the last retrieval had the interval's mean."""
+        rows, hours = done.rows, exposure(done.last, done.now, DAY_HOURS)
+        # Two retrievals in one second: the mean rate of nothing is nothing, and no hour has moved.
+        mean = done.new / np.maximum((done.now - done.last) / HOUR, 1 / HOUR)
+        known = 1 + self.days[rows][:, None]
+        moved = (self.hourly[rows] * known + hours * mean[:, None]) / (known + hours)
+        self.hourly[rows] = moved
+        self.days[rows] += np.maximum(done.now - done.last, 0.0) / DAY
 
 
 def _placed(done: Retrievals, watched: Floats, profile: Floats32) -> Floats:

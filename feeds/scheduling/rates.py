@@ -37,6 +37,20 @@ def hour_of(times: ArrayLike, hours: int) -> Integers:
     return np.minimum(into // HOUR, hours - 1).astype(np.int64)
 
 
+def between_hours(table: ArrayLike, now: ArrayLike) -> Floats:
+    """(n,) values at epoch seconds `now` (one time, or one per feed) of a (n, 168) table.
+
+    A value holds at the beginning of its hour, and in between what lies between.
+    """
+    values = np.asarray(table)
+    _, into = _position(np.broadcast_to(np.asarray(now, dtype=np.float64), len(values)), WEEK_HOURS)
+    hour = np.minimum((into // HOUR).astype(np.int64), WEEK_HOURS - 1)
+    share = into / HOUR - hour
+    row = np.arange(len(values))
+    between: Floats = values[row, hour] * (1 - share) + values[row, (hour + 1) % WEEK_HOURS] * share
+    return between
+
+
 def exposure(last: ArrayLike, now: ArrayLike, hours: int) -> Floats:
     """How long each hour of the period was covered by (last, now].
 
@@ -101,6 +115,11 @@ class PeriodicRates:
         """(n,) articles per hour at epoch seconds `now`."""
         n, hours = self.rates.shape
         return self.rates[np.arange(n), hour_of(now, hours)].astype(np.float64)
+
+    def mean(self) -> Floats:
+        """(n,) articles per hour over a whole period."""
+        mean: Floats = self.articles[:, -1] / self.rates.shape[1]
+        return mean
 
     def expected(self, last: ArrayLike, now: ArrayLike) -> Floats:
         """Expected new articles in (last, now]: the integral of rate(s) / 3600 over s.

@@ -8,11 +8,26 @@ from typing import Any
 from feeds.scheduling.advarss import Advarss
 from feeds.scheduling.base import Policy
 from feeds.scheduling.freshness import Freshness
+from feeds.scheduling.full_information import FullInformation
+from feeds.scheduling.min_delay import MinDelay
+from feeds.scheduling.peers import CommaFeed, Miniflux, NewsBlur, NutchAdaptive
 from feeds.scheduling.round_robin import RoundRobin
 from feeds.scheduling.training import AdvarssTraining
 
 POLICIES: dict[str, Callable[..., Policy]] = {
-    made.name: made for made in (RoundRobin, AdvarssTraining, Advarss, Freshness)
+    made.name: made
+    for made in (
+        RoundRobin,
+        MinDelay,
+        AdvarssTraining,
+        Advarss,
+        Miniflux,
+        CommaFeed,
+        NewsBlur,
+        NutchAdaptive,
+        Freshness,
+        FullInformation,
+    )
 }
 
 

@@ -16,6 +16,7 @@ class RoundRobin(Ranking):
     """The feed whose last retrieval is oldest comes first."""
 
     name: ClassVar[str] = "round-robin"
+    reads: ClassVar[frozenset[str]] = frozenset()
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
         """Seconds since the last retrieval."""

@@ -61,6 +61,8 @@ class AdvarssTraining:
     """The training phase as a policy of its own: every feed by its ToE, for ever, the most overdue first."""
 
     name: ClassVar[str] = "advarss-training"
+    reads: ClassVar[frozenset[str]] = frozenset()
+    budgeted: ClassVar[bool] = False
     tick: float = 600.0
     max_ticks: int | None = None
 
@@ -73,6 +75,10 @@ class AdvarssTraining:
         """Seconds since ToE reached zero."""
         overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
         return np.where(overdue >= 0, overdue, NEVER)
+
+    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
+        """No columns but by retrievals."""
+        return {}
 
     def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
         """New m, t and due of the retrieved feeds."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
-from feeds.models import PostingHistory, PostingPopulation
-from feeds.posting import histories, hour_tables, observe, population, refresh_population
+from feeds.models import PostingHistory
+from feeds.posting import histories, hour_tables, observe
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +39,8 @@ def test_histories_come_in_the_order_asked_for_and_start_anew_for_strangers():
     tables = histories([quiet.id, stranger.id, busy.id])
     assert tables.counts.sum(axis=1).tolist() == pytest.approx([0, 0, 5])
     assert tables.exposure.sum(axis=1).tolist() == pytest.approx([2, 0, 2], abs=0.01)
+    assert tables.levels[:, 0].tolist() == pytest.approx([0, 0, 5])
+    assert tables.days.tolist() == pytest.approx([2 / 24, 0, 2 / 24])
 
 
 def test_what_is_learned_raises_what_is_expected():
@@ -55,16 +57,3 @@ def test_the_past_in_a_first_document_is_not_taught_to_the_paper_s_hourly_rates(
     untaught, taught = histories([feed.id, other.id]).hourly
     assert np.ptp(untaught) == 0
     assert np.ptp(taught) > 0
-
-
-def test_the_population_is_the_sum_of_all_and_made_anew_once_an_hour():
-    now = datetime.now(UTC)
-    enter(make_feed().id, NOON, *[NOON - 60] * 5)
-    refresh_population(now)
-    assert np.frombuffer(PostingPopulation.objects.get().week_counts).sum() == pytest.approx(5)
-    enter(make_feed().id, NOON, *[NOON - 60] * 7)
-    refresh_population(now + timedelta(minutes=30))
-    assert np.frombuffer(PostingPopulation.objects.get().week_counts).sum() == pytest.approx(5)
-    refresh_population(now + timedelta(minutes=61))
-    assert np.frombuffer(PostingPopulation.objects.get().week_counts).sum() == pytest.approx(12)
-    assert population() != type(population())()

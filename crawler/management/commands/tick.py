@@ -17,6 +17,7 @@ from crawler.controller.tick import tick
 from crawler.inline import work_off
 from crawler.models import Tick
 from crawler.tasks import dispatch
+from feeds import planning
 from feeds.models import Feed, Retrieval
 
 
@@ -38,10 +39,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, now: bool, json: bool, wait: float, **options: Any) -> None:
         started = datetime.now(UTC)
+        workers = pulses.alive(started, timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS))
+        if not workers and planning.claim(started):
+            planning.plan(started)
         done = tick(started, everything=now)
         if done is None:
             raise CommandError("another controller is in the middle of a tick; try again")
-        workers = pulses.alive(started, timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS))
         if workers:
             dispatch()
         _wait(wait, by_workers=workers)

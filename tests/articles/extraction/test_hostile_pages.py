@@ -43,7 +43,7 @@ def test_it_ends_soon(name: str) -> None:
         found: object = extract_page(HEAD + HOSTILE[name], url=URL, content_type="text/html")
     except ExtractionError as error:
         found = error.kind
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 5  # of the deadline's 30; a busy machine needs twice its usual time
     assert found == "too-large" or (isinstance(found, PageDocument) and found.title == "t")
 
 

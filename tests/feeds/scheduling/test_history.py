@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from feeds.scheduling.forecast import Population, forecast
-from feeds.scheduling.history import HOURLY_GAIN, LEAST_RATE, START_RATE, Histories, Retrievals, pack, unpack
+from feeds.scheduling.history import LEAST_RATE, START_RATE, Histories, Retrievals, pack, unpack
 
 HOUR, DAY, WEEK = 3600.0, 86400.0, 7 * 86400.0
 MONDAY = 1767571200.0
@@ -28,8 +28,8 @@ def test_all_feeds_start_with_one_rate() -> None:
 
 def test_new_articles_are_spread_over_the_hours_since_the_last_retrieval() -> None:
     hourly = observed([0], MONDAY + 9 * HOUR, MONDAY + 12 * HOUR, [30]).hourly[0]
-    # Ten an hour from 9 to 12; one hour of evidence moves a rate by its gain.
-    assert hourly[9:12] == pytest.approx([START_RATE + HOURLY_GAIN * (10 - START_RATE)] * 3)
+    # Ten an hour from 9 to 12; the start counts as one day, so that the mean of two lies between.
+    assert hourly[9:12] == pytest.approx([(START_RATE + 10) / 2] * 3)
     assert set(np.delete(hourly, [9, 10, 11])) == {np.float32(START_RATE)}
 
 
@@ -41,7 +41,8 @@ def test_an_hour_that_was_half_covered_moves_less() -> None:
 def test_a_rate_never_falls_below_its_minimum() -> None:
     histories = Histories.start(1)
     histories.observe(Retrievals.of([0], MONDAY, MONDAY + 400 * DAY, [0]), ANYONE)
-    assert histories.hourly[0] == pytest.approx([LEAST_RATE] * 24)
+    assert histories.hourly[0].max() < LEAST_RATE
+    assert histories.hourly_rates()[0] == pytest.approx([LEAST_RATE] * 24)
 
 
 def test_published_times_place_articles_in_their_hour_of_the_week() -> None:
@@ -72,7 +73,8 @@ def test_undated_articles_follow_the_feeds_own_profile() -> None:
     begin = MONDAY + 8 * WEEK
     histories.observe(Retrievals.of([0], begin, begin + 4 * HOUR, [10]), ANYONE, half_life=1e15)
     added = histories.counts[0] - before
-    assert added[2] > 8
+    assert added[:4].argmax() == 2
+    assert added[2] > 3 * added[0]
     assert added.sum() == pytest.approx(10, rel=1e-5)
 
 
@@ -136,47 +138,83 @@ def test_a_stored_row_of_another_length_is_refused() -> None:
 # From here on: rates from counts.
 
 
+def rates_of(counts: np.ndarray, hours: float, population: Population = ANYONE) -> np.ndarray:
+    """(168,) rates of a feed watched so long in every hour of the week, its last days like the rest."""
+    watched = np.full(168, hours)
+    level = [counts.sum(), watched.sum()]
+    return forecast(counts, watched, [[*level, *level]], population).rates()[0]
+
+
 def test_a_feed_that_was_never_seen_is_like_the_population() -> None:
     profile = np.linspace(0.5, 1.5, 168)
-    rates = forecast(np.zeros(168), np.zeros(168), Population(mean=0.2, profile=profile))
-    assert rates[0] == pytest.approx(0.2 * profile)
+    rates = rates_of(np.zeros(168), 0.0, Population(mean=0.2, profile=profile))
+    assert rates == pytest.approx(0.2 * profile)
 
 
 def test_many_articles_outweigh_the_prior() -> None:
     rng = np.random.default_rng(5)
-    true = rng.uniform(1, 9, 168)
-    rates = forecast(true * 1000, np.full(168, 1000.0), ANYONE)[0]
-    assert rates == pytest.approx(true, rel=0.02)
+    hours = np.repeat(rng.uniform(1, 9, 4), 6)  # of the day, changing slowly
+    rates = rates_of(np.tile(hours, 7) * 1000, 1000.0)
+    inside = np.arange(168) % 6 // 2 == 1
+    assert rates[inside] == pytest.approx(np.tile(hours, 7)[inside], rel=0.05)
 
 
 def test_one_article_hardly_bends_a_profile() -> None:
     counts = np.zeros(168)
     counts[40] = 1
-    rates = forecast(counts, np.full(168, 4.0), ANYONE)[0]
-    assert rates.max() < 4 * np.median(rates)
-    assert rates.argmax() == 40
+    rates = rates_of(counts, 4.0)
+    assert rates.max() < 1.2 * np.median(rates)
+    assert rates.argmax() % 24 == 40 % 24
 
 
 def test_an_hour_of_day_teaches_the_same_hour_of_other_days() -> None:
     counts = np.zeros((7, 24))
     counts[:4, 9] = 10
-    rates = forecast(counts.ravel(), np.full(168, 4.0), ANYONE)[0].reshape(7, 24)
+    rates = rates_of(counts.ravel(), 4.0).reshape(7, 24)
     assert rates[5, 9] > 3 * rates[5, 3]
 
 
+def test_an_hour_teaches_a_little_of_the_hours_beside_it() -> None:
+    counts = np.zeros((7, 24))
+    counts[:, 0] = 10
+    first, second, *_, last = rates_of(counts.ravel(), 4.0)[:24]
+    assert first > second > rates_of(counts.ravel(), 4.0)[12]
+    assert second == pytest.approx(last, rel=1e-3)  # the day is a circle
+
+
+def test_the_last_days_move_the_level_and_leave_the_profile() -> None:
+    counts, exposure = np.full((1, 168), 10.0), np.full((1, 168), 10.0)
+    usual = forecast(counts, exposure, [[600.0, 600.0, 72.0, 72.0]], ANYONE)
+    busy = forecast(counts, exposure, [[600.0, 600.0, 144.0, 72.0]], ANYONE)
+    silent = forecast(counts, exposure, [[600.0, 600.0, 0.0, 72.0]], ANYONE)
+    assert usual.level[0] == pytest.approx(1, rel=0.01)
+    assert busy.level[0] == pytest.approx(148 / 76, rel=0.02)
+    assert silent.level[0] == pytest.approx(4 / 76, rel=0.02)
+    assert np.array_equal(busy.profile, silent.profile)
+
+
+def test_a_profile_has_mean_1() -> None:
+    rng = np.random.default_rng(7)
+    counts, exposure = rng.poisson(3.0, (5, 168)), rng.uniform(0, 9, (5, 168))
+    assert forecast(counts, exposure, np.zeros((5, 4)), ANYONE).profile.mean(axis=1) == pytest.approx(
+        1, rel=1e-5
+    )
+
+
 def test_silence_lowers_the_forecast_but_never_to_nothing() -> None:
-    short = forecast(np.zeros(168), np.full(168, 1.0), ANYONE)[0]
-    long = forecast(np.zeros(168), np.full(168, 100.0), ANYONE)[0]
+    short = rates_of(np.zeros(168), 1.0)
+    long = rates_of(np.zeros(168), 100.0)
     assert 0 < long.max() < short.min() < ANYONE.mean
 
 
 def test_the_population_is_the_mean_of_what_was_seen() -> None:
     counts = np.full(168, 1000.0)
-    counts[0] = 3000
+    counts[:3] = 3000
     population = Population.of(counts, np.full(168, 500.0))
     assert population.mean == pytest.approx(counts.sum() / (168 * 500))
     assert population.profile.mean() == pytest.approx(1)
-    assert population.profile[0] == pytest.approx(3, rel=0.05)
+    assert population.profile[1] == pytest.approx(3, rel=0.1)
+    assert 1 < population.profile[3] < 2  # an hour says something of its neighbours
 
 
 def test_a_population_of_nobody_is_the_default() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from feeds.scheduling.base import FeedStates, Policy, cut_off, in_words, next_visit, select
-from feeds.scheduling.rates import PeriodicRates
+from feeds.scheduling.rates import PeriodicRates, between_hours, hour_of
 from feeds.scheduling.registry import POLICIES, make_policy
 from feeds.scheduling.training import due_at
 
@@ -52,13 +52,23 @@ def test_freshness_is_rate_times_age_squared_over_two_when_flat() -> None:
     assert make_policy("freshness").keys(states([6], [0.3]), NOW)[0] == pytest.approx(0.3 * 36 / 2)
 
 
-def test_freshness_counts_when_articles_are_published_not_only_how_many() -> None:
-    # Both feeds expect 4 articles in 4 hours; the first's came in the first hour, the second's in the last.
-    rates = np.zeros((2, 168))
-    rates[0, 8], rates[1, 11] = 4, 4
-    feeds = FeedStates(id=np.array([1, 2]), last=np.full(2, NOW - 4 * HOUR), weekly=PeriodicRates.of(rates))
-    # A retrieval brings no less, but early articles tell that the feed may be left a while after it.
-    assert make_policy("freshness").keys(feeds, NOW) == pytest.approx([4 * 0.5, 4 * 3.5])
+def test_freshness_waits_where_a_plan_asks_for_more_pending_articles() -> None:
+    shape = np.ones((2, 168), dtype=np.float32)
+    shape[1] = 2
+    planned = states([6, 6], [0.3, 0.3], shape=shape)
+    assert make_policy("freshness").keys(planned, NOW) == pytest.approx([0.3 * 18, 0.3 * 18 / 4])
+
+
+def test_a_plan_holds_at_the_beginning_of_an_hour_and_in_between_what_lies_between() -> None:
+    shape = np.ones((1, 168), dtype=np.float32)
+    hour = int(hour_of(NOW, 168))
+    shape[0, hour] = 2
+    feeds = states([6], [0.3], shape=shape)
+    begin = NOW // HOUR * HOUR
+    assert between_hours(shape, begin)[0] == pytest.approx(2)
+    assert between_hours(shape, begin + HOUR / 2)[0] == pytest.approx(1.5)
+    assert between_hours(shape, begin - HOUR / 4)[0] == pytest.approx(1.75)
+    assert make_policy("freshness").keys(feeds, begin)[0] < 0.3 * 36 / 2
 
 
 def test_round_robin_takes_the_oldest_first() -> None:
@@ -229,7 +239,7 @@ def test_it_explains_round_robin() -> None:
 
 
 def test_an_unknown_policy_is_named_with_the_choices() -> None:
-    with pytest.raises(ValueError, match=r"'fifo'.*advarss, advarss-training, freshness, round-robin"):
+    with pytest.raises(ValueError, match=r"'fifo'.*advarss, advarss-training, commafeed, .*round-robin"):
         make_policy("fifo")
 
 

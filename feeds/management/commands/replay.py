@@ -1,0 +1,145 @@
+"""`manage.py replay TRACE.csv.gz`: scheduling policies beside each other on recorded posting times."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from feeds.replay.comparison import Comparison, Options, compare
+from feeds.replay.metrics import Metrics
+from feeds.replay.simulation import Setup
+from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
+from feeds.scheduling.registry import POLICIES
+
+AUDIENCE = 0.1
+BAR = 40
+COLUMNS = (
+    ("pending", "total_pending", "{:.2f}"),
+    ("max", "max_pending", "{:.2f}"),
+    ("daily max", "daily_max_pending", "{:.2f}"),
+    ("delay min", "delay_mean", "{:.1f}"),
+    ("p50", "delay_p50", "{:.0f}"),
+    ("p95", "delay_p95", "{:.0f}"),
+    ("p99", "delay_p99", "{:.0f}"),
+    ("retrievals", "retrievals", "{}"),
+    ("new each", "new_per_retrieval", "{:.3f}"),
+    ("lost", "lost", "{}"),
+)
+
+
+class Command(BaseCommand):
+    """A table, or one JSON object; needs no database."""
+
+    help = "Replay posting times with scheduling policies and compare how fresh each keeps the feeds."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("trace", type=Path, metavar="TRACE.csv.gz", help="columns feed,published")
+        parser.add_argument("--policy", nargs="+", action="extend", metavar="NAME", help="default: all")
+        parser.add_argument("--budget", type=_positive, default=0.15, help="retrievals per feed and hour")
+        parser.add_argument("--tick", type=_positive, default=600.0, metavar="SECONDS")
+        parser.add_argument("--train-days", type=_not_negative, default=28.0, help="not measured")
+        parser.add_argument("--beta", type=_not_negative, help="freshness ranks by n * age^beta instead")
+        parser.add_argument("--subscribers", type=Path, metavar="FILE", help="columns feed,subscribers")
+        parser.add_argument("--window", type=int, default=0, help="entries a document holds (0: all)")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, trace: Path, **options: Any) -> None:
+        names = list(dict.fromkeys(options["policy"] or POLICIES))
+        try:
+            posts = read_trace(trace)
+            setup = _setup(posts, options)
+            made = Options(options["beta"], AUDIENCE if setup.subscribers is not None else 0.0)
+            done = compare(posts, names, setup, made, processes=os.cpu_count() or 1, progress=_bar())
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
+        except ValueError as error:  # TraceError is one
+            raise CommandError(str(error)) from error
+        self.stdout.write(json.dumps(done.as_json()) if options["json"] else table(done))
+
+
+def _setup(trace: Trace, options: dict[str, Any]) -> Setup:
+    if options["window"] < 0:
+        raise TraceError("--window must be 0 or a number of entries")
+    days = (trace.published[-1] - trace.start) / 86400
+    if days <= options["train_days"]:
+        raise TraceError(f"{trace.name} is {days:.1f} days long: nothing is left to measure")
+    subscribers = read_subscribers(options["subscribers"], trace) if options["subscribers"] else None
+    return Setup(
+        budget=options["budget"],
+        tick=options["tick"],
+        train_days=options["train_days"],
+        window=options["window"],
+        subscribers=subscribers,
+        seed=options["seed"],
+    )
+
+
+def table(done: Comparison) -> str:
+    """A line for each policy, with its total pending relative to advarss and to the flat optimum."""
+    base = next((r.metrics.total_pending for r in done.results if r.policy == "advarss"), 0.0)
+    head = ["policy", "x advarss", "x flat", *(title for title, _, _ in COLUMNS)]
+    lines = [head] + [
+        [
+            result.policy,
+            _times(result.metrics.total_pending, base),
+            _times(result.metrics.total_pending, done.flat_optimum),
+            *_cells(result.metrics),
+        ]
+        for result in done.results
+    ]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    rows = (
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
+        for line in lines
+    )
+    summary = (
+        f"{done.trace}: {done.feeds} feeds, {done.articles} articles; flat optimum {done.flat_optimum:.2f}"
+    )
+    return "\n".join([summary, *rows])
+
+
+def _cells(metrics: Metrics) -> list[str]:
+    return [form.format(getattr(metrics, name)) for _, name, form in COLUMNS]
+
+
+def _times(value: float, base: float) -> str:
+    return f"{value / base:.3f}" if base else ""
+
+
+def _bar() -> Any:
+    """Draws on a terminal's stderr; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+
+    def draw(share: float) -> None:
+        full = round(BAR * share)
+        end = "\r\033[K" if share >= 1 else ""
+        sys.stderr.write(f"\r[{'#' * full}{'.' * (BAR - full)}] {share:4.0%}{end}")
+        sys.stderr.flush()
+
+    return draw
+
+
+def _positive(text: str) -> float:
+    value = _not_negative(text)
+    if value == 0:
+        raise ArgumentTypeError("must be more than 0")
+    return value
+
+
+def _not_negative(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no number") from None
+    if not 0 <= value < float("inf"):
+        raise ArgumentTypeError(f"{text} must be a number, 0 or more")
+    return value

@@ -1,0 +1,200 @@
+"""Policies beside each other on one trace: at one budget, in as many processes as there are processors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from feeds.replay.metrics import Metrics, Recorder
+from feeds.replay.simulation import Progress, Setup, flat_optimum, simulate
+from feeds.replay.trace import DAY, Trace
+from feeds.scheduling.base import Policy
+from feeds.scheduling.min_delay import MinDelay
+from feeds.scheduling.peers import Intervals
+from feeds.scheduling.rates import Floats
+from feeds.scheduling.registry import POLICIES, make_policy
+
+_RUNS = 6
+_NEAR = 0.005
+_PERCENTILES = np.arange(1, 100)
+_WEIGHING = {"min-delay", "advarss", "freshness", "full-information"}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One policy's replay: `pending_by_hour` (24,) UTC, `delays` the percentiles 1 to 99 in minutes.
+
+    `scale` is what an interval policy's intervals were multiplied with to spend the budget, else 1.
+    """
+
+    policy: str
+    metrics: Metrics
+    pending_by_hour: list[float]
+    delays: list[float]
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All results in the order asked for."""
+
+    trace: str
+    feeds: int
+    articles: int
+    flat_optimum: float
+    results: tuple[Result, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of `manage.py replay --json`."""
+        return {
+            "trace": self.trace,
+            "feeds": self.feeds,
+            "articles": self.articles,
+            "flat_optimum": self.flat_optimum,
+            "policies": {result.policy: asdict(result.metrics) for result in self.results},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of the policies: `beta` of freshness, `c` the weight of a subscriber."""
+
+    beta: float | None = None
+    c: float = 0.0
+
+
+def compare(
+    trace: Trace,
+    names: Sequence[str],
+    setup: Setup,
+    options: Options,
+    *,
+    processes: int,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Replay the trace with every policy. Raises ValueError for a policy or setting that there is not."""
+    for name in names:
+        _made(name, setup, options, len(trace.feeds))
+    shares = get_context("fork").Array("d", len(names))
+    tell = progress or (lambda _share: None)
+    with ProcessPoolExecutor(
+        min(processes, len(names)), get_context("fork"), initializer=_hold, initargs=(trace, shares)
+    ) as pool:
+        # The longest first, so that no processor ends alone.
+        order = sorted(range(len(names)), key=lambda i: _LONG.get(names[i], 0), reverse=True)
+        futures: dict[Future[Result], int] = {
+            pool.submit(_replay_held, i, names[i], setup, options): i for i in order
+        }
+        results: dict[int, Result] = {}
+        waiting = set(futures)
+        while waiting:
+            try:
+                for future in as_completed(waiting, timeout=0.2):
+                    results[futures[future]] = future.result()
+                    waiting.discard(future)
+                    tell(sum(shares[:]) / len(names))
+            except TimeoutError:
+                tell(sum(shares[:]) / len(names))
+    return Comparison(
+        trace=trace.name,
+        feeds=len(trace.feeds),
+        articles=len(trace.owner),
+        flat_optimum=flat_optimum(trace, setup),
+        results=tuple(results[i] for i in range(len(names))),
+    )
+
+
+def replay(
+    trace: Trace, name: str, setup: Setup, options: Options, progress: Progress | None = None
+) -> Result:
+    """One policy; interval policies at the scale at which they spend the budget."""
+    policy = _made(name, setup, options, len(trace.feeds))
+    if isinstance(policy, Intervals):
+        return _at_equal_budget(trace, policy, setup, progress)
+    return _result(name, simulate(trace, policy, setup, progress))
+
+
+_LONG = {name: 2 for name, made in POLICIES.items() if isinstance(made, type) and issubclass(made, Intervals)}
+_LONG["freshness"] = 3
+_held: dict[str, Any] = {}
+
+
+def _hold(trace: Trace, shares: Any) -> None:
+    _held.update(trace=trace, shares=shares)
+
+
+def _replay_held(i: int, name: str, setup: Setup, options: Options) -> Result:
+    shares = _held["shares"]
+
+    def tell(share: float) -> None:
+        shares[i] = share
+
+    result = replay(_held["trace"], name, setup, options, tell)
+    tell(1.0)
+    return result
+
+
+def _made(name: str, setup: Setup, options: Options, feeds: int) -> Policy:
+    settings: dict[str, Any] = {"c": options.c} if name in _WEIGHING and options.c else {}
+    if name == MinDelay.name:
+        settings["per_hour"] = max(setup.budget * feeds, 1e-9)
+    if name == "freshness" and options.beta is not None:
+        settings["beta"] = options.beta
+    if name == "advarss-training":
+        settings["tick"] = setup.tick
+    return make_policy(name, **settings)
+
+
+def _at_equal_budget(trace: Trace, policy: Policy, setup: Setup, progress: Progress | None) -> Result:
+    """Find the factor on all intervals at which as many retrievals are made as the budget allows.
+
+    Retrievals fall nearly in proportion to the factor until the budget bounds them, so that a few steps of
+    correction do what a bisection would.
+    """
+    goal = _budgeted(trace, setup)
+    scale, low, high = 1.0, 0.0, math.inf
+    best: Result | None = None
+    for run in range(_RUNS):
+
+        def tell(share: float, run: int = run) -> None:
+            if progress is not None:
+                progress((run + share) / _RUNS)
+
+        record = simulate(trace, replace(policy, scale=scale), setup, tell)  # type: ignore[type-var]
+        spent = record.retrievals / goal
+        if best is None or abs(spent - 1) < abs(best.metrics.retrievals / goal - 1):
+            best = _result(policy.name, record, scale)
+        enough = spent >= 1 - _NEAR
+        # Far below the right factor the budget is spent as well, with everything overdue at once.
+        if spent == 0 or (abs(spent - 1) <= _NEAR and (low > 0 or not enough or high < math.inf)):
+            break
+        low, high = (scale, high) if enough else (low, scale)
+        scale = _next_scale(scale, spent, low, high)
+    return best or _result(policy.name, Recorder())
+
+
+def _next_scale(scale: float, spent: float, low: float, high: float) -> float:
+    """Between the largest factor known to spend the budget and the smallest known not to."""
+    if high == math.inf:
+        return scale * 2
+    if low == 0.0:
+        return scale * min(spent * math.sqrt(spent), 0.9)
+    return math.sqrt(low * high)
+
+
+def _budgeted(trace: Trace, setup: Setup) -> float:
+    """Retrievals that the measured part's budget allows."""
+    seconds = float(trace.published[-1]) - trace.start - setup.train_days * DAY + setup.tick
+    return max(seconds, 0.0) / 3600 * setup.budget * len(trace.feeds)
+
+
+def _result(name: str, record: Recorder, scale: float = 1.0) -> Result:
+    delays: Floats = record.all_delays()
+    percentiles = np.percentile(delays, _PERCENTILES).tolist() if len(delays) else []
+    return Result(name, record.metrics(), record.by_hour().tolist(), percentiles, scale)

@@ -1,0 +1,82 @@
+"""What a crawler would know at each tick of a replay: histories, rates and plans from retrievals alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from feeds.scheduling.base import FeedStates, Policy
+from feeds.scheduling.forecast import Population
+from feeds.scheduling.history import Histories, Retrievals
+from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
+from feeds.scheduling.rates import WEEK_HOURS, Integers, PeriodicRates
+
+if TYPE_CHECKING:
+    from feeds.replay.simulation import Setup
+
+
+class Learner:
+    """The states of n feeds, kept current; only the tables that the policy reads are kept."""
+
+    def __init__(self, policy: Policy, n: int, start: float, setup: Setup) -> None:
+        self._policy = policy
+        self._setup = setup
+        self._histories = Histories.start(n)
+        self._population = Population()
+        self._plan_until = start
+        self._hourly = PeriodicRates.of(self._histories.hourly_rates()) if "hourly" in policy.reads else None
+        self._weekly = self._forecast() if "weekly" in policy.reads else None
+        self._shape = np.ones((n, WEEK_HOURS), dtype=np.float32) if "plan" in policy.reads else None
+        self._prices = np.ones(WEEK_HOURS)
+        self._columns = policy.start(n, start, np.random.default_rng(setup.seed))
+        self._ids = np.arange(n, dtype=np.int64)
+        self._window = np.full(n, float(setup.window)) if setup.window else None
+        self.last = np.full(n, start)
+
+    def states(self, pending: Integers) -> FeedStates:
+        """What the policy may see now."""
+        return FeedStates(
+            id=self._ids,
+            last=self.last,
+            hourly=self._hourly,
+            weekly=self._weekly,
+            shape=self._shape,
+            subscribers=self._setup.subscribers,
+            window=self._window,
+            pending=pending if "pending" in self._policy.reads else None,
+            columns=self._columns,
+        )
+
+    def tick(self, now: float) -> None:
+        """Renew once a day what is known of all feeds together, and the plans that follow from it."""
+        if now < self._plan_until:
+            return
+        self._plan_until = now + PLAN_SECONDS
+        if self._weekly is not None:
+            counts, exposure = self._histories.counts, self._histories.exposure
+            self._population = Population.of(counts.sum(axis=0), exposure.sum(axis=0))
+            self._weekly = self._forecast()
+            if self._shape is not None:
+                per_hour = self._setup.budget * len(self._ids)
+                prices = todays_prices(self._prices, self._weekly.rates, per_hour)
+                plan = planned(self._weekly.rates, prices)
+                self._shape, self._prices = plan.shapes, plan.next_prices(prices)
+        self._columns.update(self._policy.plan(self.states(np.zeros(0, np.int64)), now))
+
+    def learn(self, done: Retrievals) -> None:
+        """Enter a tick's harvest."""
+        rows = done.rows
+        if self._weekly is not None:
+            self._histories.observe(done, self._population)
+            self._weekly.put(rows, self._histories.forecast(self._population, rows).rates())
+        if self._hourly is not None:
+            if self._weekly is None:
+                self._histories.observe_hours(done)
+            self._hourly.put(rows, self._histories.hourly_rates(rows))
+        for name, values in self._policy.after_retrieval(self.states(np.zeros(0, np.int64)), done).items():
+            self._columns[name][rows] = values
+        self.last[rows] = done.now
+
+    def _forecast(self) -> PeriodicRates:
+        return PeriodicRates.of(self._histories.forecast(self._population).rates())

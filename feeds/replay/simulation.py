@@ -1,0 +1,127 @@
+"""One policy driven over one trace: tick, measure, select, retrieve, learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from feeds.replay.learning import Learner
+from feeds.replay.metrics import Recorder
+from feeds.replay.trace import DAY, Trace
+from feeds.scheduling.base import Policy, select
+from feeds.scheduling.history import Retrievals
+from feeds.scheduling.rates import HOUR, Floats, Integers
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How to replay: `budget` retrievals per feed and hour, `tick` seconds, `train_days` not measured.
+
+    `window` entries are all that a document holds (0: no bound); `subscribers` (n,) or None.
+    """
+
+    budget: float = 0.15
+    tick: float = 600.0
+    train_days: float = 28.0
+    window: int = 0
+    subscribers: Floats | None = None
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was retrieved at a tick: epoch seconds and feeds, best first."""
+
+    at: float
+    rows: Integers
+
+
+class Posts:
+    """A trace as a crawler with this tick meets it: what is published and what is still pending."""
+
+    def __init__(self, trace: Trace, tick: float) -> None:
+        self.feeds = len(trace.feeds)
+        self._owner = trace.owner
+        # A post is there at the first tick at or after its time.
+        first = np.ceil((trace.published - trace.start) / tick - 1e-9).astype(np.int64)
+        self.ticks = int(first[-1]) + 1
+        self._until = np.searchsorted(first, np.arange(self.ticks), side="right")
+        order = np.lexsort((trace.published, trace.owner))
+        self._times = trace.published[order]
+        self._taken = np.searchsorted(trace.owner[order], np.arange(self.feeds))
+        self._seen = 0
+        self.pending = np.zeros(self.feeds, dtype=np.int64)
+
+    def publish(self, tick: int) -> None:
+        """Let everything be pending that is there at this tick; ticks come in their order."""
+        fresh = self._owner[self._seen : self._until[tick]]
+        self.pending += np.bincount(fresh, minlength=self.feeds)
+        self._seen = self._until[tick]
+
+    def retrieve(self, rows: Integers, last: Floats, now: float, window: int) -> tuple[Retrievals, int]:
+        """What retrievals of these feeds bring, and how many articles had left their documents."""
+        waiting = self.pending[rows]
+        kept = np.minimum(waiting, window) if window else waiting
+        owner = np.repeat(np.arange(len(rows)), kept)
+        # The newest stay in the document.
+        first = self._taken[rows] + waiting - kept
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(kept) - kept, kept)
+        published = self._times[first[owner] + place]
+        self._taken[rows] += waiting
+        self.pending[rows] = 0
+        done = Retrievals(rows, last[rows], np.full(len(rows), now), kept, owner, published)
+        return done, int((waiting - kept).sum())
+
+
+def flat_optimum(trace: Trace, setup: Setup) -> float:
+    """The least total pending that constant intervals allow: (sum of sqrt(lambda))^2 / (2 K).
+
+    lambda are the true mean rates of the measured part, K the retrievals per hour.
+    """
+    posts = Posts(trace, setup.tick)
+    begin = trace.start + setup.train_days * DAY
+    hours = (trace.start + posts.ticks * setup.tick - begin) / HOUR
+    measured = np.bincount(trace.owner[trace.published >= begin], minlength=posts.feeds)
+    if hours <= 0 or setup.budget <= 0:
+        return 0.0
+    return float(np.sqrt(measured / hours).sum() ** 2 / (2 * setup.budget * posts.feeds))
+
+
+def simulate(
+    trace: Trace,
+    policy: Policy,
+    setup: Setup,
+    progress: Progress | None = None,
+    told: Callable[[Selection], None] | None = None,
+) -> Recorder:
+    """Replay the trace; `progress` hears the share that is done, `told` every tick's selection."""
+    posts, record = Posts(trace, setup.tick), Recorder()
+    learner = Learner(policy, posts.feeds, trace.start, setup)
+    tokens, worth = 0.0, setup.budget * posts.feeds * setup.tick / HOUR
+    allowed = np.ones(posts.feeds, dtype=bool)
+    for tick in range(posts.ticks):
+        now = trace.start + tick * setup.tick
+        posts.publish(tick)
+        measured = tick * setup.tick >= setup.train_days * DAY
+        if measured:
+            record.tick(now, posts.pending)
+        learner.tick(now)
+        tokens += worth
+        k = int(tokens + 1e-9)
+        tokens -= k
+        states = learner.states(posts.pending)
+        rows = select(states, policy.keys(states, now), allowed, k if policy.budgeted else posts.feeds)
+        done, lost = posts.retrieve(rows, learner.last, now, setup.window)
+        if measured:
+            record.retrieved(len(rows), now - done.published, lost)
+        if len(rows):
+            learner.learn(done)
+        if told is not None:
+            told(Selection(now, rows))
+        if progress is not None and tick % 500 == 0:
+            progress(tick / posts.ticks)
+    return record

@@ -1,0 +1,125 @@
+"""Traces of posting times: a CSV file with the columns feed and published (epoch seconds)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from feeds.scheduling.rates import Floats, Integers
+
+DAY = 86400.0
+MOST_POSTS = 20_000_000
+MOST_FEEDS = 200_000
+MOST_DAYS = 4_000
+_GZIP = b"\x1f\x8b"
+
+
+class TraceError(ValueError):
+    """A trace that cannot be used, with the line that is to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """`feeds` names; `owner` (p,) feed of each post, `published` (p,) epoch seconds, in order of time.
+
+    `start` is the first midnight UTC at or before the earliest post.
+    """
+
+    name: str
+    feeds: tuple[str, ...]
+    owner: Integers
+    published: Floats
+
+    @classmethod
+    def of(cls, name: str, posts: Iterable[tuple[str, float]]) -> Trace:
+        """From (feed, published) in any order. Raises TraceError for none, or for too much of anything."""
+        numbers: dict[str, int] = {}
+        owner: list[int] = []
+        published: list[float] = []
+        for feed, time in posts:
+            owner.append(numbers.setdefault(feed, len(numbers)))
+            published.append(time)
+            if len(owner) > MOST_POSTS or len(numbers) > MOST_FEEDS:
+                raise TraceError(f"{name}: more than {MOST_POSTS} posts or {MOST_FEEDS} feeds")
+        if not owner:
+            raise TraceError(f"{name}: no posts")
+        times = np.array(published)
+        if np.ptp(times) > MOST_DAYS * DAY:
+            raise TraceError(f"{name}: {np.ptp(times) / DAY:.0f} days, more than {MOST_DAYS}")
+        order = np.argsort(times, kind="stable")
+        return cls(name, tuple(numbers), np.array(owner, dtype=np.int64)[order], times[order])
+
+    @property
+    def start(self) -> float:
+        """Epoch seconds of the first day's midnight, UTC."""
+        return float(self.published[0] // DAY * DAY)
+
+
+def read_trace(path: Path) -> Trace:
+    """A .csv or .csv.gz file. Raises TraceError that names the line, OSError when it cannot be read."""
+    with path.open("rb") as file:
+        return parse_trace(path.name, file)
+
+
+def parse_trace(name: str, file: BinaryIO) -> Trace:
+    """The same from an open file, compressed or not."""
+    packed = file.read(2) == _GZIP
+    file.seek(0)
+    try:
+        if not packed:
+            return Trace.of(name, _posts(name, file))
+        with gzip.open(file) as unpacked:
+            return Trace.of(name, _posts(name, unpacked))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TraceError(f"{name}: damaged gzip: {error}") from error
+
+
+def _posts(name: str, lines: Iterable[bytes]) -> Iterator[tuple[str, float]]:
+    rows = csv.reader(line.decode("utf-8", "replace").replace("\0", "") for line in lines)
+    header = [cell.strip().lower() for cell in next(rows, [])]
+    if header[:2] != ["feed", "published"]:
+        raise TraceError(f"{name}: the first line must be feed,published, not {','.join(header)[:80]!r}")
+    for row in rows:
+        if not row:
+            continue
+        if len(row) < 2:
+            raise TraceError(f"{name}, line {rows.line_num}: two columns are needed, feed and published")
+        try:
+            time = float(row[1])
+        except ValueError:
+            time = math.nan
+        if not 0 <= time < 1e11:
+            raise TraceError(f"{name}, line {rows.line_num}: {row[1][:40]!r} is no time in epoch seconds")
+        yield row[0], time
+
+
+def read_subscribers(path: Path, trace: Trace) -> Floats:
+    """(n,) subscribers from a CSV file feed,subscribers; 0 for feeds that it does not name.
+
+    Raises TraceError that names the line.
+    """
+    counts = dict.fromkeys(trace.feeds, 0.0)
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
+        rows = csv.reader(file)
+        if [cell.strip().lower() for cell in next(rows, [])][:2] != ["feed", "subscribers"]:
+            raise TraceError(f"{path.name}: the first line must be feed,subscribers")
+        for row in rows:
+            if not row:
+                continue
+            try:
+                count = float(row[1])
+            except (ValueError, IndexError):
+                count = math.nan
+            if not 0 <= count < math.inf:
+                raise TraceError(f"{path.name}, line {rows.line_num}: no number of subscribers")
+            if row[0] in counts:
+                counts[row[0]] = count
+    return np.array(list(counts.values()))

@@ -1,0 +1,94 @@
+"""The live controller, driven over a trace with a simulated clock, picks what the replay picks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from crawler.controller.check_in import check_in
+from crawler.controller.leases import hand_out
+from crawler.controller.tick import tick
+from crawler.messages import Assignment, Batch, Harvest, Report
+from crawler.models import Tick
+from feeds import planning
+from feeds.models import Feed
+from feeds.replay.simulation import Selection, Setup, simulate
+from feeds.replay.trace import Trace
+from feeds.scheduling.registry import make_policy
+from tests.factories import make_feed
+from tests.feeds.replay.traces import DAY, invented
+from tests.harvests import entry, found, unchanged
+
+pytestmark = pytest.mark.django_db
+DAYS = 3
+SETUP = Setup(budget=0.5, tick=3600.0, train_days=0)
+
+
+class Terminal:
+    """Answers as the feeds of a trace would have at that time: scripted, without any network."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._news: dict[int, list[float]] = defaultdict(list)
+        for owner, published in zip(trace.owner.tolist(), trace.published.tolist(), strict=True):
+            self._news[owner].append(published)
+
+    def serve(self, batch: Batch, now: float, numbers: dict[int, int]) -> Report:
+        harvests = [self._harvest(assignment, now, numbers) for assignment in batch.assignments]
+        return Report(batch.host, batch.lease, tuple(harvests))
+
+    def _harvest(self, assignment: Assignment, now: float, numbers: dict[int, int]) -> Harvest:
+        feed = numbers[assignment.id]
+        posted = [time for time in self._news[feed] if time <= now]
+        if not posted:
+            return unchanged(assignment, at=now)
+        entries = [entry(1000 * feed + i, published=time, url="") for i, time in enumerate(posted)]
+        return found(assignment, *entries, at=now)
+
+
+def live(trace: Trace) -> list[tuple[float, list[int]]]:
+    """The same ticks by the controller: what each selected, best first."""
+    begin = datetime.fromtimestamp(trace.start, UTC)
+    feeds = [
+        make_feed(f"https://feed{number:03}.example/", phase="normal", last_success=begin, not_before=begin)
+        for number in range(len(trace.feeds))
+    ]
+    numbers = {feed.id: number for number, feed in enumerate(feeds)}
+    terminal, picked = Terminal(trace), []
+    last = max(trace.published)
+    now = trace.start
+    while now <= last + SETUP.tick:
+        clock = datetime.fromtimestamp(now, UTC)
+        if planning.claim(clock):
+            planning.plan(clock)
+        assert tick(clock) is not None
+        chosen = Feed.objects.filter(selected_at=clock)
+        order = sorted(chosen, key=lambda feed: int(feed.selected_because.split()[1]))
+        picked.append((now, [numbers[feed.id] for feed in order]))
+        while batches := hand_out(clock):
+            check_in([terminal.serve(batch, now, numbers) for batch in batches])
+        now += SETUP.tick
+    return picked
+
+
+@pytest.fixture(autouse=True)
+def _same_rules(settings: Any) -> None:
+    """A budget and a tick as in the replay; no pages, and no floors but the tick itself."""
+    settings.CRAWL_TICK_SECONDS = int(SETUP.tick)
+    settings.CRAWL_BUDGET = SETUP.budget
+    settings.CRAWL_MIN_GAP_SECONDS = 0
+    settings.CRAWL_ARTICLE_PAGES = False
+    settings.CRAWL_AUDIENCE_WEIGHT = 0.0
+
+
+@pytest.mark.parametrize("name", ["round-robin", "advarss", "freshness"])
+def test_the_controller_picks_the_same_feeds_at_the_same_ticks(name: str, settings: Any) -> None:
+    settings.CRAWL_POLICY = name
+    trace = invented(feeds=12, days=DAYS)
+    told: list[Selection] = []
+    simulate(trace, make_policy(name), SETUP, told=told.append)
+    replayed = [(selection.at, selection.rows.tolist()) for selection in told]
+    assert live(trace)[: len(replayed)] == replayed
+    assert Tick.objects.count() >= DAYS * DAY / SETUP.tick
