@@ -124,6 +124,21 @@ class Ranking:
         return {}
 
 
+class Punctual:
+    """A policy that gives each feed a time at which it is due (column `due`), the most overdue first."""
+
+    __slots__ = ()
+
+    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
+        """Seconds overdue."""
+        overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
+        return np.where(overdue >= 0, overdue, NEVER)
+
+    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
+        """No columns but by retrievals."""
+        return {}
+
+
 def select(feeds: FeedStates, keys: Floats, allowed: NDArray[np.bool_], k: int) -> Integers:
     """Rows of the first k feeds, best first: bigger key, then older last retrieval, then smaller id.
 

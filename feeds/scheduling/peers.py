@@ -1,4 +1,4 @@
-"""How other crawlers decide, as their sources say: an interval for each feed, renewed at each retrieval.
+"""How other crawlers decide, as their sources say.
 
 Read in the sources of Miniflux (internal/model/feed.go), CommaFeed (FeedRefreshIntervalCalculator.java),
 NewsBlur (apps/rss_feeds/models.py) and Apache Nutch (AdaptiveFetchSchedule.java). `scale` multiplies every
@@ -15,16 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feeds.scheduling.base import NEVER, Explanation, FeedStates, in_words
+from feeds.scheduling.base import Explanation, FeedStates, Punctual, in_words
 from feeds.scheduling.history import Retrievals
-from feeds.scheduling.rates import Floats
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _REMEMBERED = 30 * DAY
 
 
-class Intervals:
-    """A policy that gives each feed a time at which it is due, and serves the most overdue first."""
+class Intervals(Punctual):
+    """An interval for each feed, renewed at each retrieval."""
 
     __slots__ = ()
     name: ClassVar[str]
@@ -38,15 +37,6 @@ class Intervals:
         for i in range(n):
             posts[i] = []
         return {"due": now + rng.uniform(0, HOUR, n), "interval": np.full(n, HOUR), "posts": posts}
-
-    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Seconds overdue."""
-        overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
-        return np.where(overdue >= 0, overdue, NEVER)
-
-    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """No columns but by retrievals."""
-        return {}
 
     def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
         """New columns of the retrieved feeds."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feeds.scheduling.base import NEVER, Explanation, FeedStates, in_words
+from feeds.scheduling.base import Explanation, FeedStates, Punctual, in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import Floats, Integers
 
@@ -57,7 +57,7 @@ def due_at(last: ArrayLike, toe: ArrayLike, tick: float, max_ticks: int | None =
 
 
 @dataclass(frozen=True, slots=True)
-class AdvarssTraining:
+class AdvarssTraining(Punctual):
     """The training phase as a policy of its own: every feed by its ToE, for ever, the most overdue first."""
 
     name: ClassVar[str] = "advarss-training"
@@ -70,15 +70,6 @@ class AdvarssTraining:
         """Columns m, t and due of n new feeds."""
         m, t, toe = start(n, rng)
         return {"m": m, "t": t, "due": due_at(now, toe, self.tick, self.max_ticks)}
-
-    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Seconds since ToE reached zero."""
-        overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
-        return np.where(overdue >= 0, overdue, NEVER)
-
-    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """No columns but by retrievals."""
-        return {}
 
     def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
         """New m, t and due of the retrieved feeds."""
