@@ -63,7 +63,7 @@ def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, Visit]:
     grid = _Grid.of(last, now)
     by_id = {feed.id: feed for feed in feeds}
     visits: dict[int, Visit] = {}
-    for states in blocks(Feed.objects.filter(id__in=list(by_id))):
+    for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
         rows = [by_id[int(feed)] for feed in states.id]
         ranked = _ranked_times(policy, states, rows, last, now)
         for i, feed in enumerate(rows):

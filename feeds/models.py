@@ -204,7 +204,7 @@ class PostingHistory(models.Model):
 
     Rates are articles per hour. The arrays are little-endian float32, read by
     `feeds.scheduling.history`: 24 rates (means over `days`), 168 weighted counts, 168 weighted hours of
-    exposure, 4 levels.
+    exposure, 4 levels. `rates` are the 168 articles per hour that follow from them, which every tick reads.
     """
 
     feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="history")
@@ -213,6 +213,7 @@ class PostingHistory(models.Model):
     week_exposure = models.BinaryField()
     days = models.FloatField(default=0.0)
     levels = models.BinaryField(default=bytes(16))
+    rates = models.BinaryField(default=bytes(672))
     updated = models.DateTimeField(help_text="The exposure reaches up to this time.")
 
     class Meta:
@@ -225,6 +226,7 @@ class PostingHistory(models.Model):
                     week_counts__octet_length=672,
                     week_exposure__octet_length=672,
                     levels__octet_length=16,
+                    rates__octet_length=672,
                 ),
             ),
         ]

@@ -45,7 +45,7 @@ def histories(feed_ids: Sequence[int]) -> Histories:
 
 
 def weekly_rates(tables: Histories, expected_of_all: Population) -> PeriodicRates:
-    """Forecast of the 168 hours of the week for every row."""
+    """Forecast of the 168 hours of the week for every row, from the histories."""
     return PeriodicRates.of(tables.forecast(expected_of_all).rates())
 
 
@@ -70,12 +70,12 @@ def observe(
     expected = weekly_rates(tables, everyone).expected(np.asarray(last), np.asarray(now))
     tables.observe(Retrievals.of(np.arange(len(feed_ids)), last, now, new, published), everyone)
     tables.hourly[beginners], tables.days[beginners] = untaught, not_watched
-    _save(feed_ids, tables, now)
+    _save(feed_ids, tables, now, tables.forecast(everyone).rates())
     return expected
 
 
-def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float]) -> None:
-    packed = [pack(table) for table in (tables.hourly, tables.counts, tables.exposure, tables.levels)]
+def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float], rates: Floats32) -> None:
+    packed = [pack(table) for table in (tables.hourly, tables.counts, tables.exposure, tables.levels, rates)]
     rows = [
         PostingHistory(
             feed_id=feed,
@@ -84,9 +84,10 @@ def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float]) -> N
             week_counts=counts,
             week_exposure=exposure,
             levels=levels,
+            rates=forecast,
             updated=datetime.fromtimestamp(at, UTC),
         )
-        for feed, at, days, hourly, counts, exposure, levels in zip(
+        for feed, at, days, hourly, counts, exposure, levels, forecast in zip(
             feed_ids, now, tables.days.tolist(), *packed, strict=True
         )
     ]

@@ -73,30 +73,35 @@ def select_training(now: datetime, *, everything: bool = False) -> int:
 def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
     """Select the first k feeds of the normal phase by the policy's key (all of them with `everything`)."""
     at = now.timestamp()
-    ids, keys, last, expected = _keys(live_policy(), at, allowed(now).filter(phase=Feed.Phase.NORMAL))
+    ids, keys, last = _keys(live_policy(), at, allowed(now).filter(phase=Feed.Phase.NORMAL))
     take = len(ids) if everything else k
     rows = select(FeedStates(id=ids, last=last), keys, np.ones(len(ids), dtype=bool), take)
-    _mark(now, ids[rows], expected[rows], len(ids))
+    _mark(now, ids[rows], len(ids))
     left_out = len(rows) < len(ids)
     return Ranked(len(rows), len(ids), float(keys[rows].min(initial=math.inf)) if left_out else None)
 
 
-def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, Floats, Floats, Floats]:
-    """Ids, keys, last retrievals and expected new articles of all candidates, computed block by block."""
-    columns: list[tuple[Integers, Floats, Floats, Floats]] = [
-        (np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0))
-    ]
-    for states in blocks(feeds):
-        expected = states.rates("weekly").expected(states.last, at)
-        columns.append((states.id, policy.keys(states, at), states.last, expected))
-    ids, keys, last, expected = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return ids, keys, last, expected
+def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, Floats, Floats]:
+    """Ids, keys and last retrievals of all candidates, computed block by block."""
+    nobody: tuple[Integers, Floats, Floats] = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+    ranked = ((states.id, policy.keys(states, at), states.last) for states in blocks(feeds, policy.reads))
+    columns = [nobody, *ranked]
+    ids, keys, last = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return ids, keys, last
 
 
-def _mark(now: datetime, ids: Integers, expected: Floats, candidates: int) -> None:
+def _mark(now: datetime, ids: Integers, candidates: int) -> None:
+    """Select these feeds, best first, with the reason for the log."""
+    expected = {
+        feed: articles
+        for states in blocks(Feed.objects.filter(id__in=ids.tolist()), {"weekly"})
+        for feed, articles in zip(
+            states.id.tolist(), states.rates("weekly").expected(states.last, now.timestamp()), strict=True
+        )
+    }
     because = [
-        f"rank {place} of {candidates}: {articles:.2f} new articles expected"
-        for place, articles in enumerate(expected.tolist(), 1)
+        f"rank {place} of {candidates}: {expected[feed]:.2f} new articles expected"
+        for place, feed in enumerate(ids.tolist(), 1)
     ]
     with connection.cursor() as cursor:
         cursor.execute(

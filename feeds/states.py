@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.functions import Coalesce, Extract
+from numpy.typing import ArrayLike
 
-from feeds.models import Feed, PostingPlan
-from feeds.posting import histories, population, weekly_rates
+from feeds.models import Feed, PostingHistory, PostingPlan
+from feeds.posting import population
 from feeds.scheduling.base import FeedStates, Policy
-from feeds.scheduling.rates import WEEK_HOURS, Floats32, PeriodicRates
+from feeds.scheduling.forecast import LEAST_RATE
+from feeds.scheduling.history import LEAST_RATE as LEAST_HOURLY
+from feeds.scheduling.history import START_RATE, Histories, unpack
+from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRates
 from feeds.scheduling.registry import make_policy
 from feeds.scheduling.training import AdvarssTraining
 
 BLOCK = 20_000
+EVERYTHING = frozenset({"hourly", "weekly", "plan"})
 
 
 def live_policy() -> Policy:
@@ -36,9 +41,12 @@ def training_policy() -> AdvarssTraining:
     )
 
 
-def blocks(feeds: QuerySet[Feed]) -> Iterator[FeedStates]:
-    """States of the feeds of a query, at most BLOCK at a time, ordered by id."""
-    everyone = population()
+def blocks(feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING) -> Iterator[FeedStates]:
+    """States of the feeds of a query, at most BLOCK at a time, ordered by id.
+
+    `reads` names what the policy wants to see (`Policy.reads`): the rest is not fetched.
+    """
+    never = _unseen() if "weekly" in reads else None
     last_id = 0
     while True:
         rows = list(
@@ -57,18 +65,18 @@ def blocks(feeds: QuerySet[Feed]) -> Iterator[FeedStates]:
         if not rows:
             return
         last_id = rows[-1][0]
-        yield _states(rows, everyone)
+        yield _states(rows, reads, never)
 
 
-def _states(rows: Sequence[tuple[Any, ...]], everyone: Any) -> FeedStates:
+def _states(rows: Sequence[tuple[Any, ...]], reads: Set[str], never: Floats32 | None) -> FeedStates:
     ids, last, subscribers, window, m, t, due = zip(*rows, strict=True)
-    tables = histories(ids)
+    hourly = np.full((1, DAY_HOURS), START_RATE, dtype=np.float32)
     return FeedStates(
         id=np.array(ids, dtype=np.int64),
         last=np.array(last, dtype=np.float64),
-        hourly=PeriodicRates.of(tables.hourly_rates()),
-        weekly=weekly_rates(tables, everyone),
-        shape=_shapes(ids),
+        hourly=_rates(ids, "hourly", hourly) if "hourly" in reads else None,
+        weekly=None if never is None else _rates(ids, "rates", never),
+        shape=_table(ids, PostingPlan, "shape", np.ones((1, WEEK_HOURS))) if "plan" in reads else None,
         subscribers=np.array(subscribers, dtype=np.float64),
         window=np.array(window, dtype=np.float64),
         columns={
@@ -79,10 +87,23 @@ def _states(rows: Sequence[tuple[Any, ...]], everyone: Any) -> FeedStates:
     )
 
 
-def _shapes(ids: Sequence[int]) -> Floats32:
-    """Plans of the given feeds; a flat one where there is none yet."""
-    found = np.ones((len(ids), WEEK_HOURS), dtype=np.float32)
-    row = {feed: i for i, feed in enumerate(ids)}
-    for feed, shape in PostingPlan.objects.filter(feed__in=ids).values_list("feed_id", "shape"):
-        found[row[feed]] = np.frombuffer(shape, "<f4")
-    return found
+def _unseen() -> Floats32:
+    """(1, 168) rates of a feed without a history."""
+    return Histories.start(1).forecast(population()).rates()
+
+
+def _rates(ids: Sequence[int], column: str, default: Floats32) -> PeriodicRates:
+    """Rates as the last visit left them, never below their minimum."""
+    least = LEAST_HOURLY if column == "hourly" else LEAST_RATE
+    return PeriodicRates.of(np.maximum(_table(ids, PostingHistory, column, default), np.float32(least)))
+
+
+def _table(ids: Sequence[int], model: type[Model], column: str, default: ArrayLike) -> Floats32:
+    """(n, ...) float32 blobs of these feeds, whose ids ascend; `default` where there is none."""
+    rows = list(model._default_manager.filter(feed__in=ids).values_list("feed_id", column))
+    first = np.asarray(default, dtype=np.float32)
+    table = np.repeat(first, len(ids), axis=0)
+    if rows:
+        found, blobs = zip(*rows, strict=True)
+        table[np.searchsorted(ids, found)] = unpack(blobs, first.shape[-1])
+    return table

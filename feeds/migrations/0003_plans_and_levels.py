@@ -14,7 +14,9 @@ def levels_from_weeks(apps, schema_editor):
         share = min(1.0, 72 / watched) if watched > 0 else 0.0
         row.levels = np.array([articles, watched, articles * share, watched * share], "<f4").tobytes()
         row.days = float(watched) / 24
-        row.save(update_fields=["levels", "days"])
+        mean = (articles + 0.5) / (watched + 10)  # until its next visit
+        row.rates = np.full(168, mean, "<f4").tobytes()
+        row.save(update_fields=["levels", "days", "rates"])
 
 
 class Migration(migrations.Migration):
@@ -46,6 +48,11 @@ class Migration(migrations.Migration):
             field=models.BinaryField(default=b'\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'),
         ),
         migrations.AddField(
+            model_name='postinghistory',
+            name='rates',
+            field=models.BinaryField(default=b'\x00'*672),
+        ),
+        migrations.AddField(
             model_name='postingpopulation',
             name='planned',
             field=models.DateTimeField(blank=True, help_text='When planning was last begun.', null=True),
@@ -58,7 +65,7 @@ class Migration(migrations.Migration):
         migrations.RunPython(levels_from_weeks, migrations.RunPython.noop, elidable=True),
         migrations.AddConstraint(
             model_name='postinghistory',
-            constraint=models.CheckConstraint(condition=models.Q(('hourly__octet_length', 96), ('levels__octet_length', 16), ('week_counts__octet_length', 672), ('week_exposure__octet_length', 672)), name='history_sizes'),
+            constraint=models.CheckConstraint(condition=models.Q(('hourly__octet_length', 96), ('levels__octet_length', 16), ('rates__octet_length', 672), ('week_counts__octet_length', 672), ('week_exposure__octet_length', 672)), name='history_sizes'),
         ),
         migrations.AddConstraint(
             model_name='postingplan',

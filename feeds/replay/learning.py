@@ -26,7 +26,8 @@ class Learner:
         self._population = Population()
         self._plan_until = start
         self._hourly = PeriodicRates.of(self._histories.hourly_rates()) if "hourly" in policy.reads else None
-        self._weekly = self._forecast() if "weekly" in policy.reads else None
+        rates = self._histories.forecast(self._population).rates()
+        self._weekly = PeriodicRates.of(rates) if "weekly" in policy.reads else None
         self._shape = np.ones((n, WEEK_HOURS), dtype=np.float32) if "plan" in policy.reads else None
         self._prices = np.ones(WEEK_HOURS)
         self._columns = policy.start(n, start, np.random.default_rng(setup.seed))
@@ -56,11 +57,10 @@ class Learner:
         if self._weekly is not None:
             counts, exposure = self._histories.counts, self._histories.exposure
             self._population = Population.of(counts.sum(axis=0), exposure.sum(axis=0))
-            self._weekly = self._forecast()
             if self._shape is not None:
-                per_hour = self._setup.budget * len(self._ids)
-                prices = todays_prices(self._prices, self._weekly.rates, per_hour)
-                plan = planned(self._weekly.rates, prices)
+                rates = self._histories.forecast(self._population).rates()
+                prices = todays_prices(self._prices, rates, self._setup.budget * len(self._ids))
+                plan = planned(rates, prices)
                 self._shape, self._prices = plan.shapes, plan.next_prices(prices)
         self._columns.update(self._policy.plan(self.states(np.zeros(0, np.int64)), now))
 
@@ -77,6 +77,3 @@ class Learner:
         for name, values in self._policy.after_retrieval(self.states(np.zeros(0, np.int64)), done).items():
             self._columns[name][rows] = values
         self.last[rows] = done.now
-
-    def _forecast(self) -> PeriodicRates:
-        return PeriodicRates.of(self._histories.forecast(self._population).rates())
