@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Extract
-from numpy.typing import ArrayLike
 
-from feeds.models import Feed, PostingHistory, PostingPlan
+from feeds.models import Feed
 from feeds.posting import population
 from feeds.scheduling.base import FeedStates, Policy
 from feeds.scheduling.forecast import LEAST_RATE
@@ -23,6 +23,15 @@ from feeds.scheduling.training import AdvarssTraining
 
 BLOCK = 20_000
 EVERYTHING = frozenset({"hourly", "weekly", "plan"})
+_COLUMNS: tuple[str | Combinable, ...] = (
+    "id",
+    Extract(Coalesce("last_success", "added"), "epoch"),
+    "subscribers",
+    "document_size",
+    "training_m",
+    "training_t",
+    Extract("training_due", "epoch"),
+)
 
 
 def live_policy() -> Policy:
@@ -46,64 +55,50 @@ def blocks(feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING) -> Iterator[Feed
 
     `reads` names what the policy wants to see (`Policy.reads`): the rest is not fetched.
     """
-    never = _unseen() if "weekly" in reads else None
+    tables = [table for table in _tables() if table.name in reads]
+    columns = (*_COLUMNS, *(table.column for table in tables))
     last_id = 0
-    while True:
-        rows = list(
-            feeds.filter(id__gt=last_id)
-            .order_by("id")
-            .values_list(
-                "id",
-                Extract(Coalesce("last_success", "added"), "epoch"),
-                "subscribers",
-                "document_size",
-                "training_m",
-                "training_t",
-                Extract("training_due", "epoch"),
-            )[:BLOCK]
-        )
-        if not rows:
-            return
+    while rows := list(feeds.filter(id__gt=last_id).order_by("id").values_list(*columns)[:BLOCK]):
         last_id = rows[-1][0]
-        yield _states(rows, reads, never)
+        ids, last, subscribers, window, m, t, due, *blobs = zip(*rows, strict=True)
+        found = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}
+        yield FeedStates(
+            id=np.array(ids, dtype=np.int64),
+            last=np.array(last, dtype=np.float64),
+            hourly=PeriodicRates.of(found["hourly"]) if "hourly" in found else None,
+            weekly=PeriodicRates.of(found["weekly"]) if "weekly" in found else None,
+            shape=found.get("plan"),
+            subscribers=np.array(subscribers, dtype=np.float64),
+            window=np.array(window, dtype=np.float64),
+            columns={
+                "m": np.array(m, dtype=np.float64),
+                "t": np.array(t, dtype=np.float64),
+                "due": np.array(due, dtype=np.float64),
+            },
+        )
 
 
-def _states(rows: Sequence[tuple[Any, ...]], reads: Set[str], never: Floats32 | None) -> FeedStates:
-    ids, last, subscribers, window, m, t, due = zip(*rows, strict=True)
-    hourly = np.full((1, DAY_HOURS), START_RATE, dtype=np.float32)
-    return FeedStates(
-        id=np.array(ids, dtype=np.int64),
-        last=np.array(last, dtype=np.float64),
-        hourly=_rates(ids, "hourly", hourly) if "hourly" in reads else None,
-        weekly=None if never is None else _rates(ids, "rates", never),
-        shape=_table(ids, PostingPlan, "shape", np.ones((1, WEEK_HOURS))) if "plan" in reads else None,
-        subscribers=np.array(subscribers, dtype=np.float64),
-        window=np.array(window, dtype=np.float64),
-        columns={
-            "m": np.array(m, dtype=np.float64),
-            "t": np.array(t, dtype=np.float64),
-            "due": np.array(due, dtype=np.float64),
-        },
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a policy may read of a feed: where it is, what stands for it where it is not, and its minimum."""
+
+    name: str
+    column: str
+    default: Floats32
+    least: float = 0.0
+
+    def of(self, blobs: Sequence[bytes | memoryview | None]) -> Floats32:
+        """(n, hours) float32."""
+        default = self.default.astype("<f4").tobytes()
+        table = unpack([default if blob is None else blob for blob in blobs], len(self.default))
+        return np.maximum(table, np.float32(self.least), out=table)
+
+
+def _tables() -> tuple[_Table, ...]:
+    hourly = np.full(DAY_HOURS, START_RATE, dtype=np.float32)
+    weekly = Histories.start(1).forecast(population()).rates()[0]
+    return (
+        _Table("hourly", "history__hourly", hourly, LEAST_HOURLY),
+        _Table("weekly", "history__rates", weekly, LEAST_RATE),
+        _Table("plan", "plan__shape", np.ones(WEEK_HOURS, dtype=np.float32)),
     )
-
-
-def _unseen() -> Floats32:
-    """(1, 168) rates of a feed without a history."""
-    return Histories.start(1).forecast(population()).rates()
-
-
-def _rates(ids: Sequence[int], column: str, default: Floats32) -> PeriodicRates:
-    """Rates as the last visit left them, never below their minimum."""
-    least = LEAST_HOURLY if column == "hourly" else LEAST_RATE
-    return PeriodicRates.of(np.maximum(_table(ids, PostingHistory, column, default), np.float32(least)))
-
-
-def _table(ids: Sequence[int], model: type[Model], column: str, default: ArrayLike) -> Floats32:
-    """(n, ...) float32 blobs of these feeds, whose ids ascend; `default` where there is none."""
-    rows = list(model._default_manager.filter(feed__in=ids).values_list("feed_id", column))
-    first = np.asarray(default, dtype=np.float32)
-    table = np.repeat(first, len(ids), axis=0)
-    if rows:
-        found, blobs = zip(*rows, strict=True)
-        table[np.searchsorted(ids, found)] = unpack(blobs, first.shape[-1])
-    return table

@@ -1,7 +1,7 @@
-"""Periodic posting rates and their exact integrals, to the second.
+"""Periodic posting rates and their exact integral, to the second.
 
-The first integral is the expected number of new articles of advaRSS (equation 5 of Adam, Bouras and
-Poulopoulos 2010); the second, weighted by age, is the Whittle index for total article delay.
+The integral is the expected number of new articles of advaRSS (equation 5 of Adam, Bouras and
+Poulopoulos 2010).
 """
 
 from __future__ import annotations
@@ -77,15 +77,13 @@ def _ordered(last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats]:
 class PeriodicRates:
     """Posting rates of n feeds that repeat every day (24 hours) or week (168 hours, Monday first).
 
-    `rates` is (n, 24) or (n, 168) articles per hour, float32. `articles` and `moments` are (n, hours + 1)
-    prefix sums over the period: articles up to an hour's beginning, and those articles multiplied by
-    the seconds from the period's beginning. Prefix sums make every integral a few look-ups, however
-    long the interval; they take 16 bytes an hour and feed, so a million feeds are ranked in blocks.
+    `rates` is (n, 24) or (n, 168) articles per hour, float32. `articles` (n, hours + 1) are prefix sums over
+    the period: articles up to an hour's beginning. They make every integral a few look-ups, however long
+    the interval; they take 8 bytes an hour and feed, so a million feeds are ranked in blocks.
     """
 
     rates: Floats32
     articles: Floats
-    moments: Floats
 
     @classmethod
     def of(cls, rates: ArrayLike) -> PeriodicRates:
@@ -97,7 +95,7 @@ class PeriodicRates:
         if table.size and not (table.min() >= 0 and table.max() < np.inf):
             raise ValueError("a posting rate is a finite number of articles per hour, not below zero")
         n, hours = table.shape
-        made = cls(table, np.zeros((n, hours + 1)), np.zeros((n, hours + 1)))
+        made = cls(table, np.zeros((n, hours + 1)))
         for begin in range(0, n, _BLOCK):
             made._sum(slice(begin, begin + _BLOCK))
         return made
@@ -109,7 +107,7 @@ class PeriodicRates:
 
     def take(self, rows: Integers) -> PeriodicRates:
         """The rates of some feeds, copied."""
-        return PeriodicRates(self.rates[rows], self.articles[rows], self.moments[rows])
+        return PeriodicRates(self.rates[rows], self.articles[rows])
 
     def at(self, now: ArrayLike) -> Floats:
         """(n,) articles per hour at epoch seconds `now`."""
@@ -130,40 +128,8 @@ class PeriodicRates:
         first, start, final, stop = self._ends(last, now)
         return self._count(start, stop, final - first)
 
-    def weighted_age(self, last: ArrayLike, now: ArrayLike) -> Floats:
-        """Integral of (s - last) * rate(s) / 3600 over s in (last, now], in article-seconds.
-
-        With a flat rate it is rate / 3600 * age^2 / 2. Arguments as for `expected`.
-        """
-        return self.integrals(last, now)[1]
-
-    def integrals(self, last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats]:
-        """`expected` and `weighted_age` in one pass.
-
-        With the times counted from the beginning of the period `last` falls in, p whole periods of A
-        articles and moment M and r seconds of another hold the moment
-        length * A * p (p - 1) / 2 + p * M + p * length * articles(r) + moment(r).
-        """
-        first, start, final, stop = self._ends(last, now)
-        periods = final - first
-        count = self._count(start, stop, periods)
-        length = self.rates.shape[1] * HOUR
-        moment = (
-            length * self.articles[:, -1] * periods * (periods - 1) / 2
-            + periods * self.moments[:, -1]
-            + periods * length * self._articles_until(stop)
-            + self._moment_until(stop)
-            - self._moment_until(start)
-        )
-        return count, np.maximum(moment - start * count, 0.0)
-
     def _sum(self, rows: Integers | slice) -> None:
-        rates = self.rates[rows].astype(np.float64)
-        # The articles of an hour are centred on its middle.
-        middles = (np.arange(rates.shape[1]) + 0.5) * HOUR
-        self.articles[rows, 1:] = np.cumsum(rates, axis=1)
-        rates *= middles
-        self.moments[rows, 1:] = np.cumsum(rates, axis=1, out=rates)
+        self.articles[rows, 1:] = np.cumsum(self.rates[rows], axis=1, dtype=np.float64)
 
     def _ends(self, last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
         n, hours = self.rates.shape
@@ -178,11 +144,6 @@ class PeriodicRates:
         """Articles from the period's beginning to `into` seconds of it."""
         row, hour, rate = self._hour(into)
         return self.articles[row, hour] + rate * (into - hour * HOUR) / HOUR
-
-    def _moment_until(self, into: Floats) -> Floats:
-        row, hour, rate = self._hour(into)
-        begin = hour * HOUR
-        return self.moments[row, hour] + rate * (into - begin) * (into + begin) / (2 * HOUR)
 
     def _hour(self, into: Floats) -> tuple[Integers, Integers, Floats]:
         n, hours = self.rates.shape

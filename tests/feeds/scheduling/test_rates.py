@@ -1,4 +1,4 @@
-"""Exact integrals of periodic rates, against numbers worked by hand and second-by-second sums."""
+"""The exact integral of periodic rates, against numbers worked by hand and second-by-second sums."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ starts = st.integers(MONDAY, MONDAY + 2 * WEEK)
 ages = st.integers(0, 9 * DAY)
 
 
-def second_by_second(table: list[float], last: int, now: int) -> tuple[float, float]:
-    """Articles and article-seconds summed over each second of (last, now]."""
+def second_by_second(table: list[float], last: int, now: int) -> float:
+    """Articles summed over each second of (last, now]."""
     begins = np.arange(last, now)
     hour = begins // HOUR % 24 if len(table) == 24 else (begins - MONDAY) // HOUR % 168
     rate = np.asarray(table, dtype=np.float32).astype(np.float64)[hour] / HOUR
-    return float(rate.sum()), float((rate * (begins + 0.5 - last)).sum())
+    return float(rate.sum())
 
 
 def day_of(**at: float) -> PeriodicRates:
@@ -41,8 +41,6 @@ def test_it_splits_an_interval_at_the_hour_boundary() -> None:
     rates = day_of(h10=6, h11=12)
     last = MONDAY + 10.5 * HOUR
     assert rates.expected(last, last + 2700)[0] == pytest.approx(6.0)
-    # First moments: 6/3600 * 1800^2/2, and 12/3600 * (2700^2 - 1800^2)/2.
-    assert rates.weighted_age(last, last + 2700)[0] == pytest.approx(2700 + 6750)
 
 
 def test_it_counts_a_single_second() -> None:
@@ -59,10 +57,6 @@ def test_it_wraps_at_midnight() -> None:
 def test_it_counts_whole_days_in_closed_form() -> None:
     rates = day_of(h7=1, h19=2)
     assert rates.expected(MONDAY, MONDAY + 1000 * DAY)[0] == pytest.approx(3000)
-    # Day d gives its articles at d + 7.5 h and d + 19.5 h on average.
-    middles = np.arange(1000) * DAY
-    waited = (middles + 7.5 * HOUR).sum() + 2 * (middles + 19.5 * HOUR).sum()
-    assert rates.weighted_age(MONDAY, MONDAY + 1000 * DAY)[0] == pytest.approx(waited)
 
 
 def test_the_week_begins_on_monday() -> None:
@@ -74,7 +68,6 @@ def test_the_week_begins_on_monday() -> None:
 def test_nothing_is_expected_before_the_last_retrieval() -> None:
     rates = PeriodicRates.of(np.ones(24))
     assert rates.expected(MONDAY, MONDAY - 5)[0] == 0
-    assert rates.weighted_age(MONDAY, MONDAY - 5)[0] == 0
 
 
 @pytest.mark.parametrize("bad", [np.ones(23), np.full(24, np.nan), np.full(24, -1.0), np.full(24, np.inf)])
@@ -92,18 +85,17 @@ def test_replacing_a_row_leaves_the_others() -> None:
 def test_rows_do_not_influence_each_other() -> None:
     rng = np.random.default_rng(3)
     table, last = rng.random((50, 168)), MONDAY + rng.integers(0, WEEK, 50)
-    together = PeriodicRates.of(table).weighted_age(last, MONDAY + WEEK)
-    alone = [PeriodicRates.of(table[i]).weighted_age(last[i], MONDAY + WEEK)[0] for i in range(50)]
+    together = PeriodicRates.of(table).expected(last, MONDAY + WEEK)
+    alone = [PeriodicRates.of(table[i]).expected(last[i], MONDAY + WEEK)[0] for i in range(50)]
     assert together.tolist() == alone
 
 
 @settings(max_examples=60, deadline=None)
 @given(tables, starts, ages)
 def test_it_agrees_with_a_sum_over_every_second(table: list[float], last: int, age: int) -> None:
-    count, waited = second_by_second(table, last, last + age)
+    count = second_by_second(table, last, last + age)
     rates = PeriodicRates.of(table)
     assert rates.expected(last, last + age)[0] == pytest.approx(count, rel=1e-9, abs=1e-8)
-    assert rates.weighted_age(last, last + age)[0] == pytest.approx(waited, rel=1e-9, abs=1e-5)
 
 
 @settings(deadline=None)
@@ -116,34 +108,9 @@ def test_expected_articles_add_up(table: list[float], last: int, first: int, sec
 
 @settings(deadline=None)
 @given(tables, starts, ages, ages)
-def test_waiting_adds_up_with_the_age_of_the_first_part(
-    table: list[float], last: int, first: int, second: int
-) -> None:
-    rates, middle, now = PeriodicRates.of(table), last + first, last + first + second
-    parts = (
-        rates.weighted_age(last, middle)
-        + rates.weighted_age(middle, now)
-        + first * rates.expected(middle, now)
-    )
-    assert rates.weighted_age(last, now)[0] == pytest.approx(parts[0], rel=1e-9, abs=1e-5)
-
-
-@settings(deadline=None)
-@given(tables, starts, ages, ages)
-def test_both_integrals_never_fall(table: list[float], last: int, age: int, more: int) -> None:
+def test_what_is_expected_never_falls(table: list[float], last: int, age: int, more: int) -> None:
     rates = PeriodicRates.of(table)
-    early, late = rates.integrals(last, last + age), rates.integrals(last, last + age + more)
-    assert late[0][0] >= early[0][0] - 1e-8
-    assert late[1][0] >= early[1][0] * (1 - 1e-9) - 1e-5
-
-
-@settings(deadline=None)
-@given(st.floats(1 / 1024, 100, width=32), st.sampled_from([24, 168]), starts, ages)
-def test_a_flat_rate_waits_with_the_square_of_its_age(rate: float, hours: int, last: int, age: int) -> None:
-    rates = PeriodicRates.of(np.full(hours, rate))
-    assert rates.weighted_age(last, last + age)[0] == pytest.approx(
-        rate / HOUR * age**2 / 2, rel=1e-9, abs=1e-5
-    )
+    assert rates.expected(last, last + age + more)[0] >= rates.expected(last, last + age)[0] - 1e-8
 
 
 @settings(deadline=None)
