@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 import psycopg
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, models
 
 Model = type[models.Model]
@@ -51,6 +52,21 @@ def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> 
         f'WHERE kept."{meta.pk.column}" = given."{meta.pk.column}"'
     )
     _run(model, statement, (str(meta.pk.column), *names), rows)
+
+
+def select_rows(query: models.QuerySet[Any]) -> list[tuple[Any, ...]]:
+    """The rows of a `values_list` query, in PostgreSQL's binary format: no binary column is spelled in hex.
+
+    Values are what psycopg makes of them: no field converts them.
+    """
+    try:
+        statement, parameters = query.query.sql_with_params()
+    except EmptyResultSet:
+        return []
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(statement, parameters, binary=True)
+        return cursor.fetchall()
 
 
 @cache

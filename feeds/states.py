@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import FloatField, QuerySet
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce, Extract
+from django.db.models.functions import Cast, Coalesce, Extract
 
+from crawler.rows import select_rows
 from feeds.models import Feed
 from feeds.posting import population
 from feeds.scheduling.base import FeedStates, Policy
@@ -23,14 +24,21 @@ from feeds.scheduling.training import AdvarssTraining
 
 BLOCK = 20_000
 EVERYTHING = frozenset({"hourly", "weekly", "plan"})
+
+
+def _epoch(moment: str | Combinable) -> Combinable:
+    """Epoch seconds as a double, not as the numeric that PostgreSQL makes."""
+    return Cast(Extract(moment, "epoch"), FloatField())
+
+
 _COLUMNS: tuple[str | Combinable, ...] = (
     "id",
-    Extract(Coalesce("last_success", "added"), "epoch"),
+    _epoch(Coalesce("last_success", "added")),
     "subscribers",
     "document_size",
     "training_m",
     "training_t",
-    Extract("training_due", "epoch"),
+    _epoch("training_due"),
 )
 
 
@@ -58,7 +66,7 @@ def blocks(feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING) -> Iterator[Feed
     tables = [table for table in _tables() if table.name in reads]
     columns = (*_COLUMNS, *(table.column for table in tables))
     last_id = 0
-    while rows := list(feeds.filter(id__gt=last_id).order_by("id").values_list(*columns)[:BLOCK]):
+    while rows := select_rows(feeds.filter(id__gt=last_id).order_by("id").values_list(*columns)[:BLOCK]):
         last_id = rows[-1][0]
         ids, last, subscribers, window, m, t, due, *blobs = zip(*rows, strict=True)
         found = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}

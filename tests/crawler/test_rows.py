@@ -6,7 +6,7 @@ import pytest
 from django.db import DataError
 
 from articles.models import Article, digest
-from crawler.rows import insert_rows, update_rows, upsert_rows
+from crawler.rows import insert_rows, select_rows, update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory
 from tests.factories import make_feed
 
@@ -94,3 +94,17 @@ def test_half_a_surrogate_pair_is_refused_by_name():
 def test_a_zero_byte_is_the_databases_error():
     with pytest.raises(DataError):
         insert_rows(Article, [article(make_feed(), text="a\x00b")])
+
+
+def test_selected_rows_come_as_they_are_stored():
+    feeds = [make_feed(fingerprints=bytes([number, 0, 255]), title=f"Feed {number}") for number in (1, 2)]
+    query = (
+        Feed.objects.order_by("id").filter(skip_hours__contains=[]).values_list("id", "title", "fingerprints")
+    )
+    assert select_rows(query) == [(feed.id, feed.title, bytes(feed.fingerprints)) for feed in feeds]
+    assert select_rows(query[1:]) == [(feeds[1].id, "Feed 2", b"\x02\x00\xff")]
+
+
+def test_a_query_that_can_have_no_rows_is_not_asked(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert select_rows(Feed.objects.filter(id__in=[]).values_list("id")) == []
