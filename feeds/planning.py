@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from crawler.rows import upsert_rows
+from crawler.rows import update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
 from feeds.posting import histories, population, weekly_rates
 from feeds.scheduling.history import pack
@@ -44,21 +43,28 @@ def plan(now: datetime) -> int:
     A feed without a plan, or with yesterday's, is ranked all the same.
     """
     _sum_up(now)
-    sample = next(_blocks(SAMPLE), None)
-    if sample is None:
+    sample = _next_ids(0, SAMPLE)
+    if not sample:
         return 0
-    prices = _prices(sample)
-    done = 0
-    for block in _blocks(BLOCK):
-        shapes = pack(planned(block.rates, prices).shapes)
-        rows = [PostingPlan(feed_id=feed, shape=shape) for feed, shape in zip(block.ids, shapes, strict=True)]
+    prices = _prices(_plannable(sample))
+    done = last = 0
+    while ids := _next_ids(last, BLOCK):
+        last = ids[-1]
         with transaction.atomic():
-            there = set(
-                Feed.objects.filter(id__in=block.ids).select_for_update().values_list("id", flat=True)
-            )
-            upsert_rows(PostingPlan, [row for row in rows if row.feed_id in there])
-        done += len(rows)
+            # A feed that is locked is just being checked in: its rates are new, and yesterday's plan will do.
+            free = Feed.objects.filter(id__in=ids).select_for_update(skip_locked=True)
+            done += _plan_block(sorted(free.values_list("id", flat=True)), prices)
     return done
+
+
+def _plan_block(ids: list[int], prices: Floats) -> int:
+    """Write these feeds' plans, and what is expected of them now that more is known of all feeds."""
+    block = _plannable(ids)
+    plans = zip(ids, pack(planned(block.rates, prices).shapes), strict=True)
+    upsert_rows(PostingPlan, [PostingPlan(feed_id=feed, shape=shape) for feed, shape in plans])
+    rates = zip(ids, pack(block.rates), strict=True)
+    update_rows(PostingHistory, [PostingHistory(feed_id=feed, rates=row) for feed, row in rates], ["rates"])
+    return len(ids)
 
 
 def _sum_up(now: datetime) -> None:
@@ -95,10 +101,11 @@ def _prices(sample: _Plannable) -> Floats:
     return prices
 
 
-def _blocks(size: int) -> Iterator[_Plannable]:
-    """All feeds of the normal phase that are visited, by id."""
-    everyone, last = population(), 0
-    feeds = Feed.objects.filter(phase=Feed.Phase.NORMAL, status=Feed.Status.ACTIVE)
-    while ids := list(feeds.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:size]):
-        last = ids[-1]
-        yield _Plannable(ids, weekly_rates(histories(ids), everyone).rates)
+def _next_ids(last: int, most: int) -> list[int]:
+    """The next feeds of the normal phase that are visited, by id."""
+    feeds = Feed.objects.filter(phase=Feed.Phase.NORMAL, status=Feed.Status.ACTIVE, id__gt=last)
+    return list(feeds.order_by("id").values_list("id", flat=True)[:most])
+
+
+def _plannable(ids: list[int]) -> _Plannable:
+    return _Plannable(ids, weekly_rates(histories(ids), population()).rates)

@@ -57,8 +57,9 @@ class Learner:
         if self._weekly is not None:
             counts, exposure = self._histories.counts, self._histories.exposure
             self._population = Population.of(counts.sum(axis=0), exposure.sum(axis=0))
+            rates = self._histories.forecast(self._population).rates()
+            self._weekly = PeriodicRates.of(rates)
             if self._shape is not None:
-                rates = self._histories.forecast(self._population).rates()
                 prices = todays_prices(self._prices, rates, self._setup.budget * len(self._ids))
                 plan = planned(rates, prices)
                 self._shape, self._prices = plan.shapes, plan.next_prices(prices)
