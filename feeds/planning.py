@@ -18,7 +18,8 @@ from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Floats, Floats32
 
 PLAN_AGE = timedelta(seconds=PLAN_SECONDS)
-SAMPLE = 2_000  # feeds on whose rates prices are found; the sums of more would say the same
+# Feeds whose posts are summed up, and on whose rates prices are found; more would say the same.
+POPULATION_SAMPLE, PRICE_SAMPLE = 20_000, 2_000
 BLOCK = 2_000
 
 
@@ -32,7 +33,10 @@ class _Plannable:
 
 def claim(now: datetime) -> bool:
     """Whether it is time to plan, and nobody else does."""
-    PostingPopulation.objects.get_or_create(id=1, defaults=_nothing(now))
+    nothing = np.zeros(WEEK_HOURS).tobytes()
+    PostingPopulation.objects.get_or_create(
+        id=1, defaults={"week_counts": nothing, "week_exposure": nothing, "updated": now}
+    )
     due = Q(planned__isnull=True) | Q(planned__lte=now - PLAN_AGE)
     return PostingPopulation.objects.filter(due, id=1).update(planned=now) == 1
 
@@ -43,7 +47,7 @@ def plan(now: datetime) -> int:
     A feed without a plan, or with yesterday's, is ranked all the same.
     """
     _sum_up(now)
-    sample = _next_ids(0, SAMPLE)
+    sample = _next_ids(0, PRICE_SAMPLE)
     if not sample:
         return 0
     prices = _prices(_plannable(sample))
@@ -69,24 +73,13 @@ def _plan_block(ids: list[int], prices: Floats) -> int:
 
 def _sum_up(now: datetime) -> None:
     counts, exposure = np.zeros(WEEK_HOURS), np.zeros(WEEK_HOURS)
-    rows = PostingHistory.objects.values_list("week_counts", "week_exposure")
-    for blobs in rows.iterator(chunk_size=2000):
+    rows = PostingHistory.objects.order_by("-updated").values_list("week_counts", "week_exposure")
+    for blobs in rows[:POPULATION_SAMPLE].iterator(chunk_size=2000):
         counts += np.frombuffer(blobs[0], "<f4")
         exposure += np.frombuffer(blobs[1], "<f4")
     PostingPopulation.objects.update_or_create(
-        id=1,
-        defaults={"week_counts": counts.tobytes(), "week_exposure": exposure.tobytes(), "updated": now},
-        create_defaults={
-            **_nothing(now),
-            "week_counts": counts.tobytes(),
-            "week_exposure": exposure.tobytes(),
-        },
+        id=1, defaults={"week_counts": counts.tobytes(), "week_exposure": exposure.tobytes(), "updated": now}
     )
-
-
-def _nothing(now: datetime) -> dict[str, object]:
-    empty = np.zeros(WEEK_HOURS).tobytes()
-    return {"week_counts": empty, "week_exposure": empty, "updated": now}
 
 
 def _prices(sample: _Plannable) -> Floats:

@@ -67,11 +67,10 @@ def observe(
     tables, everyone = histories(feed_ids), population()
     beginners = np.flatnonzero(first)
     untaught, not_watched = tables.hourly[beginners], tables.days[beginners]
-    expected = weekly_rates(tables, everyone).expected(np.asarray(last), np.asarray(now))
-    tables.observe(Retrievals.of(np.arange(len(feed_ids)), last, now, new, published), everyone)
+    before = tables.observe(Retrievals.of(np.arange(len(feed_ids)), last, now, new, published), everyone)
     tables.hourly[beginners], tables.days[beginners] = untaught, not_watched
     _save(feed_ids, tables, now, tables.forecast(everyone).rates())
-    return expected
+    return PeriodicRates.of(before.rates()).expected(np.asarray(last), np.asarray(now))
 
 
 def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float], rates: Floats32) -> None:

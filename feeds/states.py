@@ -19,7 +19,7 @@ from feeds.scheduling.forecast import LEAST_RATE
 from feeds.scheduling.history import LEAST_RATE as LEAST_HOURLY
 from feeds.scheduling.history import START_RATE, Histories, unpack
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRates
-from feeds.scheduling.registry import make_policy
+from feeds.scheduling.registry import make_policy, weighs_audience
 from feeds.scheduling.training import AdvarssTraining
 
 BLOCK = 20_000
@@ -47,8 +47,7 @@ def live_policy() -> Policy:
     name = settings.CRAWL_POLICY
     if name == AdvarssTraining.name:
         return training_policy()
-    weighs_audience = name in {"advarss", "freshness"}
-    return make_policy(name, **({"c": settings.CRAWL_AUDIENCE_WEIGHT} if weighs_audience else {}))
+    return make_policy(name, **({"c": settings.CRAWL_AUDIENCE_WEIGHT} if weighs_audience(name) else {}))
 
 
 def training_policy() -> AdvarssTraining:
@@ -63,7 +62,7 @@ def blocks(feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING) -> Iterator[Feed
 
     `reads` names what the policy wants to see (`Policy.reads`): the rest is not fetched.
     """
-    tables = [table for table in _tables() if table.name in reads]
+    tables = _tables(reads)
     columns = (*_COLUMNS, *(table.column for table in tables))
     last_id = 0
     while rows := select_rows(feeds.filter(id__gt=last_id).order_by("id").values_list(*columns)[:BLOCK]):
@@ -102,11 +101,15 @@ class _Table:
         return np.maximum(table, np.float32(self.least), out=table)
 
 
-def _tables() -> tuple[_Table, ...]:
-    hourly = np.full(DAY_HOURS, START_RATE, dtype=np.float32)
-    weekly = Histories.start(1).forecast(population()).rates()[0]
-    return (
-        _Table("hourly", "history__hourly", hourly, LEAST_HOURLY),
-        _Table("weekly", "history__rates", weekly, LEAST_RATE),
-        _Table("plan", "plan__shape", np.ones(WEEK_HOURS, dtype=np.float32)),
-    )
+def _tables(reads: Set[str]) -> list[_Table]:
+    """Those that are read; only what stands for missing forecasts asks the database."""
+    tables = []
+    if "hourly" in reads:
+        hourly = np.full(DAY_HOURS, START_RATE, dtype=np.float32)
+        tables.append(_Table("hourly", "history__hourly", hourly, LEAST_HOURLY))
+    if "weekly" in reads:
+        weekly = Histories.start(1).forecast(population()).rates()[0]
+        tables.append(_Table("weekly", "history__rates", weekly, LEAST_RATE))
+    if "plan" in reads:
+        tables.append(_Table("plan", "plan__shape", np.ones(WEEK_HOURS, dtype=np.float32)))
+    return tables

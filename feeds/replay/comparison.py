@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from typing import Any
@@ -13,17 +13,16 @@ import numpy as np
 
 from feeds.replay.metrics import Metrics, Recorder
 from feeds.replay.simulation import Progress, Setup, flat_optimum, simulate
-from feeds.replay.trace import DAY, Trace
+from feeds.replay.trace import Trace
 from feeds.scheduling.base import Policy
 from feeds.scheduling.min_delay import MinDelay
 from feeds.scheduling.peers import Intervals
-from feeds.scheduling.rates import Floats
-from feeds.scheduling.registry import POLICIES, make_policy
+from feeds.scheduling.rates import DAY, Floats
+from feeds.scheduling.registry import POLICIES, make_policy, weighs_audience
 
 _RUNS = 6
 _NEAR = 0.005
 _PERCENTILES = np.arange(1, 100)
-_WEIGHING = {"min-delay", "advarss", "freshness", "full-information"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +87,19 @@ def compare(
     ) as pool:
         # The longest first, so that no processor ends alone.
         order = sorted(range(len(names)), key=lambda i: _LONG.get(names[i], 0), reverse=True)
-        futures: dict[Future[Result], int] = {
-            pool.submit(_replay_held, i, names[i], setup, options): i for i in order
-        }
-        results: dict[int, Result] = {}
-        waiting = set(futures)
+        futures = {i: pool.submit(_replay_held, i, names[i], setup, options) for i in order}
+        waiting: set[Future[Result]] = set(futures.values())
         while waiting:
-            try:
-                for future in as_completed(waiting, timeout=0.2):
-                    results[futures[future]] = future.result()
-                    waiting.discard(future)
-                    tell(sum(shares[:]) / len(names))
-            except TimeoutError:
-                tell(sum(shares[:]) / len(names))
+            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            tell(sum(shares[:]) / len(names))
     return Comparison(
         trace=trace.name,
         feeds=len(trace.feeds),
         articles=len(trace.owner),
         flat_optimum=flat_optimum(trace, setup),
-        results=tuple(results[i] for i in range(len(names))),
+        results=tuple(futures[i].result() for i in range(len(names))),
     )
 
 
@@ -141,7 +134,7 @@ def _replay_held(i: int, name: str, setup: Setup, options: Options) -> Result:
 
 
 def _made(name: str, setup: Setup, options: Options, feeds: int) -> Policy:
-    settings: dict[str, Any] = {"c": options.c} if name in _WEIGHING and options.c else {}
+    settings: dict[str, Any] = {"c": options.c} if weighs_audience(name) else {}
     if name == MinDelay.name:
         settings["per_hour"] = max(setup.budget * feeds, 1e-9)
     if name == "freshness" and options.beta is not None:
@@ -159,7 +152,7 @@ def _at_equal_budget(trace: Trace, policy: Policy, setup: Setup, progress: Progr
     """
     goal = _budgeted(trace, setup)
     scale, low, high = 1.0, 0.0, math.inf
-    best: Result | None = None
+    tried: list[Result] = []
     for run in range(_RUNS):
 
         def tell(share: float, run: int = run) -> None:
@@ -167,16 +160,14 @@ def _at_equal_budget(trace: Trace, policy: Policy, setup: Setup, progress: Progr
                 progress((run + share) / _RUNS)
 
         record = simulate(trace, replace(policy, scale=scale), setup, tell)  # type: ignore[type-var]
+        tried.append(_result(policy.name, record, scale))
         spent = record.retrievals / goal
-        if best is None or abs(spent - 1) < abs(best.metrics.retrievals / goal - 1):
-            best = _result(policy.name, record, scale)
-        enough = spent >= 1 - _NEAR
         # Far below the right factor the budget is spent as well, with everything overdue at once.
-        if spent == 0 or (abs(spent - 1) <= _NEAR and (low > 0 or not enough or high < math.inf)):
+        if spent == 0 or (abs(spent - 1) <= _NEAR and (low > 0 or high < math.inf)):
             break
-        low, high = (scale, high) if enough else (low, scale)
+        low, high = (scale, high) if spent >= 1 - _NEAR else (low, scale)
         scale = _next_scale(scale, spent, low, high)
-    return best or _result(policy.name, Recorder())
+    return min(tried, key=lambda result: abs(result.metrics.retrievals / goal - 1))
 
 
 def _next_scale(scale: float, spent: float, low: float, high: float) -> float:

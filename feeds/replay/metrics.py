@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from feeds.scheduling.rates import HOUR, Floats, Integers
+from feeds.scheduling.rates import DAY, HOUR, Floats, Integers
 
 MINUTE = 60.0
 
@@ -33,12 +33,11 @@ class Metrics:
 
 @dataclass(slots=True)
 class Recorder:
-    """Collects one replay's measured part; `by_hour` are total pending articles by hour of day (UTC)."""
+    """Collects one replay's measured part."""
 
     ticks: list[tuple[float, int, int]] = field(default_factory=list)
     delays: list[Floats] = field(default_factory=list)
     retrievals: int = 0
-    new: int = 0
     lost: int = 0
 
     def tick(self, now: float, pending: Integers) -> None:
@@ -48,7 +47,6 @@ class Recorder:
     def retrieved(self, feeds: int, delays: Floats, lost: int) -> None:
         """Retrievals of one tick with the delays (seconds) of what they brought."""
         self.retrievals += feeds
-        self.new += len(delays)
         self.lost += lost
         self.delays.append(delays)
 
@@ -58,7 +56,7 @@ class Recorder:
         mean = float(minutes.mean()) if len(minutes) else 0.0
         p50, p95, p99 = np.percentile(minutes, [50, 95, 99]).tolist() if len(minutes) else (0.0, 0.0, 0.0)
         times, total, largest = self._columns()
-        days = np.unique(times // 86400, return_inverse=True)[1]
+        days = np.unique(times // DAY, return_inverse=True)[1]
         most = np.zeros(days.max(initial=-1) + 1)
         np.maximum.at(most, days, largest)
         return Metrics(
@@ -70,7 +68,7 @@ class Recorder:
             delay_p95=p95,
             delay_p99=p99,
             retrievals=self.retrievals,
-            new_per_retrieval=self.new / self.retrievals if self.retrievals else 0.0,
+            new_per_retrieval=len(minutes) / self.retrievals if self.retrievals else 0.0,
             lost=self.lost,
         )
 

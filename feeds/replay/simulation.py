@@ -9,10 +9,10 @@ import numpy as np
 
 from feeds.replay.learning import Learner
 from feeds.replay.metrics import Recorder
-from feeds.replay.trace import DAY, Trace
+from feeds.replay.trace import Trace
 from feeds.scheduling.base import Policy, select
 from feeds.scheduling.history import Retrievals
-from feeds.scheduling.rates import HOUR, Floats, Integers
+from feeds.scheduling.rates import DAY, HOUR, Floats, Integers
 
 Progress = Callable[[float], None]
 

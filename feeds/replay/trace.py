@@ -13,9 +13,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from feeds.scheduling.rates import Floats, Integers
+from feeds.scheduling.rates import DAY, Floats, Integers
 
-DAY = 86400.0
 MOST_POSTS = 20_000_000
 MOST_FEEDS = 200_000
 MOST_DAYS = 4_000
@@ -83,22 +82,8 @@ def parse_trace(name: str, file: BinaryIO) -> Trace:
 
 
 def _posts(name: str, lines: Iterable[bytes]) -> Iterator[tuple[str, float]]:
-    rows = csv.reader(line.decode("utf-8", "replace").replace("\0", "") for line in lines)
-    header = [cell.strip().lower() for cell in next(rows, [])]
-    if header[:2] != ["feed", "published"]:
-        raise TraceError(f"{name}: the first line must be feed,published, not {','.join(header)[:80]!r}")
-    for row in rows:
-        if not row:
-            continue
-        if len(row) < 2:
-            raise TraceError(f"{name}, line {rows.line_num}: two columns are needed, feed and published")
-        try:
-            time = float(row[1])
-        except ValueError:
-            time = math.nan
-        if not 0 <= time < 1e11:
-            raise TraceError(f"{name}, line {rows.line_num}: {row[1][:40]!r} is no time in epoch seconds")
-        yield row[0], time
+    decoded = (line.decode("utf-8", "replace").replace("\0", "") for line in lines)
+    return _pairs(name, decoded, "published", "time in epoch seconds", below=1e11)
 
 
 def read_subscribers(path: Path, trace: Trace) -> Floats:
@@ -108,18 +93,29 @@ def read_subscribers(path: Path, trace: Trace) -> Floats:
     """
     counts = dict.fromkeys(trace.feeds, 0.0)
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
-        rows = csv.reader(file)
-        if [cell.strip().lower() for cell in next(rows, [])][:2] != ["feed", "subscribers"]:
-            raise TraceError(f"{path.name}: the first line must be feed,subscribers")
-        for row in rows:
-            if not row:
-                continue
-            try:
-                count = float(row[1])
-            except (ValueError, IndexError):
-                count = math.nan
-            if not 0 <= count < math.inf:
-                raise TraceError(f"{path.name}, line {rows.line_num}: no number of subscribers")
-            if row[0] in counts:
-                counts[row[0]] = count
+        for feed, count in _pairs(path.name, file, "subscribers", "number of subscribers", below=math.inf):
+            if feed in counts:
+                counts[feed] = count
     return np.array(list(counts.values()))
+
+
+def _pairs(
+    name: str, lines: Iterable[str], column: str, what: str, *, below: float
+) -> Iterator[tuple[str, float]]:
+    """Feeds with a number from 0 to `below`, from a CSV file with the columns feed and `column`."""
+    rows = csv.reader(lines)
+    header = [cell.strip().lower() for cell in next(rows, [])]
+    if header[:2] != ["feed", column]:
+        raise TraceError(f"{name}: the first line must be feed,{column}, not {','.join(header)[:80]!r}")
+    for row in rows:
+        if not row:
+            continue
+        if len(row) < 2:
+            raise TraceError(f"{name}, line {rows.line_num}: two columns are needed, feed and {column}")
+        try:
+            value = float(row[1])
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < below:
+            raise TraceError(f"{name}, line {rows.line_num}: {row[1][:40]!r} is no {what}")
+        yield row[0], value

@@ -203,6 +203,11 @@ def _steps(horizon: float) -> Iterator[float]:
     yield horizon
 
 
+def due_in_words(due: float, now: float) -> str:
+    """When a feed is due, for a sentence."""
+    return "due" if due <= now else f"due in {in_words(due - now)}"
+
+
 def in_words(seconds: float) -> str:
     """A duration for a sentence: its largest unit, one decimal where it matters."""
     for unit, length in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):

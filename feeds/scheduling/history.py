@@ -14,13 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feeds.scheduling.forecast import Forecast, Population, forecast
-from feeds.scheduling.rates import DAY_HOURS, HOUR, WEEK_HOURS, Floats, Floats32, Integers, exposure, hour_of
+from feeds.scheduling.rates import (
+    DAY,
+    DAY_HOURS,
+    HOUR,
+    WEEK_HOURS,
+    Floats,
+    Floats32,
+    Integers,
+    exposure,
+    hour_of,
+)
 
 # advaRSS starts all feeds at one rate and never lets one fall to nothing, or it would not be seen again.
 # The paper calls its rates an average over the history: the start counts as one day of it.
 START_RATE = 0.1
 LEAST_RATE = 1e-3
-DAY = 86400.0
 # How fast the profile, the level of the weeks and that of the days fade. On publishers' and communities'
 # traces half as long or twice as long moves total pending by less than 1 %.
 HALF_LIFE = 56 * DAY
@@ -106,8 +115,8 @@ class Histories:
         """What is expected of these feeds."""
         return forecast(self.counts[rows], self.exposure[rows], self.levels[rows], population)
 
-    def observe(self, done: Retrievals, population: Population, half_life: float = HALF_LIFE) -> None:
-        """Enter what m retrievals brought.
+    def observe(self, done: Retrievals, population: Population, half_life: float = HALF_LIFE) -> Forecast:
+        """Enter what m retrievals brought; what had been expected of these feeds before.
 
         `population` is what undated articles are spread by, together with the feed's own profile;
         `half_life` is in seconds of the feed's time. The first retrieval of a feed has no `last`: its
@@ -117,13 +126,14 @@ class Histories:
         rows = done.rows
         passed = np.maximum(done.now - done.last, 0.0)
         fade = np.exp2(-passed / half_life).astype(np.float32)[:, None]
-        profile = self.forecast(population, rows).profile
+        before = self.forecast(population, rows)
         watched = exposure(done.last, done.now, WEEK_HOURS)
-        self.counts[rows] = self.counts[rows] * fade + _placed(done, watched, profile)
+        self.counts[rows] = self.counts[rows] * fade + _placed(done, watched, before.profile)
         self.exposure[rows] = self.exposure[rows] * fade + watched
-        lately = np.stack([done.new, (watched * profile).sum(axis=1)], axis=1)
+        lately = np.stack([done.new, (watched * before.profile).sum(axis=1)], axis=1)
         fades = np.exp2(-passed[:, None] / np.repeat(LEVEL_HALF_LIVES, 2)).astype(np.float32)
         self.levels[rows] = self.levels[rows] * fades + np.tile(lately, 2)
+        return before
 
     def observe_hours(self, done: Retrievals) -> None:
         """Enter them in advaRSS's rates alone: each hour since the last retrieval had the interval's mean."""

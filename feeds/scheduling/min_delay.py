@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feeds.scheduling.advarss import audience
-from feeds.scheduling.base import Explanation, FeedStates, in_words
+from feeds.scheduling.base import Explanation, FeedStates, due_in_words
 from feeds.scheduling.history import Retrievals
-from feeds.scheduling.rates import DAY_HOURS, HOUR, Floats
+from feeds.scheduling.rates import DAY, DAY_HOURS, HOUR, Floats
 
-DAY, WEEK = 86400.0, 7 * 86400.0
+WEEK = 7 * DAY
 MOST_A_DAY = 96
 _SWEEPS, _HALVINGS = 6, 10
 
@@ -76,9 +76,10 @@ class MinDelay:
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Why feed i has its key."""
         due = float(feeds.column("due")[i])
-        when = "due" if due <= now else f"due in {in_words(due - now)}"
         return Explanation(
-            key=now - due, age=now - float(feeds.last[i]), formula=f"placed in its day; {when}"
+            key=now - due,
+            age=now - float(feeds.last[i]),
+            formula=f"placed in its day; {due_in_words(due, now)}",
         )
 
 

@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feeds.scheduling.base import Explanation, FeedStates, Punctual, in_words
+from feeds.scheduling.base import Explanation, FeedStates, Punctual, due_in_words, in_words
 from feeds.scheduling.history import Retrievals
+from feeds.scheduling.rates import DAY, HOUR
 
-MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+MINUTE = 60.0
 _REMEMBERED = 30 * DAY
 
 
@@ -63,11 +64,10 @@ class Intervals(Punctual):
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Why feed i has its key."""
         interval, due = float(feeds.column("interval")[i]), float(feeds.column("due")[i])
-        when = "due" if due <= now else f"due in {in_words(due - now)}"
         return Explanation(
             key=float(self.keys(feeds, now)[i]),
             age=now - float(feeds.last[i]),
-            formula=f"every {in_words(self.scale * interval)}; {when}",
+            formula=f"every {in_words(self.scale * interval)}; {due_in_words(due, now)}",
         )
 
 

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feeds.scheduling.forecast import smoothed
-from feeds.scheduling.rates import WEEK_HOURS, Floats, Floats32, Integers
+from feeds.scheduling.rates import DAY, WEEK_HOURS, Floats, Floats32, Integers
 
-PLAN_SECONDS = 86400.0
+PLAN_SECONDS = DAY
 # Hours that a feed may go without a retrieval in a plan: every one up to a day (with even ones only, an odd
 # hour cannot wait for the same even hour tomorrow), some of the long ones.
 _GAPS = np.unique(np.r_[1:27, 28:53:2, 56:101:4, 108:169:12]).astype(np.int64)

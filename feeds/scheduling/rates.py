@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
-HOUR = 3600.0
+HOUR, DAY = 3600.0, 86400.0
 DAY_HOURS = 24
 WEEK_HOURS = 168
 # The epoch began on a Thursday, the week begins on Monday.

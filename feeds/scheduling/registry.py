@@ -42,3 +42,8 @@ def make_policy(name: str, **settings: Any) -> Policy:
         return POLICIES[name](**settings)
     except TypeError as error:
         raise ValueError(f"policy {name!r} does not take these settings: {error}") from error
+
+
+def weighs_audience(name: str) -> bool:
+    """Whether the policy has a weight c for subscribers. Raises ValueError for an unknown name."""
+    return hasattr(make_policy(name), "c")

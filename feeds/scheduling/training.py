@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feeds.scheduling.base import Explanation, FeedStates, Punctual, in_words
+from feeds.scheduling.base import Explanation, FeedStates, Punctual, due_in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import Floats, Integers
 
@@ -81,9 +81,9 @@ class AdvarssTraining(Punctual):
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Why feed i has its key."""
         m, due = float(feeds.column("m")[i]), float(feeds.column("due")[i])
-        when = "due" if due <= now else f"due in {in_words(due - now)}"
         return Explanation(
             key=float(self.keys(feeds, now)[i]),
             age=now - float(feeds.last[i]),
-            formula=f"training: looked at every {np.ceil(m):.0f} ticks as long as M is {m:.2f}; {when}",
+            formula=f"training: looked at every {np.ceil(m):.0f} ticks as long as M is {m:.2f}; "
+            f"{due_in_words(due, now)}",
         )

@@ -9,6 +9,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from feeds.replay.comparison import Comparison, Options, compare
@@ -17,7 +18,6 @@ from feeds.replay.simulation import Setup
 from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
 from feeds.scheduling.registry import POLICIES
 
-AUDIENCE = 0.1
 BAR = 40
 COLUMNS = (
     ("pending", "total_pending", "{:.2f}"),
@@ -56,8 +56,15 @@ class Command(BaseCommand):
         try:
             posts = read_trace(trace)
             setup = _setup(posts, options)
-            made = Options(options["beta"], AUDIENCE if setup.subscribers is not None else 0.0)
-            done = compare(posts, names, setup, made, processes=os.cpu_count() or 1, progress=_bar())
+            weight = settings.CRAWL_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
+            done = compare(
+                posts,
+                names,
+                setup,
+                Options(options["beta"], weight),
+                processes=os.cpu_count() or 1,
+                progress=_bar(),
+            )
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
         except ValueError as error:  # TraceError is one
