@@ -15,12 +15,33 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 BLOCK = 20_000
+HOSTS = """
+    INSERT INTO crawler_host (name, robots_origin, robots_text)
+    SELECT 'host' || n || '.example', '', '' FROM generate_series(1, %s) AS n ORDER BY n
+"""
+# All like the first feed, but for what must differ.
+FEEDS = """
+    INSERT INTO feeds_feed (url, canonical_url, host_id, last_success, last_attempt, not_before, {same})
+    SELECT 'https://host' || n || '.example/feed', 'https://host' || n || '.example/feed', n,
+           seen, seen, seen + interval '10 minutes', {same}
+    FROM (
+        SELECT n, now() - (600 + random() * 172200) * interval '1 second' AS seen
+        FROM generate_series(2, %s) AS n
+    ) AS others CROSS JOIN LATERAL (SELECT {same} FROM feeds_feed WHERE id = 1) AS first ORDER BY n
+"""
+DIFFERENT = {"id", "url", "canonical_url", "host_id", "last_success", "last_attempt", "not_before"}
+HISTORY = {
+    "feed_id": "int8", "hourly": "bytea", "week_counts": "bytea", "week_exposure": "bytea",
+    "days": "float8", "levels": "bytea", "rates": "bytea", "updated": "timestamptz",
+}  # fmt: skip
+PLAN = {"feed_id": "int8", "shape": "bytea"}
 
 
 def main() -> None:
@@ -76,63 +97,65 @@ def _line(feeds: int) -> str:
 
 def _fill(feeds: int) -> None:
     """Feeds with random histories, last retrieved at random times of the last two days."""
-    import numpy as np
     from django.db import connection
 
-    from crawler.models import Host, Tick
-    from crawler.rows import insert_rows
-    from feeds.models import Feed, PostingHistory, PostingPlan
+    from crawler.models import Tick
+    from feeds.models import Feed
 
-    rng = np.random.default_rng(1)
     now = datetime.now(UTC)
-    with connection.cursor() as cursor:
+    same = ", ".join(sorted({str(field.column) for field in Feed._meta.concrete_fields} - DIFFERENT))
+    connection.ensure_connection()
+    with connection.connection.cursor() as cursor:
         cursor.execute("TRUNCATE feeds_feed, crawler_host, crawler_tick RESTART IDENTITY CASCADE")
-    for begin in range(1, feeds + 1, BLOCK):
-        numbers = range(begin, min(begin + BLOCK, feeds + 1))
-        names = [f"host{number}.example" for number in numbers]
-        hosts = Host.objects.named(set(names))
-        ages = rng.uniform(600, 2 * 86400, len(names))
-        rows = [
-            Feed(
-                url=f"https://{name}/feed",
-                canonical_url=f"https://{name}/feed",
-                host_id=hosts[name],
-                phase=Feed.Phase.NORMAL,
-                status=Feed.Status.ACTIVE,
-                last_success=now - timedelta(seconds=age),
-                last_attempt=now - timedelta(seconds=age),
-                not_before=now - timedelta(seconds=age - 600),
-            )
-            for name, age in zip(names, ages.tolist(), strict=True)
-        ]
-        Feed.objects.bulk_create(rows, batch_size=2000)
-        watched = rng.uniform(5, 15, len(names)).astype("<f4")
-        means = rng.lognormal(-3, 1.5, len(names))
-        counts = rng.poisson(means[:, None] * watched[:, None], (len(names), 168)).astype("<f4")
-        histories = [
-            PostingHistory(
-                feed_id=feed.id,
-                hourly=np.full(24, mean, "<f4").tobytes(),
-                days=60.0,
-                week_counts=count.tobytes(),
-                week_exposure=np.full(168, hours, "<f4").tobytes(),
-                levels=np.array([count.sum(), hours * 168, count.sum() / 8, hours * 21], "<f4").tobytes(),
-                updated=now,
-            )
-            for feed, mean, count, hours in zip(rows, means.tolist(), counts, watched.tolist(), strict=True)
-        ]
-        insert_rows(PostingHistory, histories)
-        shapes = rng.uniform(0.5, 2, (len(names), 168)).astype("<f4")
-        insert_rows(
-            PostingPlan,
-            [PostingPlan(feed_id=f.id, shape=s.tobytes()) for f, s in zip(rows, shapes, strict=True)],
-        )
+        cursor.execute(HOSTS, [feeds])
+        url = "https://host1.example/feed"
+        Feed.objects.create(url=url, canonical_url=url, host_id=1, phase="normal", last_success=now)
+        cursor.execute(FEEDS.format(same=same), [feeds])
+        for table, columns, rows in (
+            ("feeds_postinghistory", HISTORY, _histories),
+            ("feeds_postingplan", PLAN, _plans),
+        ):
+            with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types(list(columns.values()))
+                for begin in range(1, feeds + 1, BLOCK):
+                    for row in rows(range(begin, min(begin + BLOCK, feeds + 1)), now):
+                        copy.write_row(row)
     # The tick before this one, so that one tick's budget is due.
     before = now - timedelta(minutes=10)
     Tick.objects.create(started=before, finished=before, policy="freshness", swept=0, training=0, ranked=0,
                         candidates=0, budget=0, carried=0.0)  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
+
+
+def _histories(ids: range, now: datetime) -> Iterator[tuple[object, ...]]:
+    import numpy as np
+
+    rng = np.random.default_rng(ids.start)
+    means = rng.lognormal(-3, 1.5, len(ids))
+    watched = rng.uniform(5, 15, len(ids)).astype("<f4")
+    counts = rng.poisson(means[:, None] * watched[:, None], (len(ids), 168)).astype("<f4")
+    rates = (means[:, None] * rng.uniform(0.5, 1.5, (len(ids), 168))).astype("<f4")
+    for i, feed in enumerate(ids):
+        levels = np.array([counts[i].sum(), watched[i] * 168, counts[i].sum() / 8, watched[i] * 21], "<f4")
+        yield (
+            feed,
+            np.full(24, means[i], "<f4").tobytes(),
+            counts[i].tobytes(),
+            np.full(168, watched[i], "<f4").tobytes(),
+            60.0,
+            levels.tobytes(),
+            rates[i].tobytes(),
+            now,
+        )
+
+
+def _plans(ids: range, now: datetime) -> Iterator[tuple[object, ...]]:
+    import numpy as np
+
+    shapes = np.random.default_rng(ids.start).uniform(0.5, 2, (len(ids), 168)).astype("<f4")
+    for feed, shape in zip(ids, shapes, strict=True):
+        yield feed, shape.tobytes()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from crawler.models import Host
 from crawler.serializers import HostSerializer, StatisticsSerializer
 from crawler.statistics import statistics
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
+from feeds.laboratory.api import ExperimentViewSet
 
 
 class HostViewSet(viewsets.ReadOnlyModelViewSet[Host]):
@@ -65,6 +66,7 @@ router.register("articles", ArticleViewSet, "api-article")
 router.register("subscribers", SubscriberViewSet, "api-subscriber")
 router.register("subscriptions", SubscriptionViewSet, "api-subscription")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
+router.register("experiments", ExperimentViewSet, "api-experiment")
 router.register("hosts", HostViewSet, "api-host")
 
 urlpatterns: list[URLPattern | URLResolver] = [

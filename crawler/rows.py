@@ -8,14 +8,16 @@ several times the processor time of everything else (benchmarks/refresh.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 import orjson
 import psycopg
 from django.core.exceptions import EmptyResultSet
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 Model = type[models.Model]
 
@@ -54,19 +56,26 @@ def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> 
     _run(model, statement, (str(meta.pk.column), *names), rows)
 
 
-def select_rows(query: models.QuerySet[Any]) -> list[tuple[Any, ...]]:
-    """The rows of a `values_list` query, in PostgreSQL's binary format: no binary column is spelled in hex.
+def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a `values_list` query, at most `size` at a time, in PostgreSQL's binary format.
 
-    Values are what psycopg makes of them: no field converts them.
+    No binary column is spelled in hex, and values are what psycopg makes of them: no field converts them.
+    One cursor on the server: a query for each block that begins behind the last one would join
+    the other tables from their beginning, again and again.
     """
     try:
         statement, parameters = query.query.sql_with_params()
     except EmptyResultSet:
-        return []
+        return
     connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    with (
+        nullcontext() if connection.in_atomic_block else transaction.atomic(),
+        connection.wrap_database_errors,
+        psycopg.ServerCursor(connection.connection, f"blocks_{uuid.uuid4().hex}") as cursor,
+    ):
         cursor.execute(statement, parameters, binary=True)
-        return cursor.fetchall()
+        while rows := cursor.fetchmany(size):
+            yield rows
 
 
 @cache

@@ -146,6 +146,7 @@ CELERY_BEAT_SCHEDULE = {
 INSTALLED_APPS = [
     "crawler",
     "feeds",
+    "feeds.laboratory",
     "articles",
     "django.contrib.admin",
     "django.contrib.auth",

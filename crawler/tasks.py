@@ -32,6 +32,7 @@ def tick() -> None:
     from crawler.controller import pulses, retention
     from crawler.controller import tick as controller
     from feeds import planning
+    from feeds.laboratory import experiments
     from feeds.selection import look_ahead
 
     now = datetime.now(UTC)
@@ -40,6 +41,8 @@ def tick() -> None:
     dispatch()
     if planning.claim(now):
         plan.delay()
+    for forgotten in experiments.forgotten(now):
+        experiment.delay(forgotten)
     dispatch.apply_async(countdown=look_ahead().total_seconds())
     for queue in pulses.QUEUES:
         pulses.sent(queue, now)
@@ -53,6 +56,16 @@ def plan() -> None:
     from feeds import planning
 
     planning.plan(datetime.now(UTC))
+
+
+@shared_task(name="crawler.tasks.experiment")
+def experiment(pk: int) -> None:
+    """One replay of the policy laboratory, then word to do the next: none holds a worker for long."""
+    from feeds.laboratory import experiments
+
+    pause = experiments.advance(pk)
+    if pause is not None:
+        experiments.send(pk, pause)
 
 
 @shared_task(name="crawler.tasks.dispatch")

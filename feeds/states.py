@@ -11,7 +11,7 @@ from django.db.models import FloatField, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce, Extract
 
-from crawler.rows import select_rows
+from crawler.rows import select_blocks
 from feeds.models import Feed
 from feeds.posting import population
 from feeds.scheduling.base import FeedStates, Policy
@@ -64,9 +64,7 @@ def blocks(feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING) -> Iterator[Feed
     """
     tables = _tables(reads)
     columns = (*_COLUMNS, *(table.column for table in tables))
-    last_id = 0
-    while rows := select_rows(feeds.filter(id__gt=last_id).order_by("id").values_list(*columns)[:BLOCK]):
-        last_id = rows[-1][0]
+    for rows in select_blocks(feeds.order_by("id").values_list(*columns), BLOCK):
         ids, last, subscribers, window, m, t, due, *blobs = zip(*rows, strict=True)
         found = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}
         yield FeedStates(

@@ -150,7 +150,7 @@ def _at_equal_budget(trace: Trace, policy: Policy, setup: Setup, progress: Progr
     Retrievals fall nearly in proportion to the factor until the budget bounds them, so that a few steps of
     correction do what a bisection would.
     """
-    goal = _budgeted(trace, setup)
+    goal = budgeted_retrievals(trace, setup)
     scale, low, high = 1.0, 0.0, math.inf
     tried: list[Result] = []
     for run in range(_RUNS):
@@ -179,7 +179,7 @@ def _next_scale(scale: float, spent: float, low: float, high: float) -> float:
     return math.sqrt(low * high)
 
 
-def _budgeted(trace: Trace, setup: Setup) -> float:
+def budgeted_retrievals(trace: Trace, setup: Setup) -> float:
     """Retrievals that the measured part's budget allows."""
     seconds = float(trace.published[-1]) - trace.start - setup.train_days * DAY + setup.tick
     return max(seconds, 0.0) / 3600 * setup.budget * len(trace.feeds)

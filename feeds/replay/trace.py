@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
+import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,14 +18,24 @@ import numpy as np
 
 from feeds.scheduling.rates import DAY, Floats, Integers
 
-MOST_POSTS = 20_000_000
-MOST_FEEDS = 200_000
-MOST_DAYS = 4_000
 _GZIP = b"\x1f\x8b"
+_LONGEST_LINE = 10_000
 
 
 class TraceError(ValueError):
     """A trace that cannot be used, with the line that is to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a trace may hold."""
+
+    posts: int = 20_000_000
+    feeds: int = 200_000
+    days: int = 4_000
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +51,7 @@ class Trace:
     published: Floats
 
     @classmethod
-    def of(cls, name: str, posts: Iterable[tuple[str, float]]) -> Trace:
+    def of(cls, name: str, posts: Iterable[tuple[str, float]], limits: Limits = LIMITS) -> Trace:
         """From (feed, published) in any order. Raises TraceError for none, or for too much of anything."""
         numbers: dict[str, int] = {}
         owner: list[int] = []
@@ -46,13 +59,13 @@ class Trace:
         for feed, time in posts:
             owner.append(numbers.setdefault(feed, len(numbers)))
             published.append(time)
-            if len(owner) > MOST_POSTS or len(numbers) > MOST_FEEDS:
-                raise TraceError(f"{name}: more than {MOST_POSTS} posts or {MOST_FEEDS} feeds")
+            if len(owner) > limits.posts or len(numbers) > limits.feeds:
+                raise TraceError(f"{name}: more than {limits.posts} posts or {limits.feeds} feeds")
         if not owner:
             raise TraceError(f"{name}: no posts")
         times = np.array(published)
-        if np.ptp(times) > MOST_DAYS * DAY:
-            raise TraceError(f"{name}: {np.ptp(times) / DAY:.0f} days, more than {MOST_DAYS}")
+        if np.ptp(times) > limits.days * DAY:
+            raise TraceError(f"{name}: {np.ptp(times) / DAY:.0f} days, more than {limits.days}")
         order = np.argsort(times, kind="stable")
         return cls(name, tuple(numbers), np.array(owner, dtype=np.int64)[order], times[order])
 
@@ -61,6 +74,11 @@ class Trace:
         """Epoch seconds of the first day's midnight, UTC."""
         return float(self.published[0] // DAY * DAY)
 
+    @property
+    def days(self) -> float:
+        """From the start to the last post."""
+        return float(self.published[-1] - self.start) / DAY
+
 
 def read_trace(path: Path) -> Trace:
     """A .csv or .csv.gz file. Raises TraceError that names the line, OSError when it cannot be read."""
@@ -68,22 +86,39 @@ def read_trace(path: Path) -> Trace:
         return parse_trace(path.name, file)
 
 
-def parse_trace(name: str, file: BinaryIO) -> Trace:
+def parse_trace(name: str, file: BinaryIO, limits: Limits = LIMITS) -> Trace:
     """The same from an open file, compressed or not."""
     packed = file.read(2) == _GZIP
     file.seek(0)
     try:
         if not packed:
-            return Trace.of(name, _posts(name, file))
+            return Trace.of(name, _posts(name, file), limits)
         with gzip.open(file) as unpacked:
-            return Trace.of(name, _posts(name, unpacked))
+            return Trace.of(name, _posts(name, unpacked), limits)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TraceError(f"{name}: damaged gzip: {error}") from error
 
 
-def _posts(name: str, lines: Iterable[bytes]) -> Iterator[tuple[str, float]]:
+def _posts(name: str, file: BinaryIO | gzip.GzipFile) -> Iterator[tuple[str, float]]:
+    # A line without an end must not fill the memory.
+    lines = iter(partial(file.readline, _LONGEST_LINE), b"")
     decoded = (line.decode("utf-8", "replace").replace("\0", "") for line in lines)
     return _pairs(name, decoded, "published", "time in epoch seconds", below=1e11)
+
+
+def pack_trace(trace: Trace) -> bytes:
+    """A trace as bytes that `unpack_trace` reads: compressed arrays, nothing that runs."""
+    packed = io.BytesIO()
+    names = np.frombuffer(json.dumps([trace.name, *trace.feeds]).encode(), dtype=np.uint8)
+    np.savez_compressed(packed, names=names, owner=trace.owner, published=trace.published)
+    return packed.getvalue()
+
+
+def unpack_trace(packed: bytes) -> Trace:
+    """What `pack_trace` packed."""
+    with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+        name, *feeds = json.loads(arrays["names"].tobytes())
+        return Trace(name, tuple(feeds), arrays["owner"], arrays["published"])
 
 
 def read_subscribers(path: Path, trace: Trace) -> Floats:

@@ -6,7 +6,7 @@ import pytest
 from django.db import DataError
 
 from articles.models import Article, digest
-from crawler.rows import insert_rows, select_rows, update_rows, upsert_rows
+from crawler.rows import insert_rows, select_blocks, update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory
 from tests.factories import make_feed
 
@@ -101,10 +101,18 @@ def test_selected_rows_come_as_they_are_stored():
     query = (
         Feed.objects.order_by("id").filter(skip_hours__contains=[]).values_list("id", "title", "fingerprints")
     )
-    assert select_rows(query) == [(feed.id, feed.title, bytes(feed.fingerprints)) for feed in feeds]
-    assert select_rows(query[1:]) == [(feeds[1].id, "Feed 2", b"\x02\x00\xff")]
+    rows = [(feed.id, feed.title, bytes(feed.fingerprints)) for feed in feeds]
+    assert list(select_blocks(query, 10)) == [rows]
+    assert list(select_blocks(query, 1)) == [[rows[0]], [rows[1]]]
+    assert list(select_blocks(query[1:], 2)) == [[(feeds[1].id, "Feed 2", b"\x02\x00\xff")]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_blocks_need_no_transaction_of_the_callers():
+    make_feed()
+    assert [len(block) for block in select_blocks(Feed.objects.values_list("id"), 5)] == [1]
 
 
 def test_a_query_that_can_have_no_rows_is_not_asked(django_assert_num_queries):
     with django_assert_num_queries(0):
-        assert select_rows(Feed.objects.filter(id__in=[]).values_list("id")) == []
+        assert list(select_blocks(Feed.objects.filter(id__in=[]).values_list("id"), 5)) == []

@@ -75,9 +75,8 @@ class Command(BaseCommand):
 def _setup(trace: Trace, options: dict[str, Any]) -> Setup:
     if options["window"] < 0:
         raise TraceError("--window must be 0 or a number of entries")
-    days = (trace.published[-1] - trace.start) / 86400
-    if days <= options["train_days"]:
-        raise TraceError(f"{trace.name} is {days:.1f} days long: nothing is left to measure")
+    if trace.days <= options["train_days"]:
+        raise TraceError(f"{trace.name} is {trace.days:.1f} days long: nothing is left to measure")
     subscribers = read_subscribers(options["subscribers"], trace) if options["subscribers"] else None
     return Setup(
         budget=options["budget"],

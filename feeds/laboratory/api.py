@@ -1,0 +1,111 @@
+"""The REST API of the policy laboratory. Everyone signed in reads, staff starts and ends experiments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from feeds.api import StaffWrites
+from feeds.laboratory.experiments import MOST_BYTES, begin, checked_trace, stop
+from feeds.laboratory.models import Experiment
+from feeds.laboratory.results import as_json, budgets_for
+from feeds.laboratory.serializers import (
+    ExperimentDetailSerializer,
+    ExperimentSerializer,
+    NeededSerializer,
+    OutcomeSerializer,
+)
+from feeds.replay.trace import Trace, TraceError
+
+DELAY = OpenApiParameter(
+    "delay", OpenApiTypes.FLOAT, description="A mean delay in minutes: `needed` says what budget it takes."
+)
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Experiments of the policy laboratory"),
+    destroy=extend_schema(summary="Delete an experiment, running or not"),
+)
+class ExperimentViewSet(
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Experiment],
+):
+    """Policies replayed on a trace: start, follow, read, stop, delete."""
+
+    queryset = Experiment.objects.defer("trace", "subscribers")
+    serializer_class = ExperimentSerializer
+    permission_classes = [StaffWrites]
+    parser_classes = [JSONParser, MultiPartParser]
+    filterset_fields = ["state", "source"]
+    ordering_fields = ["id", "created", "finished"]
+    ordering = ["-id"]
+
+    @extend_schema(
+        summary="Start an experiment", request=ExperimentSerializer, responses={201: ExperimentSerializer}
+    )
+    def create(self, request: Request) -> Response:
+        wanted = ExperimentSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        said = wanted.validated_data
+        file = said.pop("file", None)
+        try:
+            trace = _uploaded(file) if said.get("source") == Experiment.Source.UPLOAD else None
+            made = begin(Experiment(**said, started_by_id=request.user.pk), trace)
+        except TraceError as error:
+            raise ValidationError({"file" if file else "source": [str(error)]}) from error
+        made.refresh_from_db(fields=["created"])
+        return Response(ExperimentSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        summary="One experiment with what it found so far",
+        parameters=[DELAY],
+        responses={200: ExperimentDetailSerializer},
+    )
+    def retrieve(self, request: Request, pk: str) -> Response:
+        found = self.get_object()
+        outcomes = list(found.outcomes.all())
+        delay = _delay(request.query_params.get("delay"))
+        needed = budgets_for(found, outcomes, delay) if delay else []
+        return Response(
+            {
+                **ExperimentSerializer(found).data,
+                "replay": as_json(found, outcomes),
+                "outcomes": OutcomeSerializer(outcomes, many=True).data,
+                "needed": NeededSerializer(needed, many=True).data,
+            }
+        )
+
+    @extend_schema(summary="Stop an experiment", request=None, responses={200: ExperimentSerializer})
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: str) -> Response:
+        found = self.get_object()
+        stop(found)
+        return Response(ExperimentSerializer(self.get_object()).data)
+
+
+def _uploaded(file: Any) -> Trace:
+    if file is None:
+        raise TraceError("send the trace as the field file")
+    return checked_trace(file.name, file.read(MOST_BYTES + 1))
+
+
+def _delay(text: str | None) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e6:
+        raise ValidationError({"delay": [f"{text[:40]!r} is no number of minutes"]})
+    return value

@@ -1,0 +1,65 @@
+"""The form that starts an experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from feeds.laboratory.experiments import MOST_BYTES, checked_trace
+from feeds.laboratory.models import POLICY_CHOICES, Experiment, all_policies
+from feeds.replay.trace import Trace, TraceError
+
+# Django's own class takes no type parameter at run time.
+if TYPE_CHECKING:
+    _ModelForm = forms.ModelForm[Experiment]
+else:
+    _ModelForm = forms.ModelForm
+
+
+class ExperimentForm(_ModelForm):
+    """A trace, policies and how to replay them."""
+
+    policies = forms.MultipleChoiceField(
+        choices=POLICY_CHOICES,
+        initial=all_policies,
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one policy."},
+    )
+    file = forms.FileField(
+        required=False,
+        label="Trace to upload",
+        help_text="CSV, also gzipped: columns feed,published (epoch seconds), a line for each article.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.gz,text/csv,application/gzip"}),
+    )
+
+    class Meta:
+        model = Experiment
+        fields = [
+            "source", "file", "policies", "budget", "curve", "train_days", "tick", "window", "beta",
+            "audience",
+        ]  # fmt: skip
+        labels = {
+            "source": "Trace",
+            "curve": "Curve of delay by budget",
+            "train_days": "Days to learn from",
+            "tick": "Seconds between ticks",
+            "window": "Entries a document holds",
+            "audience": "Weigh subscribers",
+        }
+
+    trace: Trace | None = None
+
+    def clean(self) -> dict[str, Any] | None:
+        """Read the file where one is wanted."""
+        cleaned = super().clean() or {}
+        if cleaned.get("source") == Experiment.Source.UPLOAD and "file" not in self.errors:
+            file = cleaned.get("file")
+            if not file:
+                raise ValidationError({"file": "Choose the file with the posting times."})
+            try:
+                self.trace = checked_trace(file.name, file.read(MOST_BYTES + 1))
+            except TraceError as error:
+                raise ValidationError({"file": str(error)}) from error
+        return cleaned

@@ -1,0 +1,153 @@
+"""What an experiment has found so far, for reading: a table, four charts, and budgets for a delay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from crawler.plots import Axis, Bar, Line, bar_plot, line_plot
+from feeds.laboratory.models import Experiment, Outcome, has_budget
+from feeds.replay.curve import Needed, Point, needed_budget
+from feeds.scheduling.registry import POLICIES
+
+# The same colour for a policy in every chart; ours has the first.
+_INKS = {
+    name: at for at, name in enumerate(sorted(POLICIES, key=lambda name: (name != "freshness", name)), 1)
+}
+
+_FAIR = 1.02  # more than so many times the budget, and a policy is not compared
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A policy's line of the table: its outcome, and total pending as a multiple of others'."""
+
+    outcome: Outcome
+    to_advarss: float | None
+    to_flat: float | None
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """What a policy needs for a chosen mean delay, retrievals a day, and `share` of what `advarss` needs."""
+
+    policy: str
+    needed: Needed
+    a_day: float | None
+    share: float | None
+
+
+def at_budget(experiment: Experiment, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes at the experiment's own budget, in the order of its policies."""
+    found = {each.policy: each for each in outcomes if each.budget == experiment.budget}
+    return [found[name] for name in experiment.policies if name in found]
+
+
+def rows(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Row]:
+    """The table at the experiment's budget."""
+    shown = at_budget(experiment, outcomes)
+    totals = {each.policy: each.metrics["total_pending"] for each in shown if each.metrics}
+    fair = [each.policy for each in shown if each.spent and each.spent <= _FAIR * each.budget]
+    rivals = {name: totals[name] for name in fair if name != "full-information"}
+    best = min(rivals, key=lambda name: rivals[name], default="")
+    return [
+        Row(
+            each,
+            _ratio(totals.get(each.policy), totals.get("advarss")),
+            _ratio(totals.get(each.policy), experiment.flat_optimum),
+            each.policy == best and len(rivals) > 1,
+        )
+        for each in shown
+    ]
+
+
+def budgets_for(experiment: Experiment, outcomes: Sequence[Outcome], delay: float) -> list[BudgetRow]:
+    """The budget that each policy with one needs for a mean delay (minutes), from the measured curve."""
+    budgeted = [name for name in experiment.policies if has_budget(name)]
+    needed = {name: needed_budget(curve(outcomes, name), delay) for name in budgeted}
+    base = needed["advarss"].budget if "advarss" in needed else None
+    all_feeds = 24 * (experiment.feeds or 0)
+    return [
+        BudgetRow(name, one, one.budget * all_feeds if one.budget else None, _ratio(one.budget, base))
+        for name, one in needed.items()
+    ]
+
+
+def charts(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, SafeString]:
+    """Pending by hour, maximum pending, distribution of delays, delay against budget; {} before the first."""
+    shown = [each for each in at_budget(experiment, outcomes) if each.metrics]
+    if not shown:
+        return {}
+    made = {
+        "hours": line_plot(
+            [Line(o.policy, _hours(o), _INKS[o.policy], steps=True) for o in shown],
+            Axis("hour of day, UTC", marks=range(0, 25, 3)),
+            Axis("pending articles"),
+            "Mean pending articles by hour of day and policy",
+        ),
+        "most": bar_plot(
+            [Bar(o.policy, (o.metrics or {})["daily_max_pending"], _INKS[o.policy]) for o in shown],
+            "pending articles of the fullest feed, the day's maximum, mean over days",
+            "Daily maximum of pending articles by policy",
+        ),
+        "delays": line_plot(
+            [Line(o.policy, _shares(o), _INKS[o.policy]) for o in shown],
+            Axis("delay, minutes", log=True),
+            Axis("% of articles retrieved within it", marks=range(0, 101, 20)),
+            "Distribution of delays by policy",
+        ),
+    }
+    curves = {name: curve(outcomes, name) for name in experiment.policies}
+    if any(len(points) > 1 for points in curves.values()):
+        made["curve"] = line_plot(
+            [Line(n, [(p.spent, p.delay) for p in c], _INKS[n]) for n, c in curves.items() if len(c) > 1],
+            Axis("retrievals per feed and hour", log=True),
+            Axis("mean delay, minutes", log=True),
+            "Mean delay by budget and policy",
+        )
+    return made
+
+
+def as_json(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The object of `manage.py replay --json`, of the policies that are done."""
+    return {
+        "trace": experiment.name,
+        "feeds": experiment.feeds,
+        "articles": experiment.articles,
+        "flat_optimum": experiment.flat_optimum,
+        "policies": {each.policy: each.metrics for each in at_budget(experiment, outcomes) if each.metrics},
+    }
+
+
+def hours(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[tuple[int, list[float]]]:
+    """(hour, pending articles of each policy): the numbers behind the chart."""
+    columns = [each.pending_by_hour for each in at_budget(experiment, outcomes) if each.metrics]
+    return [(hour, list(row)) for hour, row in enumerate(zip(*columns, strict=True))]
+
+
+def curve(outcomes: Iterable[Outcome], policy: str) -> list[Point]:
+    """A policy's measured budgets and delays, the smallest budget first."""
+    points = [
+        Point(each.spent, each.metrics["delay_mean"])
+        for each in outcomes
+        if each.policy == policy and each.metrics and each.spent
+    ]
+    return sorted(points, key=lambda point: point.spent)
+
+
+def _hours(outcome: Outcome) -> list[tuple[float, float]]:
+    values = outcome.pending_by_hour
+    return [*((float(hour), value) for hour, value in enumerate(values)), (24.0, values[-1])]
+
+
+def _shares(outcome: Outcome) -> list[tuple[float, float]]:
+    """(minutes, per cent of the articles)."""
+    return [(minutes, float(share)) for share, minutes in enumerate(outcome.delays, 1)]
+
+
+def _ratio(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None

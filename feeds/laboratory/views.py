@@ -1,0 +1,105 @@
+"""The pages of the policy laboratory: start an experiment, follow it, read what it found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from crawler.listing import page_of, render_list, wants_part
+from feeds.change_views import staff_only
+from feeds.laboratory.experiments import begin, planned, stop
+from feeds.laboratory.forms import ExperimentForm
+from feeds.laboratory.models import Experiment
+from feeds.laboratory.results import budgets_for, charts, curve, hours, rows
+from feeds.replay.trace import TraceError
+
+LEAN = Experiment.objects.defer("trace", "subscribers")
+
+
+@require_safe
+def laboratory(request: HttpRequest) -> HttpResponse:
+    """What the laboratory is for, the form, and all experiments."""
+    return _listed(request, ExperimentForm())
+
+
+@staff_only
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Start an experiment and go to its page."""
+    form = ExperimentForm(request.POST, request.FILES)
+    if form.is_valid():
+        experiment = form.save(commit=False)
+        experiment.started_by_id = request.user.pk
+        try:
+            return redirect(begin(experiment, form.trace))
+        except TraceError as error:
+            form.add_error(None, ValidationError(str(error)))
+    return _listed(request, form, status=422)
+
+
+@never_cache
+@require_safe
+def experiment(request: HttpRequest, pk: int) -> HttpResponse:
+    """One experiment: how far it is, and what it found so far; `delay` asks what a mean delay would need."""
+    found = get_object_or_404(LEAN.select_related("started_by"), pk=pk)
+    outcomes = list(found.outcomes.all())
+    all_of_it = planned(found)
+    chosen = _minutes(request.GET.get("delay", ""))
+    context: dict[str, Any] = {
+        "experiment": found,
+        "rows": rows(found, outcomes),
+        "charts": charts(found, outcomes),
+        "hours": hours(found, outcomes),
+        "curves": [(name, curve(outcomes, name)) for name in found.policies],
+        "done": len(outcomes),
+        "planned": len(all_of_it),
+        "progress": len(outcomes) + found.share,
+        "next": all_of_it[len(outcomes)] if len(outcomes) < len(all_of_it) else None,
+        "failed": [each for each in outcomes if each.error],
+        "delay": chosen,
+        "budgets": budgets_for(found, outcomes, chosen) if chosen else [],
+    }
+    part = "laboratory/_results.html" if wants_part(request) else "laboratory/experiment.html"
+    return render(request, part, context)
+
+
+@staff_only
+@require_http_methods(["POST"])
+def change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop an experiment, or delete it."""
+    found = get_object_or_404(LEAN, pk=pk)
+    if request.POST.get("action") == "delete":
+        found.delete()
+        messages.success(request, f"Experiment {pk} was deleted.")
+        return redirect("laboratory")
+    if not stop(found):
+        messages.info(request, "It had ended already.")
+    return redirect(found)
+
+
+def _listed(request: HttpRequest, form: ExperimentForm, status: int = 200) -> HttpResponse:
+    page = page_of(
+        request,
+        LEAN.select_related("started_by").annotate(replays=Count("outcomes")).order_by("-id"),
+        size=25,
+    )
+    context = {"form": form, "page": page}
+    response = render_list(request, "laboratory/laboratory.html", "laboratory/_list.html", context)
+    response.status_code = status
+    return response
+
+
+def _minutes(text: str) -> float | None:
+    """A delay above zero; None for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < 1e6 else None
