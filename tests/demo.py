@@ -13,9 +13,12 @@ from django.conf import settings
 from articles.models import Article, Page, digest
 from crawler.models import Pulse, Tick
 from feeds.categories import category_at
+from feeds.laboratory.experiments import advance, begin
+from feeds.laboratory.models import Experiment
 from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
 from feeds.scheduling.history import pack
 from tests.factories import make_feed, make_user
+from tests.feeds.replay.traces import invented
 
 # Names and addresses are invented; .example belongs to nobody (RFC 2606).
 SOURCES = (
@@ -98,6 +101,7 @@ def seed(now: datetime) -> None:
     for queue in ("fetch", "store"):
         Pulse.objects.create(queue=queue, sent=now, answered=now)
     _ticks(now)
+    _experiment()
 
 
 def _source(
@@ -261,6 +265,14 @@ def _failing(now: datetime, failing: Failing) -> None:
         article = _article(random.Random(1), feed, since - timedelta(hours=2), 1)
         article.page = page
         article.save()
+
+
+def _experiment() -> None:
+    """A small one, done."""
+    policies = ["round-robin", "advarss", "freshness", "full-information"]
+    experiment = begin(Experiment(source="upload", policies=policies), invented(feeds=15, days=9))
+    while advance(experiment.pk) is not None:
+        pass
 
 
 def _ticks(now: datetime) -> None:

@@ -8,6 +8,8 @@ from playwright.sync_api import Page, expect
 
 from articles.models import Article
 from crawler.models import Tick
+from feeds.laboratory.experiments import advance
+from feeds.laboratory.models import Experiment
 from feeds.models import Feed, Retrieval
 from tests.browser.conftest import Visitor
 
@@ -23,6 +25,8 @@ PAGES = (
     "/articles/?q=ferry",
     "an article",
     "/health/",
+    "/laboratory/",
+    "an experiment",
     "/me/",
     "/me/following/",
     "/me/personal/",
@@ -36,6 +40,8 @@ def path_of(name: str) -> str:
     """The path of a page that is named by what it shows."""
     if name == "an article":
         return Article.objects.filter(page__isnull=False, enclosures=[]).earliest("id").get_absolute_url()
+    if name == "an experiment":
+        return f"{Experiment.objects.get(state='done').get_absolute_url()}?delay=120"
     titles = {
         "busy feed": "The Harbour Courier",
         "training feed": "Gazette du Fleuve",
@@ -144,6 +150,26 @@ def test_the_overview_renews_itself(keeper: Visitor) -> None:
     Tick.objects.all().delete()
     page.clock.fast_forward(11_000)
     expect(page.locator("#tiles")).to_contain_text("no tick has finished yet")
+
+
+def test_an_experiment_is_started_and_followed_to_its_end(keeper: Visitor) -> None:
+    page = keeper.goto("/laboratory/")
+    for name in ("full-information", "newsblur", "nutch-adaptive", "min-delay", "freshness", "commafeed"):
+        page.get_by_label(name, exact=True).uncheck()
+    page.get_by_label("Curve of delay by budget").uncheck()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("status")).to_contain_text("0 of 4 replays done, waiting for a worker")
+    assert barriers(page) == []
+    experiment = Experiment.objects.latest("id")
+    advance(experiment.pk)
+    expect(page.get_by_role("status")).to_contain_text("1 of 4 replays done")
+    expect(page.locator("svg.plot")).to_have_count(3)
+    while advance(experiment.pk) is not None:
+        pass
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    expect(page.locator("#results tbody tr").first).to_contain_text("round-robin")
+    assert keeper.complaints == []
+    experiment.delete()
 
 
 def test_the_log_turns_its_pages_in_place(keeper: Visitor) -> None:
