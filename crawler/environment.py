@@ -21,6 +21,18 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def web_address(name: str) -> str:
+    """An http or https address without path, query or credentials, no slash at its end; empty when unset."""
+    value = text(name).rstrip("/")
+    parts = urlsplit(value)
+    bare = f"{parts.scheme}://{parts.netloc}" == value and "@" not in parts.netloc
+    if value and not (bare and parts.scheme in {"http", "https"} and parts.hostname):
+        raise ImproperlyConfigured(
+            f"{name} must be an address such as https://feeds.example.org, not {value!r}"
+        )
+    return value
+
+
 def integer(name: str, default: int, *, least: int = 0) -> int:
     """A whole number not below `least`."""
     value = text(name, str(default))

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 import orjson
 
-Kind = Literal["feed", "page"]
+Kind = Literal["feed", "page", "hub", "push"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,11 @@ class PageDocument:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One download to do: a feed or an article page."""
+    """One thing to do: download a feed or an article page, send a form to a hub, read what a hub pushed.
+
+    `id` is that of the feed, for a page its own. `content` is the form for a hub, or what a hub pushed
+    with its `content_type`.
+    """
 
     kind: Kind
     id: int
@@ -114,6 +118,8 @@ class Assignment:
     body_hash: str = ""
     known: bytes = b""
     subscribers: int = 0
+    content: bytes = b""
+    content_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,10 @@ class Robots:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Assignments of one host under one lease. After `expires` a terminal must not start a request."""
+    """Assignments of one host under one lease. After `expires` a terminal must not start a request.
+
+    What hubs pushed needs no host: `host` is empty.
+    """
 
     host: str
     lease: str

@@ -72,7 +72,7 @@ def hourly_series(now: datetime) -> dict[str, Any]:
         .annotate(hour=TruncHour("at"))
         .values("hour")
         .annotate(
-            made=Count("id"),
+            made=Count("id", filter=Q(pushed=False)),
             failed=Count("id", filter=Q(outcome=Retrieval.Outcome.FAILED)),
             articles=Sum("new", default=0),
         )

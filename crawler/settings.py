@@ -45,6 +45,10 @@ BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", False)
 LOG_LEVEL = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
 
+# Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
+# subscribed there; empty: hubs could not reach us and none is asked.
+PUBLIC_URL = environment.web_address("PUBLIC_URL")
+
 # `Authorization: Bearer ...` with this word reads /metrics; empty: only API tokens do.
 METRICS_TOKEN = environment.text("METRICS_TOKEN")
 
@@ -147,6 +151,7 @@ INSTALLED_APPS = [
     "crawler",
     "feeds",
     "feeds.laboratory",
+    "feeds.websub",
     "articles",
     "django.contrib.admin",
     "django.contrib.auth",

@@ -66,7 +66,7 @@ def statistics(now: datetime) -> Statistics:
     """All figures, in seven queries."""
     since = now - WINDOW
     feeds = _feeds()
-    log = Retrieval.objects.filter(at__gte=since, at__lte=now).aggregate(
+    log = Retrieval.objects.filter(at__gte=since, at__lte=now, pushed=False).aggregate(
         retrievals=Count("id"),
         not_modified=Count("id", filter=Q(outcome=Retrieval.Outcome.NOT_MODIFIED)),
         same_body=Count("id", filter=Q(outcome=Retrieval.Outcome.SAME_BODY)),

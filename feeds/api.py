@@ -87,7 +87,9 @@ class FeedViewSet(
 ):
     """Feeds: list, add, change, delete; visit now; why the next visit is when it is."""
 
-    queryset = Feed.objects.select_related("host").defer("fingerprints", "host__robots_text")
+    queryset = Feed.objects.select_related("host", "hub_subscription").defer(
+        "fingerprints", "host__robots_text"
+    )
     serializer_class = FeedSerializer
     permission_classes = [StaffWrites]
     filterset_class = FeedFilter

@@ -294,6 +294,7 @@ class Retrieval(models.Model):
     bytes = models.PositiveIntegerField(default=0)
     elapsed = models.FloatField(default=0, help_text="Seconds.")
     conditional = models.BooleanField(default=False)
+    pushed = models.BooleanField(default=False, help_text="A hub sent it; nobody was asked.")
     because = models.TextField(blank=True, help_text="Why the feed was selected.")
     expected = models.FloatField(null=True, help_text="New articles the posting history predicted.")
     m = models.FloatField(null=True, help_text="Training: M after this visit.")

@@ -15,6 +15,7 @@ from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
 from feeds.explain import Visit, next_visits
 from feeds.models import Category, Feed, Retrieval
+from feeds.websub.models import HubSubscription
 
 
 class CategorySerializer(serializers.ModelSerializer[Category]):
@@ -52,6 +53,15 @@ class CategoryPathField(serializers.Field[Category | None, str | None, str | Non
         return "/".join(value.path) if value else None
 
 
+class HubSubscriptionSerializer(serializers.ModelSerializer[HubSubscription]):
+    """A feed's subscription at its WebSub hub."""
+
+    class Meta:
+        model = HubSubscription
+        fields = ["hub", "topic", "state", "expires", "last_push", "pushes", "rejected", "detail"]
+        read_only_fields = fields
+
+
 class FeedList(serializers.ListSerializer[Any]):
     """Plans the visits of a whole page at once."""
 
@@ -74,6 +84,9 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
     category = serializers.SerializerMethodField(help_text='Path such as "News/Tech".')
     category_id = serializers.IntegerField(read_only=True, allow_null=True)
     host = serializers.CharField(source="host.name", read_only=True)
+    websub = HubSubscriptionSerializer(
+        source="hub_subscription", read_only=True, allow_null=True, default=None
+    )
 
     class Meta:
         model = Feed
@@ -82,7 +95,7 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
             "id", "url", "title", "phase", "next_retrieval", "reason", "status", "category", "category_id",
             "canonical_url", "host", "site_url", "description", "language", "format", "added",
             "last_attempt", "last_success", "last_new", "not_before", "failure", "failure_detail",
-            "failure_streak", "failing_since", "document_size", "subscribers",
+            "failure_streak", "failing_since", "document_size", "subscribers", "websub",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -198,6 +211,6 @@ class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):
         model = Retrieval
         fields = [
             "id", "feed", "at", "outcome", "status", "failure", "detail", "new", "edited", "bytes", "elapsed",
-            "conditional", "because", "expected", "m", "t", "toe",
+            "conditional", "pushed", "because", "expected", "m", "t", "toe",
         ]  # fmt: skip
         read_only_fields = fields

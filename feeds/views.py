@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count, Max, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
@@ -51,7 +52,9 @@ def feed_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
     """One feed: what comes next and why, its habits, and how its visits went."""
-    feeds = Feed.objects.select_related("host", "category", "history").defer("fingerprints")
+    feeds = Feed.objects.select_related("host", "category", "history", "hub_subscription").defer(
+        "fingerprints"
+    )
     feed = get_object_or_404(feeds, pk=pk)
     now = datetime.now(UTC)
     log = page_of(request, Retrieval.objects.filter(feed=feed), size=25)
@@ -68,6 +71,7 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
             "articles": feed.articles.defer("text", "content", "summary", "search")[:10],
             "aliases": feed.aliases.all()[:50],
             "folders": folder_choices(),
+            "public_url": settings.PUBLIC_URL,
             **_habits(feed, now),
         },
     )
@@ -129,7 +133,7 @@ def _habits(feed: Feed, now: datetime) -> dict[str, Any]:
 
 def _shares(feed: Feed, now: datetime) -> dict[str, Any]:
     """How the visits of the last 30 days went, in numbers."""
-    visits = Retrieval.objects.filter(feed=feed, at__gte=now - timedelta(days=30)).order_by()
+    visits = Retrieval.objects.filter(feed=feed, pushed=False, at__gte=now - timedelta(days=30)).order_by()
     outcome = Retrieval.Outcome
     return visits.aggregate(
         visits=Count("id"),

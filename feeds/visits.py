@@ -23,6 +23,8 @@ from feeds.scheduling.redirects import should_move
 from feeds.scheduling.skips import hour_bits
 from feeds.scheduling.training import after_retrieval, due_at
 from feeds.states import training_policy
+from feeds.websub.models import HubSubscription
+from feeds.websub.subscriptions import follow_hubs
 
 MOST_LOSSES = 3  # leases lost in a row until a feed counts as failing: one killed worker is not its fault
 
@@ -38,16 +40,22 @@ CHANGED = [
 
 @dataclass(slots=True)
 class Visit:
-    """A locked feed and the harvest that was brought for it."""
+    """A locked feed, the harvest that was brought for it, and the feed's subscription at a hub."""
 
     feed: Feed
     harvest: Harvest
     lease: uuid.UUID
     previous: float | None
+    hub: HubSubscription | None = None
     new: int = 0
     edited: int = 0
     published: tuple[float, ...] = ()
     expected: float | None = None
+
+    @property
+    def pushed(self) -> bool:
+        """Whether a hub brought it, and nobody was asked."""
+        return self.harvest.kind == "push"
 
 
 def selected(now: datetime) -> QuerySet[Feed]:
@@ -88,15 +96,25 @@ def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> lis
     """Lock the feeds whose harvests came while their lease still held; others are dropped."""
     brought = {harvest.id: harvest for harvest in harvests}
     feeds = Feed.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
+    hubs = HubSubscription.objects.in_bulk(list(brought))
     return [
         Visit(
             feed=feed,
             harvest=brought[feed.id],
             lease=feed.lease or uuid.UUID(int=0),
-            previous=feed.last_success.timestamp() if feed.last_success else None,
+            previous=_last_contact(feed, hubs.get(feed.id)),
+            hub=hubs.get(feed.id),
         )
         for feed in feeds
     ]
+
+
+def _last_contact(feed: Feed, hub: HubSubscription | None) -> float | None:
+    """Up to when all that was posted is known (epoch seconds): the last visit, or a push since then."""
+    if feed.last_success is None:
+        return None
+    pushed = hub.last_push if hub is not None else None
+    return max(feed.last_success, pushed or feed.last_success).timestamp()
 
 
 def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
@@ -109,15 +127,19 @@ def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
     log: list[Retrieval] = []
     for visit in visits:
         toe = None
-        if visit.harvest.failure:
+        if visit.pushed:
+            _take_push(visit)
+        elif visit.harvest.failure:
             _failed(visit, ours)
         else:
             toe = _succeeded(visit)
         log.append(_log_entry(visit, toe))
-        _release(visit.feed)
+        _release(visit)
     update_rows(Feed, [visit.feed for visit in visits], CHANGED)
     insert_rows(Retrieval, log)
-    for visit in visits:
+    fetched = [visit for visit in visits if not visit.pushed]
+    follow_hubs({visit.feed.id: visit.harvest.feed for visit in fetched if visit.harvest.feed is not None})
+    for visit in fetched:
         _change_address(visit)
 
 
@@ -196,6 +218,19 @@ def _succeeded(visit: Visit) -> int | None:
     return _train(visit) if feed.phase == Feed.Phase.TRAINING else None
 
 
+def _take_push(visit: Visit) -> None:
+    """Next state after a push: what is known grows. Visits go on, for a hub may miss something."""
+    feed, harvest = visit.feed, visit.harvest
+    if harvest.feed is None:
+        return
+    feed.fingerprints = harvest.feed.fingerprints
+    feed.last_new = _utc(harvest.at) if visit.new else feed.last_new
+    if visit.hub is not None:
+        visit.hub.last_push = _utc(harvest.at)
+        visit.hub.pushes += 1
+        visit.hub.save(update_fields=["last_push", "pushes"])
+
+
 def _train(visit: Visit) -> int:
     feed, policy = visit.feed, training_policy()
     m, t, toe = after_retrieval(feed.training_m, feed.training_t, visit.new > 0)
@@ -238,6 +273,7 @@ def _set_floor(visit: Visit, *, ours: bool) -> None:
             failure_streak=feed.failure_streak,
             failing_since=feed.failing_since.timestamp() if feed.failing_since else None,
             jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
+            pushed=visit.hub is not None and visit.hub.holds(_utc(harvest.at)),
         ),
         Limits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=float(settings.CRAWL_TICK_SECONDS)),
     )
@@ -285,11 +321,13 @@ def _change_address(visit: Visit) -> None:
         move_to(feed, feed.moved_to)
 
 
-def _release(feed: Feed) -> None:
+def _release(visit: Visit) -> None:
+    feed = visit.feed
     feed.lease = None
-    feed.losses = 0
-    feed.selected_at = None
-    feed.selected_because = ""
+    if not visit.pushed:  # else a visit that was selected still comes
+        feed.losses = 0
+        feed.selected_at = None
+        feed.selected_because = ""
 
 
 def _log_entry(visit: Visit, toe: int | None) -> Retrieval:
@@ -308,7 +346,8 @@ def _log_entry(visit: Visit, toe: int | None) -> Retrieval:
         bytes=harvest.bytes,
         elapsed=harvest.elapsed,
         conditional=harvest.conditional,
-        because=feed.selected_because,
+        because="pushed by its hub" if visit.pushed else feed.selected_because,
+        pushed=visit.pushed,
         expected=visit.expected,
         m=feed.training_m if training else None,
         t=feed.training_t if training else None,

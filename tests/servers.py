@@ -29,6 +29,7 @@ class Request:
     path: str
     headers: Mapping[str, str]
     at: float
+    body: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.web.reply_to(Request(self.path, headers, time.monotonic()))
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        reply = self.server.web.reply_to(Request(self.path, headers, time.monotonic(), body))
         self.send_response_only(reply.status, HTTPStatus(reply.status).phrase)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -143,6 +145,8 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):  # the client was killed, or has given up
             self.end_headers()
             self.wfile.write(reply.body)
+
+    do_POST = do_GET
 
     def log_message(self, format: str, *args: object) -> None:
         """pytest's output is for pytest."""

@@ -18,6 +18,7 @@ from crawler.http.failures import Failure
 from crawler.messages import Report
 from crawler.models import Host
 from feeds import visits
+from feeds.websub import pushes, subscriptions
 
 log = logging.getLogger(__name__)
 
@@ -54,21 +55,26 @@ def _store(reports: Sequence[Report]) -> None:
     """
     reported = {uuid.UUID(report.lease): report for report in reports}
     hosts = list(Host.objects.select_for_update().filter(lease__in=reported).order_by("id"))
-    held = [host.lease for host in hosts if host.lease]
+    pushed = pushes.held(list(reported))
+    held = [*(host.lease for host in hosts if host.lease), *pushed]
     harvests = [harvest for lease in held for harvest in reported[lease].harvests]
 
-    opened = visits.open_visits([h for h in harvests if h.kind == "feed"], held)
+    opened = visits.open_visits([h for h in harvests if h.kind in {"feed", "push"}], held)
     stored = store_arrivals([_arrival(visit) for visit in opened], pages=settings.CRAWL_ARTICLE_PAGES)
     for visit in opened:
         brought = stored[visit.feed.id]
         visit.new, visit.edited, visit.published = brought.new, brought.edited, brought.published
-    visits.settle(opened, ours=outage(harvests))
+    visits.settle(opened, ours=outage([h for h in harvests if h.kind in {"feed", "page"}]))
 
     gap = float(settings.CRAWL_MIN_GAP_SECONDS)
     pages.check_in_pages([h for h in harvests if h.kind == "page"], held, gap)
 
+    subscriptions.check_in_hubs([h for h in harvests if h.kind == "hub"], held)
+
     visits.release_feeds(held)
     pages.release_pages(held)
+    subscriptions.release_hubs(held)
+    pushes.close(pushed, {h.id for h in harvests if h.kind == "push"})
     for host in hosts:
         if host.lease:
             _remember(host, reported[host.lease])
@@ -108,7 +114,11 @@ def _give_up(report: Report, error: Exception) -> None:
     """A report that cannot be stored counts as lost, so that its feeds back off instead of coming at once."""
     now = datetime.now(UTC)
     with transaction.atomic():
-        held = Host.objects.select_for_update().filter(lease=uuid.UUID(report.lease)).first()
+        lease = uuid.UUID(report.lease)
+        if visits.release_feeds(pushes.held([lease])):
+            pushes.close([lease], {harvest.id for harvest in report.harvests})
+            return
+        held = Host.objects.select_for_update().filter(lease=lease).first()
         if held is None or held.lease is None:
             return
         visits.lose([held.lease], now)

@@ -19,6 +19,7 @@ from crawler.messages import Assignment, Batch, Robots
 from crawler.models import Host
 from crawler.rows import update_rows
 from feeds import visits
+from feeds.websub import pushes, subscriptions
 
 MOST_IN_BATCH = 20
 FEWEST_NEAR_LIMIT = 32
@@ -31,8 +32,13 @@ def lease_seconds() -> float:
     return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
 
 
-@transaction.atomic
 def hand_out(now: datetime) -> list[Batch]:
+    """All that a terminal can do now: what hubs pushed, and the work of free hosts."""
+    return [*pushes.hand_out_pushes(now), *_hand_out_hosts(now)]
+
+
+@transaction.atomic
+def _hand_out_hosts(now: datetime) -> list[Batch]:
     """Lease free hosts that have work, the longest unserved first, and build their batches.
 
     At most CRAWL_HOSTS_IN_FLIGHT hosts are out at once: what is not handed out waits in PostgreSQL,
@@ -53,6 +59,9 @@ def hand_out(now: datetime) -> list[Batch]:
     left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
     for host, assigned in pages.lease_pages(leases, left, now).items():
         work[host] += assigned
+    left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
+    for host, assigned in subscriptions.lease_hubs(leases, left, now).items():
+        work[host] += assigned
     until = now + timedelta(seconds=lease_seconds())
     taken = [hosts[host] for host, assigned in work.items() if assigned]
     for row in taken:
@@ -69,7 +78,8 @@ def sweep(now: datetime) -> int:
         close([host.lease for host in hosts if host.lease])
         visits.lose([host.lease for host in hosts if host.lease], now)
         pages.release_pages([host.lease for host in hosts if host.lease])
-    return len(hosts)
+        subscriptions.release_hubs([host.lease for host in hosts if host.lease])
+    return len(hosts) + pushes.sweep(now)
 
 
 def close(leases: Sequence[uuid.UUID]) -> None:
@@ -82,7 +92,11 @@ def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
     return (
         Host.objects.select_for_update(skip_locked=True, of=("self",))
         .filter(Q(not_before__isnull=True) | Q(not_before__lte=now), lease__isnull=True)
-        .filter(Exists(feeds) | Exists(pages.waiting(now).filter(host=OuterRef("pk"))))
+        .filter(
+            Exists(feeds)
+            | Exists(pages.waiting(now).filter(host=OuterRef("pk")))
+            | Exists(subscriptions.waiting(now).filter(host=OuterRef("pk")))
+        )
         .order_by(F("served").asc(nulls_first=True), "id")
     )
 

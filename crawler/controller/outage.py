@@ -20,7 +20,7 @@ def outage(harvests: Iterable[Harvest]) -> bool:
     if not any(failed for _, failed in current):
         return False
     since = datetime.now(UTC) - timedelta(seconds=2 * settings.CRAWL_TICK_SECONDS)
-    recent = Retrieval.objects.filter(at__gte=since).values_list("feed__host__name", "failure")
+    recent = Retrieval.objects.filter(at__gte=since, pushed=False).values_list("feed__host__name", "failure")
     return it_is_us([*current, *((host, _by_network(failure)) for host, failure in recent)])
 
 

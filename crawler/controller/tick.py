@@ -12,6 +12,7 @@ from crawler.models import Tick
 from feeds.models import Feed
 from feeds.scheduling.budget import TokenBudget
 from feeds.selection import end_training, select_ranked, select_training
+from feeds.websub.subscriptions import lapse
 
 LOCK = 7_365_511_601  # any number that nothing else in this database uses
 
@@ -20,7 +21,7 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
     """Choose what is visited next; the way out is `leases.hand_out`.
 
     1. Take the advisory lock: one controller at a time, whoever holds it.
-    2. Take back expired leases.
+    2. Take back expired leases; feeds whose hub no longer pushes are visited as others are.
     3. End the training of feeds that were watched long enough.
     4. Select training feeds whose ToE has reached zero.
     5. Rank the others by the policy and select as many as the budget allows.
@@ -34,6 +35,7 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
         if not _locked():
             return None
         swept = leases.sweep(now)
+        lapse(now)
         end_training(now)
         training = select_training(now, everything=everything)
         k, budget = _budget(now)

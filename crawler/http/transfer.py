@@ -50,22 +50,26 @@ def transfer(
     headers: Mapping[str, str],
     allowance: Allowance,
     limits: Limits,
+    form: bytes | None = None,
 ) -> Answer:
-    """GET `path` (with its query; an absolute URL for a proxy) from an origin. Raises FetchError."""
+    """GET `path` (with its query; an absolute URL for a proxy) from an origin; with `form`, POST it there.
+
+    Raises FetchError.
+    """
     connection = connections.idle(target, allowance)
     reused = connection is not None
     connection = connection or connections.new(target, allowance)
     received = allowance.received
     try:
         try:
-            response = _send(connection, path, headers, allowance)
+            response = _send(connection, path, headers, allowance, form)
         except (ConnectionError, ssl.SSLEOFError):
             # a server may close an idle connection just as we use it: once more, if nothing came
             if not reused or allowance.received != received:
                 raise
             connection.close()
             connection = connections.new(target, allowance)
-            response = _send(connection, path, headers, allowance)
+            response = _send(connection, path, headers, allowance, form)
         answer, whole = _receive(response, allowance, limits)
     except BaseException as error:
         connection.close()
@@ -84,12 +88,17 @@ def transfer(
 
 
 def _send(
-    connection: GuardedConnection, path: str, headers: Mapping[str, str], allowance: Allowance
+    connection: GuardedConnection,
+    path: str,
+    headers: Mapping[str, str],
+    allowance: Allowance,
+    form: bytes | None,
 ) -> HTTPResponse:
     """The answer with its head read."""
     allowance.limit(MAX_HEAD_BYTES, Failure.PROTOCOL)
     connection.timeout = allowance.patience()
-    connection.request("GET", path, headers=headers, preload_content=False, decode_content=False)
+    method = "GET" if form is None else "POST"
+    connection.request(method, path, body=form, headers=headers, preload_content=False, decode_content=False)
     return connection.getresponse()
 
 

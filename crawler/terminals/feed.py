@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
+from urllib.parse import urljoin
+
+from requests.utils import parse_header_links
 
 from crawler.http.client import ACCEPT_FEED, Client, Response
 from crawler.http.failures import Failure, FetchError
-from crawler.messages import Assignment, FeedLink, Harvest
+from crawler.messages import Assignment, FeedDocument, FeedLink, Harvest
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.turn import analysing
-from feeds.parsing import FeedError, compare, feed_links, looks_like_html, parse_feed
+from feeds.parsing import FeedError, compare, feed_links, looks_like_html, merged, parse_feed
 
 
 def retrieve_feed(client: Client, assignment: Assignment, spacing: float) -> Harvest:
@@ -48,8 +52,42 @@ def _analyse(assignment: Assignment, at: float, response: Response, body_hash: s
             detail=error.detail,
             links=_feeds_named(response),
         )
-    document = compare(document, assignment.known)
+    document = compare(_with_links(document, response), assignment.known)
     return answered(assignment, at, response, feed=document, body_hash=body_hash)
+
+
+def read_push(assignment: Assignment) -> Harvest:
+    """The harvest of what a hub pushed: read as a feed is, without asking anybody.
+
+    The document may be the whole feed or only what is new in it, so that what was known before stays
+    known.
+    """
+    at = time.time()
+    try:
+        with analysing:
+            whole = parse_feed(assignment.content, url=assignment.url, content_type=assignment.content_type)
+    except FeedError as error:
+        failure = Failure(error.kind).value
+        return Harvest("push", assignment.id, at, assignment.url, failure=failure, detail=error.detail)
+    document = compare(whole, assignment.known)
+    document = replace(document, fingerprints=merged(document.fingerprints, assignment.known))
+    size = len(assignment.content)
+    return Harvest("push", assignment.id, at, assignment.url, bytes=size, feed=document)
+
+
+def _with_links(document: FeedDocument, response: Response) -> FeedDocument:
+    """The document with the hub and topic that the answer's Link header names; these go first (WebSub, 4)."""
+    named: dict[str, str] = {}
+    for link in parse_header_links(response.headers.get("link", "")):
+        for rel in str(link.get("rel", "")).lower().split():
+            named.setdefault(rel, str(link.get("url", "")))
+    if "hub" not in named:
+        return document
+    return replace(
+        document,
+        hub=urljoin(response.url, named["hub"]),
+        self_url=urljoin(response.url, named["self"]) if "self" in named else document.self_url,
+    )
 
 
 def _feeds_named(response: Response) -> tuple[FeedLink, ...]:

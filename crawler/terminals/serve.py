@@ -14,7 +14,8 @@ from crawler.http import robots
 from crawler.http.client import Client
 from crawler.http.failures import Failure
 from crawler.messages import Assignment, Batch, Harvest, Report, Robots
-from crawler.terminals.feed import retrieve_feed
+from crawler.terminals.feed import read_push, retrieve_feed
+from crawler.terminals.hub import ask_hub
 from crawler.terminals.page import retrieve_page
 
 log = logging.getLogger(__name__)
@@ -87,6 +88,10 @@ def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spac
         if assignment.kind == "page" and rules is not None:
             delay = robots.crawl_delay(rules, client.config.user_agent)
             return retrieve_page(client, assignment, rules, max(spacing, delay))
+        if assignment.kind == "hub":
+            return ask_hub(client, assignment, spacing)
+        if assignment.kind == "push":
+            return read_push(assignment)
         return retrieve_feed(client, assignment, spacing)
     except Exception as error:  # a document that breaks the analysis must not break the batch
         log.exception("%s %s cannot be analysed", assignment.kind, assignment.url)

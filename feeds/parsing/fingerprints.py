@@ -13,6 +13,7 @@ from dataclasses import replace
 from crawler.messages import Entry, FeedDocument
 
 _RECORD = struct.Struct("8s4s")
+MOST = 5_000  # records that merged ones may grow to
 
 
 def fingerprints(entries: Iterable[Entry]) -> bytes:
@@ -36,6 +37,14 @@ def compare(document: FeedDocument, known: bytes) -> FeedDocument:
         elif before != _content(entry):
             edited.append(entry)
     return replace(document, entries=tuple(fresh), edited=tuple(edited))
+
+
+def merged(new: bytes, known: bytes) -> bytes:
+    """The records of both, `new` first and instead of known ones with the same identity, at most MOST."""
+    records = dict(_RECORD.iter_unpack(known[: len(known) - len(known) % _RECORD.size]))
+    fresh = dict(_RECORD.iter_unpack(new))
+    kept = [(key, content) for key, content in records.items() if key not in fresh]
+    return b"".join(_RECORD.pack(*record) for record in [*fresh.items(), *kept][:MOST])
 
 
 def _key(entry: Entry) -> bytes:

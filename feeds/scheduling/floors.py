@@ -15,6 +15,7 @@ from feeds.scheduling.skips import next_allowed
 
 GAPS_PER_HOUR = 6
 GAPS_PER_DAY = 144
+WEBSUB = "websub"
 DAY = 86400.0
 
 # A header decides at most this far ahead.
@@ -49,7 +50,7 @@ class Outcome:
     `ours` says that the failure is likely our network's. `retry_after` and `max_age` count from `at`.
     `interval` is the time since the visit before. `validators`: the server offers an ETag or
     Last-Modified. The streaks count answers of one kind in a row, this one included; `failing_since` is
-    when the failures began. `jitter` is a uniform draw in [0, 1).
+    when the failures began. `jitter` is a uniform draw in [0, 1). `pushed`: a hub pushes what is new.
     """
 
     at: float
@@ -68,6 +69,7 @@ class Outcome:
     failure_streak: int = 0
     failing_since: float | None = None
     jitter: float = 0.5
+    pushed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,9 @@ def floor(outcome: Outcome, limits: Limits) -> Floor:
     if outcome.failure:
         floors.append(_failed(outcome, limits))
     else:
-        said = (_max_age(outcome), _hint(outcome, limits), _quiet(outcome, limits))
+        said = (
+            _max_age(outcome), _hint(outcome, limits), _quiet(outcome, limits), _websub(outcome, limits)
+        )  # fmt: skip
         floors += [found for found in said if found]
     # Of rules that end together the particular one is the better explanation.
     latest = max(reversed(floors), key=lambda found: found.not_before)
@@ -237,6 +241,14 @@ def _quiet(outcome: Outcome, limits: Limits) -> Floor | None:
         f"{in_words(wait)}."
     )
     return Floor(outcome.at + wait, "unconditional", reason)
+
+
+def _websub(outcome: Outcome, limits: Limits) -> Floor | None:
+    """A feed whose hub pushes needs a visit a day, for what the hub may have missed."""
+    if not outcome.pushed:
+        return None
+    reason = f"Its hub pushes what is new (WebSub), so it is visited only every {in_words(limits.day)}."
+    return Floor(outcome.at + limits.day, WEBSUB, reason)
 
 
 def _outside_skips(outcome: Outcome, found: Floor) -> Floor:

@@ -1,0 +1,36 @@
+"""`manage.py hubs`: the subscriptions at WebSub hubs and how they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from feeds.websub.models import HubSubscription
+from feeds.websub.subscriptions import ask_again
+
+
+class Command(BaseCommand):
+    """A line for each subscription."""
+
+    help = "List the subscriptions at WebSub hubs; with --ask-again, ask the hubs anew at the next tick."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--ask-again", action="store_true", help="those that are not active")
+
+    def handle(self, *args: Any, ask_again: bool, **options: Any) -> None:
+        if not settings.PUBLIC_URL:
+            self.stdout.write("PUBLIC_URL is not set: no hub could reach this deployment, so none is asked.")
+        if ask_again:
+            self._ask_again()
+        for one in HubSubscription.objects.select_related("feed").order_by("feed_id"):
+            until = f"until {one.expires:%Y-%m-%d %H:%M}" if one.expires else "-"
+            self.stdout.write(
+                f"{one.feed_id:>8}  {one.state:8} {until:23} {one.pushes:>6} pushes  {one.hub}  {one.feed}"
+                + (f"  ({one.detail})" if one.detail else "")
+            )
+
+    def _ask_again(self) -> None:
+        idle = HubSubscription.objects.exclude(state=HubSubscription.State.ACTIVE)
+        self.stdout.write(f"{ask_again(idle)} will be asked for at the next tick.")

@@ -1,0 +1,93 @@
+"""Subscriptions at hubs, and what hubs pushed until it is read."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from feeds.models import Feed
+
+
+def new_token() -> str:
+    """The part of a callback address that only we and the hub know."""
+    return secrets.token_urlsafe(32)
+
+
+def new_secret() -> str:
+    """What a hub signs with; WebSub allows less than 200 bytes."""
+    return secrets.token_hex(32)
+
+
+class HubSubscriptionQuerySet(models.QuerySet["HubSubscription"]):
+    """Reads of subscriptions."""
+
+    def due(self, now: datetime) -> HubSubscriptionQuerySet:
+        """Those to ask the hub for now: not yet asked, not confirmed in time, or soon to end."""
+        return self.filter(lease__isnull=True, not_before__lte=now, feed__status=Feed.Status.ACTIVE)
+
+
+class HubSubscription(models.Model):
+    """A feed's subscription at the hub that it names."""
+
+    class State(models.TextChoices):
+        WANTED = "wanted", "to be asked for"
+        ASKED = "asked", "asked for, not confirmed yet"
+        ACTIVE = "active", "active"
+        DENIED = "denied", "denied by the hub"
+
+    feed = models.OneToOneField(
+        Feed, primary_key=True, on_delete=models.CASCADE, related_name="hub_subscription"
+    )
+    hub = models.TextField()
+    host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="hub_subscriptions")
+    topic = models.TextField(help_text="The feed's address as the hub knows it.")
+    token = models.CharField(max_length=64, unique=True, default=new_token)
+    secret = models.CharField(max_length=64, default=new_secret)
+    state = models.CharField(max_length=10, choices=State, default=State.WANTED)
+    lease = models.UUIDField(null=True)
+    not_before = models.DateTimeField(db_default=Now(), help_text="When the hub is asked next.")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    asked = models.DateTimeField(null=True)
+    expires = models.DateTimeField(null=True, help_text="Until when the hub pushes.")
+    last_push = models.DateTimeField(null=True)
+    pushes = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0, help_text="Pushes without a valid signature.")
+    detail = models.TextField(blank=True, help_text="Why the last request failed, or was denied.")
+
+    objects = HubSubscriptionQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["host", "not_before"], name="hub_due", condition=Q(lease__isnull=True)),
+            models.Index(fields=["lease"], name="hub_lease", condition=Q(lease__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} at {self.hub}"
+
+    def holds(self, now: datetime) -> bool:
+        """Whether the hub pushes at this time."""
+        return self.state == self.State.ACTIVE and self.expires is not None and self.expires > now
+
+
+class Push(models.Model):
+    """A signed push of a hub, as received, until a terminal has read it."""
+
+    feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="pushes")
+    at = models.DateTimeField(db_default=Now())
+    body = models.BinaryField(help_text="zlib of the bytes.")
+    content_type = models.CharField(max_length=200, blank=True)
+    lease = models.UUIDField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    losses = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "pushes"
+        indexes = [models.Index(fields=["lease"], name="push_lease", condition=Q(lease__isnull=False))]
+
+    def __str__(self) -> str:
+        return f"push for feed {self.feed_id}"

@@ -1,0 +1,7 @@
+"""The address that hubs call."""
+
+from django.urls import path
+
+from feeds.websub import views
+
+urlpatterns = [path("<str:token>/", views.callback, name="websub")]
