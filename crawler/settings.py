@@ -263,6 +263,8 @@ SPECTACULAR_SETTINGS = {
         "FeedStatus": "feeds.models.Feed.Status",
         "FeedPhase": "feeds.models.Feed.Phase",
         "RetrievalOutcome": "feeds.models.Retrieval.Outcome",
+        "ExperimentState": "feeds.laboratory.models.Experiment.State",
+        "HubSubscriptionState": "feeds.websub.models.HubSubscription.State",
     },
 }
 

@@ -18,7 +18,8 @@ from tests.factories import make_article, make_feed, make_user
 
 pytestmark = pytest.mark.django_db
 
-OPEN = {"login", "healthz", "personal-feed", "admin:login"}
+# Hubs and feed readers have no account; what they may do is in the token of their address.
+OPEN = {"login", "healthz", "personal-feed", "websub", "admin:login"}
 ARGUMENTS = {
     "kind": "training",
     "token": "x" * 43,
@@ -91,7 +92,7 @@ def test_signing_out_takes_a_post(reader: Client) -> None:
     assert reader.get("/").status_code == 302
 
 
-@pytest.mark.parametrize("path", ["/", "/feeds/", "/articles/", "/health/"])
+@pytest.mark.parametrize("path", ["/", "/feeds/", "/articles/", "/health/", "/laboratory/"])
 def test_no_page_has_inline_scripts_or_styles(reader: Client, path: str) -> None:
     feed = make_feed(failure="dns", failure_streak=2, failing_since=datetime.now(UTC))
     make_article(feed)
