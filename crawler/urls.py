@@ -15,7 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/", include("articles.urls")),
     path("health/", views.feed_health, name="feed-health"),
     path("websub/", include("feeds.websub.urls")),
-    path("laboratory/", include("feeds.laboratory.urls")),
+    path("lab/", include("feeds.laboratory.urls")),
     path("me/", include("articles.me_urls")),
     path("personal/", include("articles.personal_urls")),
     path("api/", include("crawler.api")),

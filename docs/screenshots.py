@@ -94,7 +94,7 @@ def pages() -> dict[str, str]:
         "search": "/articles/?q=ferry+mooring&sort=relevance",
         "article": Article.objects.filter(feed=busy, page__isnull=False).first().get_absolute_url(),  # type: ignore[union-attr]
         "health": "/health/",
-        "laboratory": "/laboratory/",
+        "laboratory": "/lab/",
         "experiment": f"{Experiment.objects.latest('id').get_absolute_url()}?delay=120",
         "reading-list": "/me/",
         "api": "/api/docs/",

@@ -25,7 +25,7 @@ PAGES = (
     "/articles/?q=ferry",
     "an article",
     "/health/",
-    "/laboratory/",
+    "/lab/",
     "an experiment",
     "/me/",
     "/me/following/",
@@ -153,7 +153,7 @@ def test_the_overview_renews_itself(keeper: Visitor) -> None:
 
 
 def test_an_experiment_is_started_and_followed_to_its_end(keeper: Visitor) -> None:
-    page = keeper.goto("/laboratory/")
+    page = keeper.goto("/lab/")
     for name in ("full-information", "newsblur", "nutch-adaptive", "min-delay", "freshness", "commafeed"):
         page.get_by_label(name, exact=True).uncheck()
     page.get_by_label("Curve of delay by budget").uncheck()

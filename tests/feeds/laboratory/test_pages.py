@@ -44,20 +44,18 @@ def finished(**fields: Any) -> Experiment:
 
 
 def test_the_form_starts_an_experiment_and_leads_to_it(staff: Client) -> None:
-    answer = staff.post("/laboratory/start/", WANTED)
+    answer = staff.post("/lab/start/", WANTED)
     experiment = Experiment.objects.get()
-    assert answer.headers["Location"] == f"/laboratory/{experiment.pk}/"
+    assert answer.headers["Location"] == f"/lab/{experiment.pk}/"
     assert (experiment.name, experiment.policies, experiment.curve) == ("invented", ["advarss"], False)
-    text = staff.get(f"/laboratory/{experiment.pk}/").content.decode()
+    text = staff.get(f"/lab/{experiment.pk}/").content.decode()
     assert "0 of 1 replays done, waiting for a worker" in text
     assert 'hx-trigger="every 3s"' in text
 
 
 def test_a_file_is_taken_plain_or_compressed(staff: Client) -> None:
     for name, content in (("own.csv", CSV), ("own.csv.gz", gzip.compress(CSV))):
-        staff.post(
-            "/laboratory/start/", {**WANTED, "source": "upload", "file": SimpleUploadedFile(name, content)}
-        )
+        staff.post("/lab/start/", {**WANTED, "source": "upload", "file": SimpleUploadedFile(name, content)})
         assert Experiment.objects.latest("id").name == name
 
 
@@ -83,14 +81,14 @@ def test_a_file_is_taken_plain_or_compressed(staff: Client) -> None:
     ],
 )
 def test_bad_wishes_are_answered_in_the_form(staff: Client, change: dict[str, Any], words: str) -> None:
-    answer = staff.post("/laboratory/start/", {**WANTED, **change})
+    answer = staff.post("/lab/start/", {**WANTED, **change})
     assert (answer.status_code, Experiment.objects.count()) == (422, 0)
     assert words in answer.content.decode()
 
 
 def test_a_finished_experiment_shows_table_charts_and_budgets(staff: Client) -> None:
     experiment = finished()
-    text = staff.get(f"/laboratory/{experiment.pk}/?delay=200").content.decode()
+    text = staff.get(f"/lab/{experiment.pk}/?delay=200").content.decode()
     assert text.count('<svg class="plot"') == 4
     assert "× flat optimum" in text
     assert text.count('<span class="badge good">best</span>') == 1
@@ -102,27 +100,27 @@ def test_a_finished_experiment_shows_table_charts_and_budgets(staff: Client) -> 
 @pytest.mark.parametrize("delay", ["", "-1", "nan", "inf", "soon", "1e99"])
 def test_a_delay_that_is_none_is_not_answered(staff: Client, delay: str) -> None:
     experiment = finished(policies=["round-robin"])
-    assert "A day for" not in staff.get(f"/laboratory/{experiment.pk}/", {"delay": delay}).content.decode()
+    assert "A day for" not in staff.get(f"/lab/{experiment.pk}/", {"delay": delay}).content.decode()
 
 
 def test_readers_see_and_do_not_start_stop_or_delete(client: Client) -> None:
     experiment = begin(Experiment(source="sample"))
     client.force_login(make_user())
-    text = client.get("/laboratory/").content.decode()
+    text = client.get("/lab/").content.decode()
     assert "invented, number" in text
     assert "New experiment" not in text
-    assert client.get(f"/laboratory/{experiment.pk}/").status_code == 200
-    assert client.post("/laboratory/start/", WANTED).status_code == 403
-    assert client.post(f"/laboratory/{experiment.pk}/change/", {"action": "delete"}).status_code == 403
+    assert client.get(f"/lab/{experiment.pk}/").status_code == 200
+    assert client.post("/lab/start/", WANTED).status_code == 403
+    assert client.post(f"/lab/{experiment.pk}/change/", {"action": "delete"}).status_code == 403
 
 
 def test_staff_stop_and_delete(staff: Client) -> None:
     experiment = begin(Experiment(source="sample"))
-    staff.post(f"/laboratory/{experiment.pk}/change/", {"action": "stop"})
-    assert "It was stopped after 0 of" in staff.get(f"/laboratory/{experiment.pk}/").content.decode()
-    staff.post(f"/laboratory/{experiment.pk}/change/", {"action": "delete"})
+    staff.post(f"/lab/{experiment.pk}/change/", {"action": "stop"})
+    assert "It was stopped after 0 of" in staff.get(f"/lab/{experiment.pk}/").content.decode()
+    staff.post(f"/lab/{experiment.pk}/change/", {"action": "delete"})
     assert not Experiment.objects.exists()
-    assert staff.get(f"/laboratory/{experiment.pk}/").status_code == 404
+    assert staff.get(f"/lab/{experiment.pk}/").status_code == 404
 
 
 def test_the_admin_lists_shows_and_stops(client: Client) -> None:
