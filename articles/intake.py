@@ -12,8 +12,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from articles.dating import Dated, date_entry, delay
-from articles.models import Article, Page, digest
+from articles.models import Article, Page
 from crawler.http.urls import BadUrl, host_key, page_key
+from crawler.keys import digest
 from crawler.messages import Entry
 from crawler.models import Host
 from crawler.rows import insert_rows

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
-import uuid
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,11 +14,6 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from articles.search import ArticleVector, article_query
-
-
-def digest(text: str) -> uuid.UUID:
-    """A 128-bit key of a text of any length (BLAKE2b), for unique indexes."""
-    return uuid.UUID(bytes=hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
 
 
 class Page(models.Model):

@@ -23,6 +23,7 @@ from rest_framework.views import APIView
 
 from articles.api import ArticleViewSet, PersonalFeedViewSet, SubscriberViewSet, SubscriptionViewSet
 from crawler.documentation import endpoints
+from crawler.frontier.api import CrawlViewSet
 from crawler.models import Host
 from crawler.serializers import HostSerializer, StatisticsSerializer
 from crawler.statistics import statistics
@@ -67,6 +68,7 @@ router.register("subscribers", SubscriberViewSet, "api-subscriber")
 router.register("subscriptions", SubscriptionViewSet, "api-subscription")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
 router.register("experiments", ExperimentViewSet, "api-experiment")
+router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("hosts", HostViewSet, "api-host")
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -6,13 +6,14 @@ For the command line when no worker runs, for tests and for benchmarks; the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 
 from crawler.controller.check_in import check_in
 from crawler.controller.leases import hand_out
 from crawler.messages import Batch, Report, decode, encode
 from crawler.terminals.client import terminal_client, terminal_threads
-from crawler.terminals.serve import serve
+from crawler.terminals.serve import serve, serve_host
 
 
 def work_off(progress: Callable[[int], None] | None = None) -> int:
@@ -25,3 +26,39 @@ def work_off(progress: Callable[[int], None] | None = None) -> int:
             if progress is not None:
                 progress(served)
     return served
+
+
+class Rounds:
+    """Hand out and check in while hosts are still being served: a slow host holds up no other.
+
+    `threads` serve that many hosts side by side; `step` does what can be done now.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="host")
+        self._room = threads
+        self._out: set[Future[Report]] = set()
+
+    def __enter__(self) -> Rounds:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def step(self, patience: float) -> int:
+        """Send out what is there, wait at most `patience` seconds for reports and check them in; how many."""
+        room = self._room - len(self._out)
+        if room > 0:
+            for batch in hand_out(datetime.now(UTC), room):
+                self._out.add(self._threads.submit(serve_host, terminal_client(), batch))
+        if not self._out:
+            return 0
+        done, self._out = wait(self._out, timeout=patience, return_when=FIRST_COMPLETED)
+        if done:
+            check_in([future.result() for future in done])
+        return len(done)
+
+    @property
+    def busy(self) -> bool:
+        """Whether hosts are being served."""
+        return bool(self._out)

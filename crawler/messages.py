@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 
 import orjson
 
-Kind = Literal["feed", "page", "hub", "push"]
+Kind = Literal["feed", "page", "hub", "push", "crawl"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,27 @@ class PageDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
-    """One thing to do: download a feed or an article page, send a form to a hub, read what a hub pushed.
+class CrawledPage:
+    """A page of a crawl: where it leads (canonical, each once), its bytes (zlib), what was told of them.
 
-    `id` is that of the feed, for a page its own. `content` is the form for a hub, or what a hub pushed
+    `cut` counts links beyond those that are taken of one page.
+    """
+
+    links: tuple[str, ...] = ()
+    cut: int = 0
+    title: str = ""
+    content_type: str = ""
+    size: int = 0
+    digest: str = ""
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One thing to do: download a feed, an article's page, a crawl's page; ask a hub; read what it pushed.
+
+    `id` is that of the feed, of a page its own. `content` is the form for a hub, or what a hub pushed
     with its `content_type`.
     """
 
@@ -176,6 +193,7 @@ class Harvest:
     max_age: float | None = None
     feed: FeedDocument | None = None
     page: PageDocument | None = None
+    crawled: CrawledPage | None = None
     links: tuple[FeedLink, ...] = ()
 
 

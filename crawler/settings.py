@@ -77,6 +77,9 @@ CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, least=
 # clocks (seconds). The work of a terminal that was killed comes back after deadline and slack.
 CRAWL_LEASE_SLACK_SECONDS = environment.number("CRAWL_LEASE_SLACK_SECONDS", 30.0, least=1)
 
+# How often running crawls are looked after: limits, time control, lost leases (seconds).
+FRONTIER_TEND_SECONDS = environment.number("FRONTIER_TEND_SECONDS", 5.0, least=0.5)
+
 # --- Fetching ---------------------------------------------------------------------------------------
 
 # Special networks that may be fetched from all the same, comma-separated CIDR. Empty: private, loopback,
@@ -130,6 +133,7 @@ CELERY_TASK_DEFAULT_QUEUE = "enrich"
 CELERY_TASK_ROUTES = {
     "crawler.tasks.tick": {"queue": "tick"},
     "crawler.tasks.dispatch": {"queue": "tick"},
+    "crawler.tasks.tend": {"queue": "tick"},
     "crawler.tasks.fetch": {"queue": "fetch"},
     "crawler.tasks.store": {"queue": "store"},
     "crawler.tasks.pulse_answered": {"queue": "store"},
@@ -142,13 +146,19 @@ CELERY_BEAT_SCHEDULE = {
         "task": "crawler.tasks.tick",
         "schedule": CRAWL_TICK_SECONDS,
         "options": {"queue": "tick", "expires": CRAWL_TICK_SECONDS},
-    }
+    },
+    "tend": {
+        "task": "crawler.tasks.tend",
+        "schedule": FRONTIER_TEND_SECONDS,
+        "options": {"queue": "tick", "expires": FRONTIER_TEND_SECONDS},
+    },
 }
 
 # --- Django -----------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
     "crawler",
+    "crawler.frontier",
     "feeds",
     "feeds.laboratory",
     "feeds.websub",

@@ -68,6 +68,18 @@ def experiment(pk: int) -> None:
         experiments.send(pk, pause)
 
 
+@shared_task(name="crawler.tasks.tend")
+def tend() -> None:
+    """Every few seconds: limits, time control and lost leases of crawls, and their next work."""
+    from crawler.controller import leases
+    from crawler.frontier import crawls
+
+    now = datetime.now(UTC)
+    if crawls.tend(now):
+        leases.sweep(now)
+        dispatch()
+
+
 @shared_task(name="crawler.tasks.dispatch")
 def dispatch() -> None:
     """Hand out what is selected and waiting, as far as hosts are free."""

@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("feeds/", include("feeds.urls")),
     path("articles/", include("articles.urls")),
     path("health/", views.feed_health, name="feed-health"),
+    path("crawls/", include("crawler.frontier.urls")),
     path("websub/", include("feeds.websub.urls")),
     path("lab/", include("feeds.laboratory.urls")),
     path("me/", include("articles.me_urls")),

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.conf import settings
 
-from articles.models import Article, Page, digest
+from articles.models import Article, Page
+from crawler.keys import digest
 from crawler.models import Pulse, Tick
 from feeds.categories import category_at
 from feeds.laboratory.experiments import advance, begin

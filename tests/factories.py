@@ -10,8 +10,9 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from rest_framework.authtoken.models import Token
 
-from articles.models import Article, PersonalFeed, PersonalFeedToken, Subscriber, Subscription, digest
+from articles.models import Article, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
 from crawler.http.urls import canonical_url, host_key
+from crawler.keys import digest
 from crawler.models import Host
 from feeds.models import Feed
 

@@ -76,6 +76,14 @@ def page_tree(text: str) -> html.HtmlElement | None:
 
     Raises ExtractionError(too-large) for elements with absurdly many attributes and too many elements.
     """
+    root = whole_tree(text)
+    if root is not None:
+        _pruned(root)
+    return root
+
+
+def whole_tree(text: str) -> html.HtmlElement | None:
+    """The same, however deep: for looking at elements one by one and never from within each other."""
     if next(islice(_ELEMENT.finditer(text), MAX_ELEMENTS, None), None) is not None:
         raise ExtractionError("too-large", f"more than {MAX_ELEMENTS} elements")
     if any(_crowded(tag[0]) for tag in _LONG_TAG.finditer(text)):
@@ -87,7 +95,6 @@ def page_tree(text: str) -> html.HtmlElement | None:
         root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
-    _pruned(root)
     return root
 
 

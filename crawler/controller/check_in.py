@@ -14,6 +14,8 @@ from articles import pages
 from articles.intake import Arrival, store_arrivals
 from crawler.controller import leases
 from crawler.controller.outage import outage
+from crawler.frontier.check_in import check_in_crawls, name_sitemaps
+from crawler.frontier.queue import release_urls
 from crawler.http.failures import Failure
 from crawler.messages import Report
 from crawler.models import Host
@@ -71,13 +73,18 @@ def _store(reports: Sequence[Report]) -> None:
 
     subscriptions.check_in_hubs([h for h in harvests if h.kind == "hub"], held)
 
+    now = datetime.now(UTC)
+    check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now)
+
     visits.release_feeds(held)
+    release_urls(held)
     pages.release_pages(held)
     subscriptions.release_hubs(held)
     pushes.close(pushed, {h.id for h in harvests if h.kind == "push"})
     for host in hosts:
         if host.lease:
             _remember(host, reported[host.lease])
+    name_sitemaps(hosts, now)
     leases.close(held)
 
 
@@ -122,5 +129,6 @@ def _give_up(report: Report, error: Exception) -> None:
         if held is None or held.lease is None:
             return
         visits.lose([held.lease], now)
+        release_urls([held.lease])
         pages.postpone([held.lease], now + timedelta(seconds=leases.lease_seconds()), str(error))
         leases.close([held.lease])

@@ -15,6 +15,8 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from articles import pages
+from crawler.frontier import handing
+from crawler.frontier.queue import release_urls
 from crawler.messages import Assignment, Batch, Robots
 from crawler.models import Host
 from crawler.rows import update_rows
@@ -32,13 +34,13 @@ def lease_seconds() -> float:
     return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
 
 
-def hand_out(now: datetime) -> list[Batch]:
-    """All that a terminal can do now: what hubs pushed, and the work of free hosts."""
-    return [*pushes.hand_out_pushes(now), *_hand_out_hosts(now)]
+def hand_out(now: datetime, most: int | None = None) -> list[Batch]:
+    """All that terminals can do now: what hubs pushed, and the work of free hosts, at most `most` hosts."""
+    return [*pushes.hand_out_pushes(now), *_hand_out_hosts(now, most)]
 
 
 @transaction.atomic
-def _hand_out_hosts(now: datetime) -> list[Batch]:
+def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     """Lease free hosts that have work, the longest unserved first, and build their batches.
 
     At most CRAWL_HOSTS_IN_FLIGHT hosts are out at once: what is not handed out waits in PostgreSQL,
@@ -49,7 +51,10 @@ def _hand_out_hosts(now: datetime) -> list[Batch]:
     room = most - Host.objects.filter(lease__isnull=False).count()
     if room < max(min(FEWEST_NEAR_LIMIT, most // 8), 1):
         return []
+    room = room if at_most is None else min(room, at_most)
     hosts = {host.id: host for host in _free_hosts_with_work(now)[:room]}
+    crawls = handing.order(now, room - len(hosts))
+    hosts |= {host.id: host for order in crawls for host in order.hosts}
     if not hosts:
         return []
     leases = {host: uuid.uuid4() for host in hosts}
@@ -61,6 +66,8 @@ def _hand_out_hosts(now: datetime) -> list[Batch]:
         work[host] += assigned
     left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
     for host, assigned in subscriptions.lease_hubs(leases, left, now).items():
+        work[host] += assigned
+    for host, assigned in handing.lease(crawls, leases, work, now).items():
         work[host] += assigned
     until = now + timedelta(seconds=lease_seconds())
     taken = [hosts[host] for host, assigned in work.items() if assigned]
@@ -79,6 +86,7 @@ def sweep(now: datetime) -> int:
         visits.lose([host.lease for host in hosts if host.lease], now)
         pages.release_pages([host.lease for host in hosts if host.lease])
         subscriptions.release_hubs([host.lease for host in hosts if host.lease])
+        release_urls([host.lease for host in hosts if host.lease])
     return len(hosts) + pushes.sweep(now)
 
 

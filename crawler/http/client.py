@@ -8,7 +8,7 @@ requests takes (some 280 against 410 us on a noisy machine, taking the host's tu
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -165,13 +165,15 @@ class Client:
         cut: bool = False,
         spacing: float | None = None,
         deadline: float | None = None,
+        follow: bool = True,
     ) -> Response:
         """The document at `url`, or its 304. Raises FetchError for everything else.
 
         Validators are sent to the first host only: behind a redirect to another host they may
         mean something else. `subscribers` > 0 is told in the User-Agent. With `cut`, a body longer
         than `max_bytes` is cut there. `spacing` replaces the gate's for the first host, `deadline`
-        (seconds) the configured one.
+        (seconds) the configured one. Without `follow` a redirect is an answer, too: a Response with its
+        status, the target in its header `location`.
         """
         trip = self._trip(url, deadline)
         headers = self._headers(accept, subscribers)
@@ -181,8 +183,8 @@ class Client:
             while True:
                 sent = validators if trip.on_first_host else {}
                 answer = self._hop(trip, headers | sent, limits, spacing)
-                if answer.status not in _REDIRECTS:
-                    return _response(trip, answer, sent)
+                if answer.status not in _REDIRECTS or not follow:
+                    return _response(trip, answer, sent, also=() if follow else _REDIRECTS)
                 trip.follow(answer, self.config.max_redirects)
                 spacing = spacing if trip.on_first_host else None
 
@@ -199,7 +201,7 @@ class Client:
             while True:
                 answer = self._hop(trip, headers, limits, spacing, form)
                 if answer.status not in (307, 308):
-                    return _response(trip, answer, {}, posted=True)
+                    return _response(trip, answer, {}, also=range(200, 300))
                 trip.follow(answer, self.config.max_redirects)
                 spacing = spacing if trip.on_first_host else None
 
@@ -277,14 +279,17 @@ def _utf8(value: str) -> str:
         return value
 
 
-def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, posted: bool = False) -> Response:
-    """The last answer of a trip as a response. Raises FetchError when its status is a failure."""
+def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, also: Container[int] = ()) -> Response:
+    """The last answer of a trip as a response; statuses in `also` count as success.
+
+    Raises FetchError when the status is a failure.
+    """
     headers = answer.headers
     now = time.time()
     retry_after = freshness.retry_after(headers, now)
     if answer.status == 304 and not sent:
         raise FetchError(Failure.PROTOCOL, "304 to a request without validators", status=304)
-    if answer.status not in (200, 226, 304) and not (posted and 200 <= answer.status < 300):
+    if answer.status not in (200, 226, 304) and answer.status not in also:
         kind = of_response(
             answer.status,
             retry_after="retry-after" in headers,

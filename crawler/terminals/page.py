@@ -13,15 +13,20 @@ from crawler.terminals.answers import answered, refused
 from crawler.terminals.turn import analysing
 
 
+def ask_robots(client: Client, assignment: Assignment, rules: Robots) -> None:
+    """Raise FetchError(robots) where the site's robots.txt does not let us retrieve this."""
+    if rules.status >= 500:
+        detail = "robots.txt cannot be read now; until it can, nothing of this host is fetched (RFC 9309)"
+        raise FetchError(Failure.ROBOTS, detail, status=503)
+    if not robots.allowed(rules, assignment.url, client.config.user_agent):
+        raise FetchError(Failure.ROBOTS, "robots.txt does not allow this page")
+
+
 def retrieve_page(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
     """The harvest of a page; every failure is named in it, nothing is raised."""
     at = time.time()
-    if rules.status >= 500:
-        detail = "robots.txt cannot be read now; until it can, nothing of this host is fetched (RFC 9309)"
-        return refused(assignment, at, FetchError(Failure.ROBOTS, detail, status=503))
-    if not robots.allowed(rules, assignment.url, client.config.user_agent):
-        return refused(assignment, at, FetchError(Failure.ROBOTS, "robots.txt does not allow this page"))
     try:
+        ask_robots(client, assignment, rules)
         response = client.get(assignment.url, accept=ACCEPT_PAGE, spacing=spacing)
     except FetchError as error:
         return refused(assignment, at, error)

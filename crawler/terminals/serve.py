@@ -14,6 +14,7 @@ from crawler.http import robots
 from crawler.http.client import Client
 from crawler.http.failures import Failure
 from crawler.messages import Assignment, Batch, Harvest, Report, Robots
+from crawler.terminals.crawl import crawl_page
 from crawler.terminals.feed import read_push, retrieve_feed
 from crawler.terminals.hub import ask_hub
 from crawler.terminals.page import retrieve_page
@@ -76,7 +77,7 @@ def serve_host(client: Client, batch: Batch) -> Report:
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set():
             break
-        if assignment.kind == "page":
+        if assignment.kind in {"page", "crawl"}:
             rules = _rules_for(client, assignment, rules, batch.spacing)
         harvests.append(_retrieve(client, assignment, rules, batch.spacing))
     readable = rules is not None and rules.status < 500
@@ -88,6 +89,9 @@ def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spac
         if assignment.kind == "page" and rules is not None:
             delay = robots.crawl_delay(rules, client.config.user_agent)
             return retrieve_page(client, assignment, rules, max(spacing, delay))
+        if assignment.kind == "crawl" and rules is not None:
+            delay = robots.crawl_delay(rules, client.config.user_agent)
+            return crawl_page(client, assignment, rules, max(spacing, delay))
         if assignment.kind == "hub":
             return ask_hub(client, assignment, spacing)
         if assignment.kind == "push":

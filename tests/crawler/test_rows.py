@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DataError
 
-from articles.models import Article, digest
+from articles.models import Article
+from crawler.keys import digest
 from crawler.rows import insert_rows, select_blocks, update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory
 from tests.factories import make_feed

@@ -1,0 +1,242 @@
+"""What comes into a crawl's queue: each URL once, within the scope and the budgets."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from crawler.frontier.budgets import Budgets, pattern, shape_refusal
+from crawler.frontier.domains import host_of, registrable_domain
+from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
+from crawler.frontier.queue import renew_hosts
+from crawler.frontier.scope import Scope
+from crawler.keys import digest
+from crawler.models import Host
+from crawler.rows import insert_rows
+
+State = CrawlUrl.State
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A URL that a page links to, canonical, with its class and score; `parent` None for seeds."""
+
+    url: str
+    link: str
+    score: float
+    depth: int
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What became of found URLs: new in the queue, known already, refused by cause."""
+
+    new: int
+    duplicates: int
+    refused: Counter[str]
+
+
+def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets | None = None) -> Admitted:
+    """Queue what the crawl does not know, inside the caller's transaction, which holds the crawl's row.
+
+    A URL that is queued, out or done counts as a duplicate; one that was dropped is queued again. Where the
+    strategy accumulates, a waiting URL gains the score of its duplicates.
+    """
+    limits = budgets or budgets_of(crawl)
+    fresh, gained, refused = _wanted(crawl, found, limits)
+    repeated = len(found) - refused.total() - len(fresh)
+    known = dict(CrawlUrl.objects.filter(crawl=crawl, key__in=list(fresh)).values_list("key", "state"))
+    accumulates = crawl.rules().accumulates
+    room = _room(crawl, [one.url for key, one in fresh.items() if key not in known], limits)
+    rows = []
+    for key, one in fresh.items():
+        if key in known:
+            continue
+        host, cause = room.take(one.url)
+        if cause:
+            refused[cause] += 1
+            continue
+        score = gained[key] if accumulates else one.score
+        rows.append(_Row(crawl.pk, host, one.url, key, one.parent, one.depth, one.link, score, now))
+    room.save()
+    insert_rows(CrawlUrl, rows)
+    again = [key for key, state in known.items() if state == State.DROPPED]
+    if again:
+        dropped = CrawlUrl.objects.filter(crawl=crawl, key__in=again, state=State.DROPPED)
+        dropped.update(state=State.QUEUED, queued=now, not_before=None)
+    if accumulates and known:
+        with connection.cursor() as cursor:
+            cursor.execute(_PAY, [list(known), [gained[key] for key in known], crawl.pk])
+    touched = _hosts_of(crawl, known if accumulates else again)
+    renew_hosts(crawl.pk, touched | {row.host_id for row in rows})
+    return Admitted(len(rows) + len(again), repeated + len(known) - len(again), refused)
+
+
+def budgets_of(crawl: Crawl) -> Budgets:
+    """The crawl's own limits where it has them."""
+    return Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
+
+
+@dataclass(slots=True)
+class _Row:
+    """A new row of CrawlUrl as `insert_rows` takes it; an instance of the model costs ten times as much."""
+
+    crawl_id: int
+    host_id: int
+    url: str
+    key: uuid.UUID
+    parent: int | None
+    depth: int
+    link: str
+    score: float
+    queued: datetime
+    state: str = State.QUEUED.value
+    not_before: datetime | None = None
+    lease: uuid.UUID | None = None
+    attempts: int = 0
+    waited: float | None = None
+    fetched: datetime | None = None
+    status: int = 0
+    failure: str = ""
+    detail: str = ""
+    elapsed: float | None = None
+    size: int | None = None
+    content_type: str = ""
+    headers: tuple[()] = ()
+    title: str = ""
+    body_id: uuid.UUID | None = None
+    inter: int | None = None
+    intra: int | None = None
+
+
+@dataclass(slots=True)
+class _Room:
+    """How much hosts and families of URLs have been given, and what this admission adds."""
+
+    crawl: Crawl
+    budgets: Budgets
+    ids: Mapping[str, int]
+    used: dict[int, int]
+    families: dict[uuid.UUID, int]
+    new_hosts: float
+    hosts: Counter[int] = field(default_factory=Counter)
+    patterns: Counter[tuple[uuid.UUID, str]] = field(default_factory=Counter)
+
+    def take(self, url: str) -> tuple[int, str]:
+        """The URL's host, and why it is refused; when it is not, its place is taken."""
+        host, family = self.ids[host_of(url)], pattern(url)
+        known = (digest(family), family)
+        if host not in self.used and host not in self.hosts:
+            if self.new_hosts < 1:
+                return host, "hosts"
+            self.new_hosts -= 1
+        if self.used.get(host, 0) + self.hosts[host] >= self.budgets.per_host:
+            return host, "host"
+        if self.families.get(known[0], 0) + self.patterns[known] >= self.budgets.per_pattern:
+            return host, "pattern"
+        self.hosts[host] += 1
+        self.patterns[known] += 1
+        return host, ""
+
+    def save(self) -> None:
+        """Add what was taken to the crawl's rows of hosts and patterns."""
+        domains = {self.ids[name]: registrable_domain(name) for name in self.ids}
+        if self.hosts:
+            _run(
+                _COUNT_HOSTS,
+                self.crawl,
+                list(self.hosts),
+                [domains[h] for h in self.hosts],
+                list(self.hosts.values()),
+            )
+        if self.patterns:
+            keys, texts = zip(*self.patterns, strict=True)
+            _run(_COUNT_PATTERNS, self.crawl, list(keys), list(texts), list(self.patterns.values()))
+
+
+_COUNT_HOSTS = """
+    INSERT INTO frontier_crawlhost AS kept (crawl_id, host_id, domain, admitted)
+    SELECT %s, host, domain, admitted
+    FROM unnest(%s::bigint[], %s::text[], %s::int[]) AS given(host, domain, admitted) ORDER BY host
+    ON CONFLICT (crawl_id, host_id) DO UPDATE SET admitted = kept.admitted + EXCLUDED.admitted
+"""
+_COUNT_PATTERNS = """
+    INSERT INTO frontier_crawlpattern AS kept (crawl_id, key, pattern, admitted)
+    SELECT %s, key, pattern, admitted
+    FROM unnest(%s::uuid[], %s::text[], %s::int[]) AS given(key, pattern, admitted) ORDER BY key
+    ON CONFLICT (crawl_id, key) DO UPDATE SET admitted = kept.admitted + EXCLUDED.admitted
+"""
+_PAY = """
+    UPDATE frontier_crawlurl SET score = score + paid.gain
+    FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)
+    WHERE crawl_id = %s AND frontier_crawlurl.key = paid.key AND state = 'queued'
+"""
+
+
+def _wanted(
+    crawl: Crawl, found: Sequence[Found], budgets: Budgets
+) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float], Counter[str]]:
+    """Each URL once with its key, the scores that it was found with in all, and what was refused."""
+    scope = Scope(crawl.scope)
+    refused: Counter[str] = Counter()
+    fresh: dict[uuid.UUID, Found] = {}
+    gained: dict[uuid.UUID, float] = defaultdict(float)
+    for one in found:
+        cause = shape_refusal(one.url, one.depth, budgets) if scope.allows(one.url) else "scope"
+        if cause:
+            refused[cause] += 1
+            continue
+        key = digest(one.url)
+        gained[key] += one.score
+        fresh.setdefault(key, one)
+    return fresh, gained, refused
+
+
+def _room(crawl: Crawl, urls: Sequence[str], budgets: Budgets) -> _Room:
+    ids = host_ids({host_of(url) for url in urls})
+    hosts = CrawlHost.objects.filter(crawl=crawl, host__in=ids.values())
+    families = [digest(text) for text in {pattern(url) for url in urls}]
+    seen = CrawlPattern.objects.filter(crawl=crawl, key__in=families)
+    return _Room(
+        crawl,
+        budgets,
+        ids,
+        dict(hosts.values_list("host_id", "admitted")),
+        dict(seen.values_list("key", "admitted")),
+        float("inf") if crawl.max_hosts is None else crawl.max_hosts - crawl.hosts.count(),
+    )
+
+
+def _run(statement: str, crawl: Crawl, *columns: Sequence[object]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [crawl.pk, *(list(column) for column in columns)])
+
+
+def _hosts_of(crawl: Crawl, keys: Iterable[uuid.UUID]) -> set[int]:
+    rows = CrawlUrl.objects.filter(crawl=crawl, key__in=list(keys), state=State.QUEUED)
+    return set(rows.values_list("host_id", flat=True)) if keys else set()
+
+
+_ids: dict[str, int] = {}
+MOST_KEPT_IDS = 50_000
+
+
+def host_ids(names: set[str]) -> dict[str, int]:
+    """Primary keys of hosts, made where they are missing; kept in memory, for they never change."""
+    missing = {name for name in names if name not in _ids}
+    if missing:
+        if len(_ids) > MOST_KEPT_IDS:
+            _ids.clear()
+            missing = names
+        with transaction.atomic():
+            found = Host.objects.named(missing)
+        # Those of a transaction that is rolled back must not be remembered.
+        transaction.on_commit(lambda: _ids.update(found))
+        return {**{name: _ids[name] for name in names - missing}, **found}
+    return {name: _ids[name] for name in names}

@@ -1,0 +1,109 @@
+"""The REST API of crawls. Everyone signed in reads, staff begins and changes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
+from crawler.frontier.models import Crawl
+from crawler.frontier.report import report
+from crawler.frontier.serializers import (
+    CrawlChangeSerializer,
+    CrawlSerializer,
+    CrawlUrlSerializer,
+    ReportSerializer,
+    RequeuedSerializer,
+    RequeueSerializer,
+)
+from crawler.models import Host
+from crawler.wake import wake_controller
+from feeds.api import StaffWrites
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Crawls"),
+    retrieve=extend_schema(summary="One crawl"),
+    destroy=extend_schema(summary="Delete a crawl with what it found"),
+)
+class CrawlViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet[Crawl]
+):
+    """Priority-queue crawls: begin, follow, stop, resume, cancel, queue failures again."""
+
+    queryset = Crawl.objects.all()
+    serializer_class = CrawlSerializer
+    permission_classes = [StaffWrites]
+    filterset_fields = ["state", "strategy"]
+    ordering_fields = ["id", "created", "finished", "crawled"]
+    ordering = ["-id"]
+
+    @extend_schema(summary="Begin a crawl", request=CrawlSerializer, responses={201: CrawlSerializer})
+    def create(self, request: Request) -> Response:
+        wanted = CrawlSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        try:
+            made = begin(Crawl(**wanted.validated_data, started_by_id=request.user.pk))
+        except CrawlError as error:
+            raise ValidationError({"seeds": [str(error)]}) from error
+        wake_controller()
+        return Response(CrawlSerializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        summary="Stop, resume or cancel a crawl, or change its scope",
+        request=CrawlChangeSerializer,
+        responses={200: CrawlSerializer},
+    )
+    def partial_update(self, request: Request, pk: str) -> Response:
+        crawl = self.get_object()
+        change = CrawlChangeSerializer(data=request.data)
+        change.is_valid(raise_exception=True)
+        said, one = change.validated_data, Crawl.objects.filter(pk=crawl.pk)
+        if "scope" in said:
+            rescope(crawl, said["scope"])
+        if said.get("state") == Crawl.State.RUNNING:
+            resume(crawl)
+        elif said.get("state") == Crawl.State.PAUSED:
+            pause(one)
+        elif said.get("state") == Crawl.State.CANCELLED:
+            cancel(one)
+        wake_controller()
+        return Response(CrawlSerializer(self.get_object()).data)
+
+    @extend_schema(summary="Figures of now", responses={200: ReportSerializer}, filters=False)
+    @action(detail=True, pagination_class=None)
+    def report(self, request: Request, pk: str) -> Response:
+        return Response(report(self.get_object()).as_json())
+
+    @extend_schema(summary="URLs of a crawl", responses={200: CrawlUrlSerializer(many=True)}, filters=False)
+    @action(detail=True, filterset_fields=[])
+    def urls(self, request: Request, pk: str) -> Response:
+        """Filters: state, failure, host."""
+        urls = self.get_object().urls.select_related("host").order_by("id")
+        for name, column in (("state", "state"), ("failure", "failure"), ("host", "host__name")):
+            if request.query_params.get(name):
+                urls = urls.filter(**{column: request.query_params[name]})
+        page: Any = self.paginate_queryset(urls)  # type: ignore[arg-type]
+        return self.get_paginated_response(CrawlUrlSerializer(page, many=True).data)
+
+    @extend_schema(
+        summary="Queue failed URLs again", request=RequeueSerializer, responses={200: RequeuedSerializer}
+    )
+    @action(detail=True, methods=["post"])
+    def requeue(self, request: Request, pk: str) -> Response:
+        crawl = self.get_object()
+        wanted = RequeueSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        said = wanted.validated_data
+        host = Host.objects.filter(name=said["host"]).first() if "host" in said else None
+        if "host" in said and host is None:
+            raise ValidationError({"host": [f"no host is called {said['host'][:100]!r}"]})
+        count = requeue(crawl, [said["failure"]] if "failure" in said else [], host.pk if host else None)
+        wake_controller()
+        return Response({"requeued": count})

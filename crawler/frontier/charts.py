@@ -1,0 +1,91 @@
+"""The paper's figures 4 to 12 of one crawl: a value for each half hour, with the least and the most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+
+from crawler.frontier.models import Crawl, CrawlBucket
+from crawler.plots import Axis, Line, line_plot
+
+POINTS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, its title, and the rows behind it: hours since the beginning, then the values."""
+
+    title: str
+    svg: SafeString
+    columns: list[str]
+    rows: Sequence[tuple[float, ...]]
+
+
+# name in the bucket's figures, title, unit, factor
+_SPREADS = (
+    ("waiting", "Waiting time in the queue", "minutes", 1 / 60),
+    ("queue", "URLs in the queue", "URLs", 1.0),
+    ("parent", "Time for a page with links", "seconds", 1.0),
+    ("size", "Size of a page", "kB", 1 / 1000),
+)
+
+
+def charts(crawl: Crawl) -> list[Chart]:
+    """One chart per figure; of the last POINTS half hours."""
+    buckets = list(crawl.buckets.order_by("-start")[:POINTS])[::-1]
+    if not buckets:
+        return []
+    made = [
+        _counts("Pages crawled", "pages", buckets, pages=lambda b: b.crawled),
+        *(_spread(spread, buckets) for spread in _SPREADS),
+        _counts("Dropped by the time control", "URLs", buckets, dropped=lambda b: b.dropped),
+        _counts("Duplicates", "URLs", buckets, duplicates=lambda b: b.duplicates),
+        _counts(
+            "Links in the queue by class",
+            "URLs",
+            buckets,
+            inter=lambda b: _mean(b, "inter"),
+            intra=lambda b: _mean(b, "intra"),
+        ),
+    ]
+    return [chart for chart in made if chart is not None]
+
+
+def _spread(spread: tuple[str, str, str, float], buckets: Sequence[CrawlBucket]) -> Chart | None:
+    """Most, mean and least of what a figure of that name has seen."""
+    name, title, unit, factor = spread
+    rows = [
+        (hour, figure[3] * factor, figure[1] / figure[0] * factor, figure[2] * factor)
+        for hour, bucket in _hours(buckets)
+        if (figure := bucket.figures.get(name))
+    ]
+    return _chart(title, unit, ["max", "mean", "min"], rows) if rows else None
+
+
+def _counts(
+    title: str, unit: str, buckets: Sequence[CrawlBucket], **values: Callable[[CrawlBucket], float]
+) -> Chart:
+    rows = [(hour, *(float(of(bucket)) for of in values.values())) for hour, bucket in _hours(buckets)]
+    return _chart(title, unit, list(values), rows)
+
+
+def _hours(buckets: Sequence[CrawlBucket]) -> list[tuple[float, CrawlBucket]]:
+    """Each with the hours since the first."""
+    return [((bucket.start - buckets[0].start).total_seconds() / 3600, bucket) for bucket in buckets]
+
+
+def _chart(title: str, unit: str, columns: list[str], rows: Sequence[tuple[float, ...]]) -> Chart:
+    # A half hour's value holds for its whole length, so that the first one can be seen, too.
+    ends = [*rows, (rows[-1][0] + 0.5, *rows[-1][1:])]
+    lines = [
+        Line(name, [(row[0], row[at]) for row in ends], at, steps=True) for at, name in enumerate(columns, 1)
+    ]
+    svg = line_plot(lines, Axis("hours since the beginning"), Axis(unit), f"{title} for each half hour")
+    return Chart(title, svg, columns, rows)
+
+
+def _mean(bucket: CrawlBucket, name: str) -> float:
+    number, total, _, _ = bucket.figures.get(name, [0, 0.0, 0.0, 0.0])
+    return float(total / number) if number else 0.0

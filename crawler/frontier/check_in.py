@@ -1,0 +1,180 @@
+"""What a terminal's harvests change in their crawls; inside the transaction of the check-in."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import F
+
+from crawler.frontier.admission import Found, admit
+from crawler.frontier.domains import host_of, registrable_domain
+from crawler.frontier.figures import note
+from crawler.frontier.models import Body, Crawl, CrawlUrl
+from crawler.frontier.queue import drop_expired, renew_hosts
+from crawler.frontier.strategies import Parent
+from crawler.http.failures import Failure
+from crawler.messages import CrawledPage, Harvest
+from crawler.models import Host
+from crawler.rows import update_rows
+
+State = CrawlUrl.State
+MOST_ATTEMPTS = 4
+# What another attempt may mend: the network, a server's bad moment, a request for patience.
+PASSING = {
+    Failure.DNS, Failure.REFUSED, Failure.UNREACHABLE, Failure.RESET, Failure.TIMEOUT, Failure.TOO_SLOW,
+    Failure.PROXY, Failure.HTTP_5XX, Failure.THROTTLED, Failure.TRUNCATED, Failure.PROTOCOL, Failure.BUSY,
+}  # fmt: skip
+RETRY_SECONDS = 5.0
+LONGEST_RETRY = 600.0
+CHANGED = [
+    "state", "lease", "fetched", "status", "failure", "detail", "elapsed", "size", "content_type", "headers",
+    "title", "body", "inter", "intra", "queued", "not_before",
+]  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Gain:
+    """What a batch means for one crawl."""
+
+    rows: list[CrawlUrl] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
+    pages: list[CrawledPage] = field(default_factory=list)
+    cut: int = 0
+    bytes: int = 0
+    retried: set[int] = field(default_factory=set)
+
+
+def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime) -> None:
+    """Store pages and queue their links; only of URLs still under one of the leases, so twice is as once."""
+    brought = {harvest.id: harvest for harvest in harvests}
+    if not brought:
+        return
+    rows = CrawlUrl.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
+    gains: dict[int, _Gain] = defaultdict(_Gain)
+    crawls = Crawl.objects.in_bulk({row.crawl_id for row in rows})
+    for row in rows:
+        _settle(row, brought[row.id], crawls[row.crawl_id], gains[row.crawl_id])
+    for key, gain in sorted(gains.items()):
+        _store(crawls[key], gain, now)
+
+
+def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
+    """Queue the sitemaps that robots.txt of these hosts names, for crawls that want them."""
+    named = {host.pk: _sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
+    if not named:
+        return
+    wanting = Crawl.objects.running().filter(sitemaps=True, hosts__host__in=named).distinct()
+    for crawl in wanting:
+        known = set(crawl.hosts.filter(host__in=named).values_list("host_id", flat=True))
+        urls = [url for host in known for url in named[host]]
+        score = crawl.rules().links(Parent(0, 1.0, 0, len(urls))).intra
+        admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1) for url in urls], now)
+
+
+def _sitemaps(host: Host) -> list[str]:
+    lines = (line.partition(":") for line in host.robots_text.splitlines())
+    urls = [value.strip() for name, _, value in lines if name.strip().lower() == "sitemap"]
+    return [url for url in urls if host_of(url) == host.name][:20]
+
+
+def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
+    row.lease = None
+    row.fetched = datetime.fromtimestamp(harvest.at, UTC)
+    row.status, row.elapsed = harvest.status, harvest.elapsed
+    row.failure, row.detail = harvest.failure, harvest.detail[:1000]
+    gain.bytes += harvest.bytes
+    gain.rows.append(row)
+    if harvest.failure:
+        _fail(row, harvest, gain)
+        return
+    page = harvest.crawled or CrawledPage()
+    row.state = State.CRAWLED if harvest.status in {200, 226} else State.MOVED
+    row.size, row.content_type, row.title = page.size, page.content_type, page.title
+    row.headers = [list(header) for header in page.headers]
+    row.body_id = uuid.UUID(page.digest) if page.digest and crawl.keep_bodies else None
+    gain.cut += page.cut
+    if row.body_id:
+        gain.pages.append(page)
+    gain.found += _links(row, page, crawl)
+
+
+def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
+    kind = Failure.of(harvest.failure)
+    again = kind in PASSING or (kind is Failure.ROBOTS and harvest.status >= 500)
+    if not again or row.attempts >= MOST_ATTEMPTS:
+        row.state = State.FAILED
+        return
+    wait = min(max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (row.attempts - 1)), LONGEST_RETRY)
+    row.state = State.QUEUED
+    row.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=wait)
+    row.queued = row.not_before
+    gain.retried.add(row.host_id)
+
+
+def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
+    """The page's links with their classes and scores; a redirect's target takes the page's own place."""
+    if row.state == State.MOVED:
+        return [Found(url, row.link, row.score, row.depth, row.parent) for url in page.links]
+    own = registrable_domain(host_of(row.url))
+    inter = {url for url in page.links if registrable_domain(host_of(url)) != own}
+    row.inter, row.intra = len(inter), len(page.links) - len(inter)
+    scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
+    return [
+        Found(url, CrawlUrl.Link.INTER, scores.inter, row.depth + 1, row.id)
+        if url in inter
+        else Found(url, CrawlUrl.Link.INTRA, scores.intra, row.depth + 1, row.id)
+        for url in page.links
+    ]
+
+
+def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
+    """The rows, the bodies that are not there, the links; then the crawl's own figures, under its lock."""
+    if gain.pages:
+        _keep_bodies(gain.pages)
+    update_rows(CrawlUrl, gain.rows, CHANGED)
+    renew_hosts(crawl.pk, gain.retried)
+    Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
+    dropped = drop_expired(crawl, now)
+    admitted = admit(crawl, gain.found, now)
+    crawled = [row for row in gain.rows if row.state == State.CRAWLED]
+    refused = admitted.refused + Counter({"links": gain.cut} if gain.cut else {})
+    Crawl.objects.filter(pk=crawl.pk).update(
+        crawled=F("crawled") + len(crawled),
+        dropped=F("dropped") + dropped,
+        duplicates=F("duplicates") + admitted.duplicates,
+        bytes=F("bytes") + gain.bytes,
+    )
+    if refused:
+        _count_refused(crawl.pk, refused)
+    note(
+        crawl.pk,
+        now,
+        crawled=len(crawled),
+        dropped=dropped,
+        duplicates=admitted.duplicates,
+        waiting=[row.waited or 0.0 for row in crawled],
+        parent=[row.elapsed or 0.0 for row in crawled if row.inter or row.intra],
+        size=[float(row.size or 0) for row in crawled],
+    )
+
+
+def _keep_bodies(pages: Sequence[CrawledPage]) -> None:
+    known = set(
+        Body.objects.filter(digest__in=[uuid.UUID(page.digest) for page in pages]).values_list(
+            "digest", flat=True
+        )
+    )
+    new = {page.digest: page for page in pages if uuid.UUID(page.digest) not in known}
+    Body.objects.bulk_create(
+        [Body(digest=uuid.UUID(key), content=page.body, size=page.size) for key, page in new.items()],
+        ignore_conflicts=True,
+    )
+
+
+def _count_refused(crawl: int, refused: Mapping[str, int]) -> None:
+    one = Crawl.objects.only("refused").get(pk=crawl)
+    Crawl.objects.filter(pk=crawl).update(refused=dict(Counter(one.refused) + Counter(refused)))

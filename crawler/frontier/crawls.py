@@ -1,0 +1,182 @@
+"""A crawl's life: begun, tended, paused, resumed, ended by its limits, cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, FloatField, Min, QuerySet
+from django.db.models.functions import Cast, Extract, Now
+
+from crawler.frontier.admission import Found, admit
+from crawler.frontier.figures import note
+from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.queue import drop_expired, renew_hosts
+from crawler.frontier.scope import Scope
+from crawler.http.urls import BadUrl, canonical_url
+
+State = Crawl.State
+MOST_SEEDS = 10_000
+
+
+class CrawlError(ValueError):
+    """A crawl that cannot be begun or changed so, with the reason."""
+
+
+def begin(crawl: Crawl) -> Crawl:
+    """Store the crawl and queue its seeds. Raises CrawlError for seeds that are no addresses; ScopeError."""
+    Scope(crawl.scope)
+    if not 0 < len(crawl.seeds) <= MOST_SEEDS:
+        raise CrawlError(f"a crawl takes from 1 to {MOST_SEEDS} seeds")
+    try:
+        seeds = list(dict.fromkeys(canonical_url(seed) for seed in crawl.seeds))
+    except BadUrl as error:
+        raise CrawlError(str(error)) from error
+    crawl.seeds = seeds
+    score = crawl.rules().seed(len(seeds))
+    with transaction.atomic():
+        crawl.save()
+        now = datetime.now(UTC)
+        found = admit(crawl, [Found(url, CrawlUrl.Link.SEED, score, 0) for url in seeds], now)
+        if not found.new:
+            raise CrawlError("no seed lies in the scope")
+        if found.refused:
+            Crawl.objects.filter(pk=crawl.pk).update(refused=dict(found.refused))
+    crawl.refresh_from_db()
+    return crawl
+
+
+def tend(now: datetime) -> list[int]:
+    """Drop what waited too long, look at the limits, note the queue; what still runs. May run twice."""
+    going = []
+    for crawl in Crawl.objects.running():
+        with transaction.atomic():
+            locked = Crawl.objects.select_for_update(skip_locked=True).running().filter(pk=crawl.pk).first()
+            if locked is None:
+                going.append(crawl.pk)
+                continue
+            _tend(locked, now)
+        if Crawl.objects.running().filter(pk=crawl.pk).exists():
+            going.append(crawl.pk)
+    return going
+
+
+def pause(crawls: QuerySet[Crawl]) -> int:
+    """Hand out no more; what is out comes back. How many were running."""
+    return crawls.filter(state=State.RUNNING).update(
+        state=State.PAUSED,
+        reason="stopped",
+        paused=datetime.now(UTC),
+        running_for=F("running_for") + Cast(Extract(Now() - F("resumed"), "epoch"), FloatField()),
+    )
+
+
+def resume(crawl: Crawl) -> bool:
+    """Go on; the time of the pause does not count as waiting. False unless it was paused."""
+    now = datetime.now(UTC)
+    with transaction.atomic():
+        mine = Crawl.objects.select_for_update().filter(pk=crawl.pk, state=State.PAUSED).first()
+        if mine is None:
+            return False
+        away = now - (mine.paused or now)
+        mine.urls.filter(state=CrawlUrl.State.QUEUED).update(queued=F("queued") + away)
+        Crawl.objects.filter(pk=crawl.pk).update(state=State.RUNNING, reason="", paused=None, resumed=now)
+    return True
+
+
+def cancel(crawls: QuerySet[Crawl]) -> int:
+    """End for good; what was crawled stays. How many had not ended."""
+    open_ones = crawls.filter(state__in=[State.RUNNING, State.PAUSED])
+    return open_ones.update(state=State.CANCELLED, reason="cancelled", finished=datetime.now(UTC))
+
+
+def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
+    """Give a crawl another scope; waiting URLs outside it leave the queue. How many. Raises ScopeError."""
+    rules = Scope(scope)
+    with transaction.atomic():
+        Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
+        Crawl.objects.filter(pk=crawl.pk).update(scope=list(scope))
+        waiting = crawl.urls.filter(state=CrawlUrl.State.QUEUED)
+        outside = [
+            (key, host)
+            for key, host, url in waiting.values_list("id", "host_id", "url").iterator(chunk_size=5000)
+            if not rules.allows(url)
+        ]
+        CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
+        renew_hosts(crawl.pk, {host for _, host in outside})
+    return len(outside)
+
+
+def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None) -> int:
+    """Queue failed URLs again, of these causes or this host where given; how many. A done crawl goes on."""
+    now = datetime.now(UTC)
+    with transaction.atomic():
+        failed = crawl.urls.filter(state=CrawlUrl.State.FAILED)
+        failed = failed.filter(failure__in=failures) if failures else failed
+        failed = failed.filter(host=host) if host is not None else failed
+        hosts = set(failed.values_list("host_id", flat=True))
+        count = failed.update(state=CrawlUrl.State.QUEUED, attempts=0, queued=now, not_before=None)
+        renew_hosts(crawl.pk, hosts)
+        if count:
+            Crawl.objects.filter(pk=crawl.pk, state=State.DONE).update(
+                state=State.RUNNING, reason="", finished=None, resumed=now
+            )
+    return count
+
+
+def next_moment(crawls: Sequence[int]) -> datetime | None:
+    """When the first waiting URL of these crawls may go out, of those that have to wait."""
+    found: datetime | None = CrawlUrl.objects.filter(
+        crawl__in=crawls, state=CrawlUrl.State.QUEUED, not_before__isnull=False
+    ).aggregate(at=Min("not_before"))["at"]
+    return found
+
+
+def _tend(crawl: Crawl, now: datetime) -> None:
+    dropped = drop_expired(crawl, now)
+    waiting = crawl.urls.filter(state=CrawlUrl.State.QUEUED)
+    by_link = [waiting.filter(link=link).count() for link in ("inter", "intra", "seed")]
+    note(
+        crawl.pk,
+        now,
+        dropped=dropped,
+        queue=[float(sum(by_link))],
+        inter=[float(by_link[0])],
+        intra=[float(by_link[1])],
+    )
+    if dropped:
+        Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
+    out = crawl.urls.filter(state=CrawlUrl.State.LEASED).exists()
+    reason = _limit_reached(crawl, now) or (
+        "nothing is left to crawl" if not sum(by_link) and not out else ""
+    )
+    if reason and not out:
+        Crawl.objects.filter(pk=crawl.pk).update(
+            state=State.DONE,
+            reason=reason,
+            finished=now,
+            running_for=crawl.running_for + (now - crawl.resumed).total_seconds(),
+        )
+
+
+def _limit_reached(crawl: Crawl, now: datetime) -> str:
+    """The limit that lets nothing more go out, in words; empty when there is room."""
+    if crawl.max_pages is not None and crawl.crawled >= crawl.max_pages:
+        return f"the limit of {crawl.max_pages} pages is reached"
+    if crawl.max_bytes is not None and crawl.bytes >= crawl.max_bytes:
+        return f"the limit of {crawl.max_bytes} bytes is reached"
+    running = timedelta(seconds=crawl.running_for) + (now - crawl.resumed)
+    if crawl.max_minutes is not None and running >= timedelta(minutes=crawl.max_minutes):
+        return f"the limit of {crawl.max_minutes:g} minutes is reached"
+    return ""
+
+
+def room(crawl: Crawl, now: datetime) -> int | None:
+    """How many more URLs may go out now; None: as many as wait."""
+    if _limit_reached(crawl, now):
+        return 0
+    if crawl.max_pages is None:
+        return None
+    out = crawl.urls.filter(state=CrawlUrl.State.LEASED).count()
+    return max(crawl.max_pages - crawl.crawled - out, 0)

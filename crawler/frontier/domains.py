@@ -1,0 +1,33 @@
+"""Registrable domains by the public suffix list that comes with a library, never downloaded. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import cache, lru_cache
+from urllib.parse import urlsplit
+
+from publicsuffixlist import PublicSuffixList
+
+
+@lru_cache(maxsize=65536)
+def registrable_domain(host: str) -> str:
+    """`example.co.uk` for `www.example.co.uk`; an address, or a public suffix itself, stands for itself."""
+    try:
+        return str(ipaddress.ip_address(host.strip("[]")))
+    except ValueError:
+        return str(_list().privatesuffix(host) or host)
+
+
+def top_level_domain(domain: str) -> str:
+    """`uk`; `address` for IP addresses."""
+    return "address" if domain.replace(".", "").isdigit() or ":" in domain else domain.rpartition(".")[2]
+
+
+def host_of(url: str) -> str:
+    """The host of a canonical URL, without port and brackets."""
+    return (urlsplit(url).hostname or "").strip("[]")
+
+
+@cache
+def _list() -> PublicSuffixList:
+    return PublicSuffixList()

@@ -1,0 +1,91 @@
+"""The form that begins a crawl, and the one that gives it another scope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from crawler.frontier.models import Crawl
+from crawler.frontier.scope import Scope, ScopeError
+
+# Django's own class takes no type parameter at run time.
+if TYPE_CHECKING:
+    _ModelForm = forms.ModelForm[Crawl]
+else:
+    _ModelForm = forms.ModelForm
+
+MOST_LINES = 1000
+
+
+class LinesField(forms.CharField):
+    """A text of lines, as the list of those that are not blank."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
+
+    def to_python(self, value: object) -> list[str]:  # type: ignore[override]
+        lines = [line.strip() for line in str(value or "").splitlines() if line.strip()]
+        if len(lines) > MOST_LINES:
+            raise ValidationError(f"At most {MOST_LINES} lines.")
+        return lines
+
+    def validate(self, value: list[str]) -> None:
+        if self.required and not value:
+            raise ValidationError(self.error_messages["required"], code="required")
+
+    def run_validators(self, value: list[str]) -> None:
+        """None are for lists."""
+
+    def prepare_value(self, value: object) -> object:
+        return "\n".join(value) if isinstance(value, list) else value
+
+
+def _usable(expressions: list[str]) -> list[str]:
+    try:
+        Scope(expressions)
+    except ScopeError as error:
+        raise ValidationError(str(error)) from error
+    return expressions
+
+
+class ScopeForm(forms.Form):
+    """Regular expressions, one to a line."""
+
+    scope = LinesField(required=False, label="Scope")
+
+    def clean_scope(self) -> list[str]:
+        """Expressions that compile."""
+        return _usable(self.cleaned_data["scope"])
+
+
+class CrawlForm(_ModelForm):
+    """Seeds, order, scope and limits."""
+
+    seeds = LinesField(label="Seeds, one to a line")
+    scope = LinesField(
+        required=False,
+        label="Scope, one regular expression to a line",
+        help_text="A URL must match one of them. Empty: the whole web.",
+    )
+
+    class Meta:
+        model = Crawl
+        fields = [
+            "seeds", "scope", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
+            "max_hosts", "sitemaps", "keep_bodies",
+        ]  # fmt: skip
+        labels = {
+            "max_pages": "Pages at most",
+            "max_wait": "Longest wait in the queue",
+            "max_minutes": "Minutes at most",
+            "max_bytes": "Bytes at most",
+            "max_depth": "Depth at most",
+            "max_hosts": "Hosts at most",
+            "sitemaps": "Sitemaps",
+            "keep_bodies": "Keep bodies",
+        }
+
+    def clean_scope(self) -> list[str]:
+        """Expressions that compile."""
+        return _usable(self.cleaned_data["scope"])

@@ -1,0 +1,125 @@
+"""The queue of crawls in PostgreSQL: URLs come in once, go out under leases, are dropped when they wait long.
+
+Two levels: hosts by the first of their waiting URLs, and URLs within a host. So a lease looks at as many
+rows as it takes, however many wait, and hosts that are busy hold up nobody.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.db import connection
+from django.db.models import F
+
+from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
+from crawler.messages import Assignment
+from crawler.models import Host
+
+State = CrawlUrl.State
+
+
+def lease_urls(
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, int], crawl: Crawl, now: datetime
+) -> dict[int, list[Assignment]]:
+    """Put waiting URLs under the leases of their hosts, best first, at most `room` of a host."""
+    taken: dict[int, list[Assignment]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE frontier_crawlurl SET lease = chosen.lease, state = 'leased', attempts = attempts + 1,
+                waited = extract(epoch FROM %s - queued)
+            FROM (
+                SELECT asked.lease, url.id
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
+                CROSS JOIN LATERAL (
+                    SELECT id FROM frontier_crawlurl
+                    WHERE crawl_id = %s AND host_id = asked.host AND state = 'queued'
+                        AND (not_before IS NULL OR not_before <= %s)
+                    ORDER BY score DESC, id LIMIT asked.room
+                ) AS url
+            ) AS chosen
+            WHERE frontier_crawlurl.id = chosen.id
+            RETURNING host_id, frontier_crawlurl.id, url, score
+            """,
+            [now, list(leases), list(leases.values()), [room[host] for host in leases], crawl.pk, now],
+        )
+        rows = sorted(cursor.fetchall(), key=lambda row: (-row[3], row[1]))
+    for host, key, url, _ in rows:
+        taken.setdefault(host, []).append(Assignment("crawl", key, url))
+    CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
+    renew_hosts(crawl.pk, set(leases))
+    return taken
+
+
+def hosts_in_order(crawl: Crawl, most: int, now: datetime) -> list[Host]:
+    """Free hosts with waiting URLs, locked: those with the best first, or by turns."""
+    order = "served ASC NULLS FIRST, head" if crawl.rules().by_turns else "best DESC, head"
+    return list(
+        Host.objects.raw(
+            f"""
+            SELECT host.* FROM frontier_crawlhost AS place
+            JOIN crawler_host AS host ON host.id = place.host_id
+            WHERE place.crawl_id = %s AND place.best IS NOT NULL AND place.ready <= %s
+                AND host.lease IS NULL AND (host.not_before IS NULL OR host.not_before <= %s)
+            ORDER BY {order} LIMIT %s FOR UPDATE OF host SKIP LOCKED
+            """,  # noqa: S608 - one of two orders written here
+            [crawl.pk, now, now, most],
+        )
+    )
+
+
+def release_urls(leases: Sequence[uuid.UUID]) -> int:
+    """Free URLs whose lease ended without an answer; they wait as long as before. How many."""
+    rows = list(CrawlUrl.objects.filter(lease__in=leases).values_list("crawl_id", "host_id", "id"))
+    if rows:
+        CrawlUrl.objects.filter(id__in=[row[2] for row in rows]).update(
+            lease=None, state=State.QUEUED, attempts=F("attempts") - 1
+        )
+        for crawl in {row[0] for row in rows}:
+            renew_hosts(crawl, {row[1] for row in rows if row[0] == crawl})
+    return len(rows)
+
+
+def drop_expired(crawl: Crawl, now: datetime) -> int:
+    """The time control: drop what has waited longer than the crawl allows; how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE frontier_crawlurl SET state = 'dropped'
+            WHERE crawl_id = %s AND state = 'queued' AND queued < %s RETURNING host_id
+            """,
+            [crawl.pk, now - timedelta(minutes=crawl.max_wait)],
+        )
+        hosts = [row[0] for row in cursor.fetchall()]
+    renew_hosts(crawl.pk, set(hosts))
+    return len(hosts)
+
+
+def renew_hosts(crawl: int, hosts: set[int]) -> None:
+    """Find the first waiting URL of these hosts again."""
+    if not hosts:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE frontier_crawlhost AS place SET best = first.score, head = first.id,
+                ready = coalesce(first.not_before, place.ready)
+            FROM unnest(%s::bigint[]) AS asked(host)
+            LEFT JOIN LATERAL (
+                SELECT id, score, (
+                    SELECT min(coalesce(not_before, queued)) FROM (
+                        SELECT not_before, queued FROM frontier_crawlurl
+                        WHERE crawl_id = %s AND host_id = asked.host AND state = 'queued'
+                        ORDER BY score DESC, id LIMIT 50
+                    ) AS front
+                ) AS not_before
+                FROM frontier_crawlurl
+                WHERE crawl_id = %s AND host_id = asked.host AND state = 'queued'
+                ORDER BY score DESC, id LIMIT 1
+            ) AS first ON true
+            WHERE place.crawl_id = %s AND place.host_id = asked.host
+            """,
+            [sorted(hosts), crawl, crawl, crawl],
+        )

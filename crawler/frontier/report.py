@@ -1,0 +1,125 @@
+"""What a crawl found, in numbers: for the command, the page and the API."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Count, Sum
+
+from crawler.frontier.causes import PAPER_CRAWLED, cause
+from crawler.frontier.domains import top_level_domain
+from crawler.frontier.models import Crawl, CrawlUrl
+
+State = CrawlUrl.State
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Counts of URLs; shares are fractions.
+
+    `uncrawled` by the paper's causes, `failures` by ours; `queue` waits now, `out` is with terminals;
+    `inter_share` and `intra_share` of the links that crawled pages had; `top_level_domains` of crawled
+    pages; `refused` by budget.
+    """
+
+    crawl: int
+    state: str
+    reason: str
+    strategy: str
+    crawled: int
+    uncrawled: dict[str, int]
+    failures: dict[str, int]
+    crawled_share: float
+    paper_crawled_share: float
+    dropped: int
+    dropped_now: int
+    duplicates: int
+    refused: dict[str, int]
+    moved: int
+    queue: int
+    out: int
+    urls: int
+    bytes: int
+    seconds: float
+    pages_per_second: float
+    hosts: int
+    domains: int
+    top_level_domains: dict[str, float]
+    inter_share: float
+    intra_share: float
+
+    @property
+    def failed(self) -> int:
+        """URLs that were tried and not crawled."""
+        return sum(self.failures.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, for json.dumps."""
+        return asdict(self)
+
+
+def report(crawl: Crawl) -> Report:
+    """The figures of now, in six queries."""
+    urls = crawl.urls.order_by()
+    states = dict(urls.values_list("state").annotate(count=Count("id")))
+    failed = urls.filter(state=State.FAILED).values_list("failure").annotate(count=Count("id"))
+    failures = dict(failed.order_by("-count", "failure"))
+    causes: Counter[str] = Counter()
+    for label, count in failures.items():
+        causes[cause(label)] += count
+    links = urls.filter(state=State.CRAWLED).aggregate(
+        inter=Sum("inter", default=0), intra=Sum("intra", default=0)
+    )
+    crawled = states.get(State.CRAWLED, 0)
+    seconds = running_seconds(crawl)
+    all_links = links["inter"] + links["intra"]
+    return Report(
+        crawl=crawl.pk,
+        state=crawl.state,
+        reason=crawl.reason,
+        strategy=crawl.strategy,
+        crawled=crawled,
+        uncrawled=dict(causes.most_common()),
+        failures=failures,
+        crawled_share=crawled / (crawled + sum(causes.values())) if crawled else 0.0,
+        paper_crawled_share=PAPER_CRAWLED / 100,
+        dropped=crawl.dropped,
+        dropped_now=states.get(State.DROPPED, 0),
+        duplicates=crawl.duplicates,
+        refused=crawl.refused,
+        moved=states.get(State.MOVED, 0),
+        queue=states.get(State.QUEUED, 0),
+        out=states.get(State.LEASED, 0),
+        urls=sum(states.values()),
+        bytes=crawl.bytes,
+        seconds=seconds,
+        pages_per_second=crawled / seconds if seconds else 0.0,
+        hosts=crawl.hosts.count(),
+        domains=crawl.hosts.values("domain").distinct().count(),
+        top_level_domains=_top_level(crawl, crawled),
+        inter_share=links["inter"] / all_links if all_links else 0.0,
+        intra_share=links["intra"] / all_links if all_links else 0.0,
+    )
+
+
+def running_seconds(crawl: Crawl) -> float:
+    """How long the crawl has run, pauses left out."""
+    if crawl.state != Crawl.State.RUNNING:
+        return crawl.running_for
+    return crawl.running_for + (datetime.now(UTC) - crawl.resumed).total_seconds()
+
+
+def _top_level(crawl: Crawl, crawled: int) -> dict[str, float]:
+    pages: Counter[str] = Counter()
+    done = (
+        crawl.urls.order_by()
+        .filter(state=State.CRAWLED)
+        .values_list("host__name")
+        .annotate(count=Count("id"))
+    )
+    for host, count in done:
+        pages[top_level_domain(host)] += count
+    return {name: count / crawled for name, count in pages.most_common()}

@@ -1,0 +1,13 @@
+"""Addresses of the pages about crawls."""
+
+from django.urls import path
+
+from crawler.frontier import views
+
+urlpatterns = [
+    path("", views.crawl_list, name="crawls"),
+    path("start/", views.start, name="crawl-start"),
+    path("<int:pk>/", views.crawl_page, name="crawl"),
+    path("<int:pk>/change/", views.change, name="crawl-change"),
+    path("<int:pk>/urls/", views.url_list, name="crawl-urls"),
+]

@@ -1,0 +1,150 @@
+"""The pages of crawls: begin one, follow it, look at its queue and its failures, stop and resume it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from crawler.frontier.charts import charts
+from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
+from crawler.frontier.forms import CrawlForm, ScopeForm
+from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.report import report
+from crawler.listing import page_of, render_list, wants_part
+from crawler.wake import wake_controller
+from feeds.change_views import staff_only
+
+HEAD, TROUBLES = 15, 12
+
+
+@require_safe
+def crawl_list(request: HttpRequest) -> HttpResponse:
+    """All crawls, and the form that begins one."""
+    return _listed(request, CrawlForm())
+
+
+@staff_only
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Begin a crawl and go to its page."""
+    form = CrawlForm(request.POST)
+    if form.is_valid():
+        crawl = form.save(commit=False)
+        crawl.started_by_id = request.user.pk
+        try:
+            begin(crawl)
+        except CrawlError as error:
+            form.add_error("seeds", ValidationError(str(error)))
+        else:
+            wake_controller()
+            return redirect(crawl)
+    return _listed(request, form, status=422)
+
+
+@never_cache
+@require_safe
+def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """One crawl: its figures, charts, what fails, and what comes next and why."""
+    crawl = get_object_or_404(Crawl.objects.select_related("started_by"), pk=pk)
+    context: dict[str, Any] = {
+        "crawl": crawl,
+        "report": report(crawl),
+        "charts": charts(crawl),
+        "head": _head(crawl),
+        "failures": _failures(crawl),
+        "hosts": _troubled_hosts(crawl),
+        "scope": ScopeForm(initial={"scope": crawl.scope}),
+    }
+    part = "frontier/_figures.html" if wants_part(request) else "frontier/crawl.html"
+    return render(request, part, context)
+
+
+@require_safe
+def url_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """The URLs of a crawl, by state, failure and host."""
+    crawl = get_object_or_404(Crawl, pk=pk)
+    wanted = request.GET
+    urls = crawl.urls.select_related("host").order_by("id")
+    for name, column in (("state", "state"), ("failure", "failure"), ("host", "host__name")):
+        if wanted.get(name):
+            urls = urls.filter(**{column: wanted[name]})
+    context = {"crawl": crawl, "page": page_of(request, urls), "states": CrawlUrl.State.choices}
+    return render_list(request, "frontier/urls.html", "frontier/_urls.html", context)
+
+
+@staff_only
+@require_POST
+def change(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop, resume, cancel or delete a crawl, queue failures again, or change its scope."""
+    crawl = get_object_or_404(Crawl, pk=pk)
+    action = request.POST.get("action", "")
+    if action == "delete":
+        cancel(Crawl.objects.filter(pk=pk))
+        crawl.delete()
+        messages.success(request, f"Crawl {pk} was deleted.")
+        return redirect("crawls")
+    messages.success(request, _changed(crawl, action, request))
+    wake_controller()
+    return redirect(crawl)
+
+
+def _changed(crawl: Crawl, action: str, request: HttpRequest) -> str:
+    """Do it, and say what was done."""
+    if action == "requeue":
+        return _requeued(crawl, request)
+    if action == "scope":
+        return _rescoped(crawl, request)
+    one = Crawl.objects.filter(pk=crawl.pk)
+    if action == "stop" and pause(one):
+        return "It hands out no more; what is out comes back."
+    if action == "resume" and resume(crawl):
+        return "It goes on."
+    if action == "cancel" and cancel(one):
+        return "It was cancelled."
+    return f"It is {crawl.get_state_display()}: nothing was changed."
+
+
+def _requeued(crawl: Crawl, request: HttpRequest) -> str:
+    failure, host = request.POST.get("failure", ""), request.POST.get("host", "")
+    number = int(host) if host.isdecimal() and len(host) < 19 else None
+    return f"{requeue(crawl, [failure] if failure else [], number)} queued again."
+
+
+def _rescoped(crawl: Crawl, request: HttpRequest) -> str:
+    form = ScopeForm(request.POST)
+    if not form.is_valid():
+        return f"The scope stays as it was: {form.errors['scope'][0]}"
+    return f"The scope was changed; {rescope(crawl, form.cleaned_data['scope'])} left the queue."
+
+
+def _listed(request: HttpRequest, form: CrawlForm, status: int = 200) -> HttpResponse:
+    page = page_of(request, Crawl.objects.select_related("started_by").order_by("-id"), size=25)
+    response = render_list(
+        request, "frontier/crawls.html", "frontier/_crawls.html", {"form": form, "page": page}
+    )
+    response.status_code = status
+    return response
+
+
+def _head(crawl: Crawl) -> list[CrawlUrl]:
+    """What would go out first if all hosts were free."""
+    hosts = crawl.hosts.filter(best__isnull=False).order_by("-best", "head").values_list("head", flat=True)
+    urls = crawl.urls.filter(id__in=list(hosts[:HEAD])).select_related("host")
+    return sorted(urls, key=lambda url: (-url.score, url.pk))
+
+
+def _failures(crawl: Crawl) -> list[Any]:
+    failed = crawl.urls.filter(state=CrawlUrl.State.FAILED).order_by().values("failure")
+    return list(failed.annotate(count=Count("id")).order_by("-count", "failure")[:TROUBLES])
+
+
+def _troubled_hosts(crawl: Crawl) -> list[Any]:
+    failed = crawl.urls.filter(state=CrawlUrl.State.FAILED).order_by().values("host", "host__name")
+    return list(failed.annotate(count=Count("id")).order_by("-count", "host__name")[:TROUBLES])

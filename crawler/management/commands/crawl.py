@@ -1,0 +1,143 @@
+"""`manage.py crawl SEED...`: a priority-queue crawl to its end, with live progress and a report."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from crawler.controller.leases import sweep
+from crawler.frontier.crawls import CrawlError, begin, pause, tend
+from crawler.frontier.models import Crawl
+from crawler.frontier.report import Report, report
+from crawler.frontier.scope import ScopeError
+from crawler.frontier.strategies import STRATEGIES
+from crawler.inline import Rounds
+
+TEND_SECONDS = 2.0
+IDLE_SECONDS = 0.1
+
+
+class Command(BaseCommand):
+    """Crawls in this process; workers that run elsewhere on the same database take their share."""
+
+    help = "Crawl from these seeds until nothing is left, or a limit is reached."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("seeds", nargs="+", metavar="SEED")
+        parser.add_argument("--strategy", choices=list(STRATEGIES), default="link-score")
+        parser.add_argument("--max-pages", type=int, metavar="N")
+        parser.add_argument("--max-wait", type=float, default=30.0, metavar="MINUTES", help="in the queue")
+        parser.add_argument("--max-minutes", type=float, metavar="MINUTES", help="of the whole crawl")
+        parser.add_argument("--max-bytes", type=int, metavar="BYTES")
+        parser.add_argument("--max-depth", type=int, metavar="LINKS")
+        parser.add_argument("--max-hosts", type=int, metavar="N")
+        parser.add_argument("--scope", action="append", default=[], metavar="REGEX", help="may come often")
+        parser.add_argument("--sitemaps", action="store_true", help="also what sitemaps name")
+        parser.add_argument("--no-bodies", action="store_true", help="keep no content")
+        parser.add_argument("--workers", type=int, default=32, metavar="N", help="hosts side by side here")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not 1 <= options["workers"] <= 1000:
+            raise CommandError("--workers must be from 1 to 1000")
+        crawl = self._begin(options)
+        line = _Line()
+        try:
+            with Rounds(options["workers"]) as rounds:
+                self._run(crawl, rounds, line)
+        except KeyboardInterrupt:
+            pause(Crawl.objects.filter(pk=crawl.pk))
+            line.end()
+            self.stderr.write(f"stopped; crawl {crawl.pk} can be resumed on its page")
+        line.end()
+        found = report(Crawl.objects.get(pk=crawl.pk))
+        self.stdout.write(json.dumps(found.as_json()) if options["json"] else in_words(found))
+
+    def _begin(self, options: dict[str, Any]) -> Crawl:
+        names = ("seeds", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
+                 "max_hosts", "scope", "sitemaps")  # fmt: skip
+        crawl = Crawl(keep_bodies=not options["no_bodies"], **{name: options[name] for name in names})
+        try:
+            crawl.clean_fields()
+            return begin(crawl)
+        except ValidationError as error:
+            name, words = next(iter(error.message_dict.items()))
+            raise CommandError(f"--{name.replace('_', '-')}: {words[0]}") from error
+        except (CrawlError, ScopeError) as error:
+            raise CommandError(str(error)) from error
+
+    def _run(self, crawl: Crawl, rounds: Rounds, line: _Line) -> None:
+        """Hand out, serve, check in; every two seconds look after limits, lost leases and time control."""
+        tended = 0.0
+        while True:
+            if time.monotonic() - tended >= TEND_SECONDS:
+                now = datetime.now(UTC)
+                sweep(now)
+                if crawl.pk not in tend(now):
+                    return
+                tended = time.monotonic()
+                line.show(crawl)
+            if not rounds.step(IDLE_SECONDS) and not rounds.busy:
+                if not _waiting(crawl):
+                    tended = 0.0
+                time.sleep(IDLE_SECONDS)
+
+
+def _waiting(crawl: Crawl) -> bool:
+    """Whether a URL waits or is out: else the end is near, and looked for at once."""
+    return crawl.urls.filter(state__in=["queued", "leased"]).exists()
+
+
+class _Line:
+    """Progress on a terminal's stderr; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._on = sys.stderr.isatty()
+        self._began = time.monotonic()
+
+    def show(self, crawl: Crawl) -> None:
+        """The crawl's counters now."""
+        if not self._on:
+            return
+        now = Crawl.objects.get(pk=crawl.pk)
+        waiting = crawl.urls.filter(state="queued").count()
+        pace = now.crawled / max(time.monotonic() - self._began, 0.1)
+        sys.stderr.write(
+            f"\r\033[K{now.crawled} crawled, {waiting} waiting, {now.dropped} dropped, "
+            f"{now.duplicates} duplicates, {pace:.1f} pages/s"
+        )
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._on:
+            sys.stderr.write("\n")
+            self._on = False
+
+
+def in_words(found: Report) -> str:
+    """The report as lines."""
+    causes = ", ".join(f"{name} {count}" for name, count in found.uncrawled.items()) or "none"
+    domains = ", ".join(f"{name} {share:.1%}" for name, share in list(found.top_level_domains.items())[:8])
+    refused = ", ".join(f"{name} {count}" for name, count in sorted(found.refused.items())) or "none"
+    return "\n".join(
+        [
+            f"Crawl {found.crawl}, {found.state}: {found.reason}",
+            f"crawled {found.crawled} of {found.crawled + sum(found.uncrawled.values())} "
+            f"({found.crawled_share:.2%}; the paper: {found.paper_crawled_share:.2%}), "
+            f"{found.pages_per_second:.1f} pages/s",
+            f"not crawled by cause: {causes}",
+            f"dropped {found.dropped}, duplicates {found.duplicates}, waiting {found.queue}, "
+            f"moved {found.moved}",
+            f"refused by budget: {refused}",
+            f"{found.hosts} hosts; top-level domains: {domains}",
+            f"links: {found.inter_share:.1%} to other domains, {found.intra_share:.1%} to their own",
+        ]
+    )

@@ -1,0 +1,128 @@
+"""One page of a crawl: robots.txt, GET without following redirects, its links."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterator
+
+from lxml import etree, html
+
+from articles.extraction import ExtractionError
+from articles.extraction.tree import media_type, text_of, whole_tree
+from crawler.frontier.budgets import Budgets, without_session
+from crawler.http.client import ACCEPT_PAGE, Client, Response
+from crawler.http.failures import Failure, FetchError
+from crawler.http.urls import BadUrl, canonical_url, join
+from crawler.keys import digest_of_bytes
+from crawler.messages import Assignment, CrawledPage, Harvest, Robots
+from crawler.terminals.answers import answered, refused
+from crawler.terminals.page import ask_robots
+from crawler.terminals.sitemap import is_sitemap, sitemap_links
+from crawler.terminals.turn import analysing
+
+MOST_LINKS = Budgets().links
+MOST_HEADERS = 64
+LONGEST_TITLE = 500
+_LINKS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
+
+
+def crawl_page(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
+    """The harvest of a page; every failure is named in it, nothing is raised.
+
+    A redirect is a page with one link: where it leads is another URL of the crawl, fetched in its turn.
+    """
+    at = time.time()
+    try:
+        ask_robots(client, assignment, rules)
+        response = client.get(assignment.url, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
+        if response.status not in {200, 226}:
+            return answered(assignment, at, response, crawled=_redirect(response))
+        with analysing:
+            return answered(assignment, at, response, crawled=_read(response))
+    except FetchError as error:
+        return refused(assignment, at, error)
+    except ExtractionError as error:
+        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=error.detail)
+
+
+def page_links(root: html.HtmlElement, url: str, most: int = MOST_LINKS) -> tuple[tuple[str, ...], int]:
+    """Where a page leads: canonical URLs without fragments and session ids, each once; and how many more.
+
+    What is no address of the web (mailto:, javascript:, broken) is left out. The page itself is.
+    """
+    base = url
+    for element in root.iter("base"):
+        try:
+            base = join(url, element.get("href") or "")
+        except BadUrl:
+            continue
+        break
+    found: dict[str, None] = {}
+    raw: set[str] = set()
+    more = 0
+    for reference in _references(root):
+        if reference in raw:
+            continue
+        raw.add(reference)
+        try:
+            link = without_session(join(base, reference))
+        except BadUrl:
+            continue
+        if link in found or link == url:
+            continue
+        if len(found) >= most:
+            more += 1
+            continue
+        found[link] = None
+    return tuple(found), more
+
+
+def _references(root: html.HtmlElement) -> Iterator[str]:
+    for element in root.iter(*_LINKS):
+        reference = element.get(_LINKS[element.tag])
+        if reference:
+            yield reference.strip()
+
+
+def _read(response: Response) -> CrawledPage:
+    """Raises ExtractionError for what is neither HTML nor text."""
+    links: tuple[str, ...] = ()
+    more, title = 0, ""
+    if is_sitemap(response.body):
+        links, more = sitemap_links(response.body, response.url, MOST_LINKS)
+    elif media_type(response.body, response.content_type) == "text/html":
+        root = whole_tree(text_of(response.body, response.content_type))
+        if root is not None:
+            links, more = page_links(root, response.url)
+            title = _title(root)
+    return CrawledPage(
+        links=links,
+        cut=more,
+        title=title,
+        content_type=response.content_type[:200],
+        size=len(response.body),
+        digest=digest_of_bytes(response.body).hex,
+        body=zlib.compress(response.body, 1),
+        headers=tuple(list(response.headers.items())[:MOST_HEADERS]),
+    )
+
+
+def _title(root: html.HtmlElement) -> str:
+    element = next(root.iter("title"), None)
+    text = (
+        "" if element is None else etree.tostring(element, method="text", encoding="unicode", with_tail=False)
+    )
+    return " ".join(text.split())[:LONGEST_TITLE]
+
+
+def _redirect(response: Response) -> CrawledPage:
+    """Raises FetchError when it leads nowhere."""
+    location = response.headers.get("location", "").strip()
+    try:
+        target = without_session(join(response.url, location)) if location else ""
+    except BadUrl as error:
+        raise FetchError(Failure.REDIRECT, str(error), status=response.status) from error
+    if not target or target == canonical_url(response.url):
+        raise FetchError(Failure.REDIRECT, "the redirect leads nowhere", status=response.status)
+    return CrawledPage(links=(target,))
