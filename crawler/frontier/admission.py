@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import connection
 
 from crawler.frontier.budgets import Budgets, pattern, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
@@ -223,20 +223,8 @@ def _hosts_of(crawl: Crawl, keys: Iterable[uuid.UUID]) -> set[int]:
     return set(rows.values_list("host_id", flat=True)) if keys else set()
 
 
-_ids: dict[str, int] = {}
-MOST_KEPT_IDS = 50_000
-
-
 def host_ids(names: set[str]) -> dict[str, int]:
-    """Primary keys of hosts, made where they are missing; kept in memory, for they never change."""
-    missing = {name for name in names if name not in _ids}
-    if missing:
-        if len(_ids) > MOST_KEPT_IDS:
-            _ids.clear()
-            missing = names
-        with transaction.atomic():
-            found = Host.objects.named(missing)
-        # Those of a transaction that is rolled back must not be remembered.
-        transaction.on_commit(lambda: _ids.update(found))
-        return {**{name: _ids[name] for name in names - missing}, **found}
-    return {name: _ids[name] for name in names}
+    """Primary keys of hosts, made where they are missing."""
+    known = dict(Host.objects.filter(name__in=names).values_list("name", "id"))
+    missing = names - known.keys()
+    return known | Host.objects.named(missing) if missing else known

@@ -25,13 +25,15 @@ _SITE_LINE = re.compile(r"(?:site-?maps?|host)\s*:", re.IGNORECASE)
 
 _MAX_LINE = 4096
 
+MAX_SITEMAPS = 20
+
 
 def read_robots(client: Client, origin: str, now: float, spacing: float | None = None) -> Robots:
     """The robots.txt of an origin such as `https://example.org`, read at `now` (epoch seconds). Never raises.
 
     404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
     after five. 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
-    The text keeps only the rules for this crawler's product name and for all.
+    The text keeps only the rules for this crawler's product name and for all, and the sitemaps.
     """
     try:
         response = client.get(
@@ -67,17 +69,20 @@ def _product(user_agent: str) -> str:
 
 
 def _relevant(text: str, product: str) -> Iterator[str]:
-    """The lines of the groups that name the product or `*`.
+    """The lines of the groups that name the product or `*`, and the first sitemaps.
 
     Half a megabyte of other robots' groups would take protego quadratic time, and travels with
     every batch.
     """
     applies, among_agents = False, False
+    sitemaps: list[str] = []
     for raw in text.splitlines():
         line = raw.partition("#")[0].strip()
         if not line or len(line) > _MAX_LINE:
             continue
         if _SITE_LINE.match(line):
+            if line.lower().startswith("sitemap") and len(sitemaps) < MAX_SITEMAPS:
+                sitemaps.append(line)
             continue
         agent = _AGENT_LINE.match(line)
         if agent is None:
@@ -91,6 +96,7 @@ def _relevant(text: str, product: str) -> Iterator[str]:
         if name == "*" or name.partition("/")[0].strip("* ") == product.lower():
             applies = True
             yield f"User-agent: {'*' if name == '*' else product}"
+    yield from sitemaps
 
 
 @lru_cache(maxsize=64)

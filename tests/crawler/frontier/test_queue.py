@@ -1,0 +1,243 @@
+"""The queue in PostgreSQL under a clock of its own: order, duplicates, time control, budgets, leases."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from crawler.frontier.admission import Found, admit
+from crawler.frontier.budgets import Budgets
+from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume, tend
+from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
+from crawler.frontier.scope import ScopeError
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def later(minutes: float) -> datetime:
+    return NOW + timedelta(minutes=minutes)
+
+
+def crawl_from(*seeds: str, **fields: Any) -> Crawl:
+    return begin(Crawl(seeds=list(seeds or ["http://seed.example/"]), **fields))
+
+
+def link(url: str, score: float = 0.3, depth: int = 1, kind: str = "intra") -> Found:
+    return Found(url, kind, score, depth)
+
+
+def taken(crawl: Crawl, now: datetime = NOW, most: int = 100) -> list[str]:
+    """What goes out next when all hosts are free, host by host."""
+    urls: list[str] = []
+    for host in hosts_in_order(crawl, 100, now + timedelta(days=1)):
+        found = lease_urls({host.pk: uuid.uuid4()}, {host.pk: most}, crawl, now + timedelta(days=1))
+        urls += [assignment.url for assignment in found.get(host.pk, [])]
+    return urls
+
+
+def states(crawl: Crawl) -> dict[str, str]:
+    return dict(crawl.urls.values_list("url", "state"))
+
+
+def test_seeds_are_canonical_and_each_once() -> None:
+    crawl = crawl_from("HTTP://Seed.Example:80", "http://seed.example/#top", "seed.example")
+    assert crawl.seeds == ["http://seed.example/"]
+    assert crawl.urls.get().score == 1.0
+
+
+@pytest.mark.parametrize("seeds", [[], ["ftp://a.example/"], ["http://u:p@a.example/"], ["http://"]])
+def test_what_is_no_seed_begins_nothing(seeds: list[str]) -> None:
+    with pytest.raises(CrawlError):
+        begin(Crawl(seeds=seeds))
+    assert not Crawl.objects.exists()
+
+
+def test_a_scope_that_leaves_out_all_seeds_or_is_none_begins_nothing() -> None:
+    with pytest.raises(CrawlError, match="no seed lies in the scope"):
+        crawl_from(scope=["^https:"])
+    with pytest.raises(ScopeError):
+        crawl_from(scope=["("])
+    assert not Crawl.objects.exists()
+
+
+def test_the_best_goes_first_and_among_equals_the_one_found_first() -> None:
+    crawl = crawl_from()
+    scores = {"a": 0.2, "b": 0.5, "c": 0.2, "d": 0.66}
+    admit(crawl, [link(f"http://seed.example/{name}", score) for name, score in scores.items()], NOW)
+    assert [url[-1] for url in taken(crawl)] == ["/", "d", "b", "a", "c"]
+
+
+def test_hosts_go_by_their_best_url() -> None:
+    crawl = crawl_from("http://seed.example/")
+    taken(crawl)
+    found = {"http://low.example/": 0.1, "http://high.example/": 0.6, "http://low.example/2": 0.5}
+    admit(crawl, [link(url, score) for url, score in found.items()], NOW)
+    names = [host.name for host in hosts_in_order(crawl, 10, later(60))]
+    assert names == ["high.example", "low.example"]
+
+
+def test_hosts_go_by_turns_where_the_strategy_says_so() -> None:
+    crawl = crawl_from("http://one.example/", strategy="host-round-robin")
+    admit(crawl, [link(f"http://{name}.example/{i}", 0.0) for i in range(3) for name in ("one", "two")], NOW)
+    served = [taken(crawl, later(step), most=1) for step in range(3)]
+    assert served[0] == ["http://one.example/", "http://two.example/0"]
+    assert served[1] == ["http://one.example/0", "http://two.example/1"]
+
+
+def test_nothing_is_queued_twice_and_what_was_crawled_never_again() -> None:
+    crawl = crawl_from()
+    first = admit(crawl, [link("http://seed.example/a"), link("http://seed.example/a")], NOW)
+    assert (first.new, first.duplicates) == (1, 1)
+    CrawlUrl.objects.filter(url="http://seed.example/a").update(state="crawled")
+    again = admit(crawl, [link("http://seed.example/a"), link("http://seed.example/b")], NOW)
+    assert (again.new, again.duplicates) == (1, 1)
+    assert states(crawl)["http://seed.example/a"] == "crawled"
+
+
+def test_crawls_do_not_know_each_others_urls() -> None:
+    one, other = crawl_from(), crawl_from()
+    assert one.urls.count() == other.urls.count() == 1
+
+
+def test_what_waits_longer_than_allowed_is_dropped_and_may_come_back() -> None:
+    crawl = crawl_from(max_wait=30)
+    CrawlUrl.objects.update(queued=NOW)
+    admit(crawl, [link("http://seed.example/late")], later(20))
+    assert drop_expired(crawl, later(29)) == 0
+    assert drop_expired(crawl, later(31)) == 1
+    assert states(crawl) == {"http://seed.example/": "dropped", "http://seed.example/late": "queued"}
+    assert drop_expired(crawl, later(31)) == 0
+    found = admit(crawl, [link("http://seed.example/")], later(32))
+    assert (found.new, found.duplicates) == (1, 0)
+    assert drop_expired(crawl, later(51)) == 1, "the other one; this one's time began anew"
+    assert taken(crawl) == ["http://seed.example/"]
+
+
+def test_cash_is_paid_in_to_what_waits() -> None:
+    crawl = crawl_from(strategy="opic")
+    admit(crawl, [link("http://seed.example/a", 0.2), link("http://seed.example/b", 0.3)], NOW)
+    admit(crawl, [link("http://seed.example/a", 0.2)], NOW)
+    assert crawl.urls.get(url="http://seed.example/a").score == pytest.approx(0.4)
+    assert taken(crawl)[1:] == ["http://seed.example/a", "http://seed.example/b"]
+
+
+def test_budgets_of_hosts_patterns_depth_and_scope() -> None:
+    crawl = crawl_from(scope=[r"\.example/"], max_hosts=2)
+    budgets = Budgets(per_host=5, per_pattern=2, depth=3)
+    found = admit(
+        crawl,
+        [
+            *(link(f"http://seed.example/page{i}") for i in range(4)),
+            link("http://seed.example/deep", depth=4),
+            link("http://other.org/"),
+            *(link(f"http://big.example/{name}") for name in "abcdefgh"),
+            link("http://third.example/"),
+        ],
+        NOW,
+        budgets,
+    )
+    assert found.refused == {"pattern": 2, "depth": 1, "scope": 1, "host": 3, "hosts": 1}
+    assert found.new == 2 + 5
+    again = admit(crawl, [link("http://big.example/i")], NOW, budgets)
+    assert again.refused == {"host": 1}
+
+
+def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_waited() -> None:
+    crawl = crawl_from()
+    CrawlUrl.objects.update(queued=NOW)
+    renew_hosts(crawl.pk, {crawl.urls.get().host_id})
+    (host,) = hosts_in_order(crawl, 5, later(1))
+    lease = uuid.uuid4()
+    lease_urls({host.pk: lease}, {host.pk: 5}, crawl, later(1))
+    url = crawl.urls.get()
+    assert (url.state, url.waited, url.attempts) == ("leased", 60.0, 1)
+    assert hosts_in_order(crawl, 5, later(1)) == []
+    assert release_urls([lease]) == 1
+    url.refresh_from_db()
+    assert (url.state, url.queued, url.attempts) == ("queued", NOW, 0)
+    assert len(hosts_in_order(crawl, 5, later(1))) == 1
+
+
+def test_a_retry_waits_for_its_time() -> None:
+    crawl = crawl_from()
+    CrawlUrl.objects.update(not_before=later(10), queued=later(10))
+    renew_hosts(crawl.pk, {crawl.urls.get().host_id})
+    assert hosts_in_order(crawl, 5, later(9)) == []
+    assert len(hosts_in_order(crawl, 5, later(11))) == 1
+
+
+def test_a_crawl_ends_when_nothing_is_left_and_not_before() -> None:
+    crawl = crawl_from()
+    assert tend(datetime.now(UTC)) == [crawl.pk]
+    CrawlUrl.objects.update(state="leased")
+    assert tend(datetime.now(UTC)) == [crawl.pk]
+    CrawlUrl.objects.update(state="crawled")
+    assert tend(datetime.now(UTC)) == []
+    crawl.refresh_from_db()
+    assert (crawl.state, crawl.reason) == ("done", "nothing is left to crawl")
+    assert crawl.finished is not None
+
+
+@pytest.mark.parametrize(
+    ("limit", "reached", "reason"),
+    [
+        ({"max_pages": 5}, {"crawled": 5}, "the limit of 5 pages is reached"),
+        ({"max_bytes": 100}, {"bytes": 101}, "the limit of 100 bytes is reached"),
+        ({"max_minutes": 1.0}, {"running_for": 61.0}, "the limit of 1 minutes is reached"),
+    ],
+)
+def test_limits_end_a_crawl(limit: dict[str, Any], reached: dict[str, Any], reason: str) -> None:
+    crawl = crawl_from(**limit)
+    Crawl.objects.update(**reached)
+    assert tend(datetime.now(UTC)) == []
+    crawl.refresh_from_db()
+    assert (crawl.state, crawl.reason) == ("done", reason)
+
+
+def test_stop_and_resume_leave_the_time_of_the_pause_out() -> None:
+    crawl = crawl_from()
+    assert pause(Crawl.objects.all()) == 1
+    assert pause(Crawl.objects.all()) == 0
+    Crawl.objects.update(paused=datetime.now(UTC) - timedelta(hours=2))
+    CrawlUrl.objects.update(queued=datetime.now(UTC) - timedelta(hours=2, minutes=10))
+    assert tend(datetime.now(UTC)) == []
+    assert resume(crawl)
+    assert not resume(crawl)
+    assert tend(datetime.now(UTC)) == [crawl.pk]
+    assert crawl.urls.get().state == "queued", "it has waited ten minutes, not two hours"
+
+
+def test_cancelling_is_for_good() -> None:
+    crawl = crawl_from()
+    assert cancel(Crawl.objects.all()) == 1
+    assert not resume(crawl)
+    assert tend(datetime.now(UTC)) == []
+
+
+def test_another_scope_takes_what_is_outside_out_of_the_queue() -> None:
+    crawl = crawl_from()
+    admit(crawl, [link("http://seed.example/in"), link("http://seed.example/out")], NOW)
+    assert rescope(crawl, ["in$", "/$"]) == 1
+    assert taken(crawl) == ["http://seed.example/", "http://seed.example/in"]
+    crawl.refresh_from_db()
+    assert admit(crawl, [link("http://seed.example/other")], NOW).refused == {"scope": 1}
+    with pytest.raises(ScopeError):
+        rescope(crawl, ["("])
+
+
+def test_failures_are_queued_again_by_cause_or_host() -> None:
+    crawl = crawl_from("http://a.example/", "http://b.example/")
+    CrawlUrl.objects.update(state="failed", failure="http-503", attempts=4)
+    CrawlUrl.objects.filter(url="http://a.example/").update(failure="dns")
+    tend(datetime.now(UTC))
+    assert requeue(crawl, ["http-404"]) == 0
+    assert requeue(crawl, ["dns"]) == 1
+    crawl.refresh_from_db()
+    assert (crawl.state, crawl.finished) == ("running", None)
+    assert requeue(crawl, host=CrawlUrl.objects.get(url="http://b.example/").host_id) == 1
+    assert sorted(taken(crawl)) == ["http://a.example/", "http://b.example/"]
