@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import connection
 
-from crawler.frontier.budgets import Budgets, pattern, shape_refusal
+from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
 from crawler.frontier.queue import renew_hosts
@@ -35,7 +35,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What became of found URLs: new in the queue, known already, refused by cause."""
+    """What became of found URLs: new in the queue, known already, refused by cause (each URL once)."""
 
     new: int
     duplicates: int
@@ -48,16 +48,22 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     A URL that is queued, out or done counts as a duplicate; one that was dropped is queued again. Where the
     strategy accumulates, a waiting URL gains the score of its duplicates.
     """
-    limits = budgets or budgets_of(crawl)
-    fresh, gained, refused = _wanted(crawl, found, limits)
-    repeated = len(found) - refused.total() - len(fresh)
-    known = dict(CrawlUrl.objects.filter(crawl=crawl, key__in=list(fresh)).values_list("key", "state"))
+    limits, scope = budgets or budgets_of(crawl), Scope(crawl.scope)
     accumulates = crawl.rules().accumulates
-    room = _room(crawl, [one.url for key, one in fresh.items() if key not in known], limits)
-    rows = []
+    fresh, gained = _once(found)
+    known = _known(crawl, list(fresh))
+    refused: Counter[str] = Counter()
+    wanted = []
     for key, one in fresh.items():
-        if key in known:
-            continue
+        if key not in known:
+            cause = shape_refusal(one.url, one.depth, limits) if scope.allows(one.url) else "scope"
+            if cause:
+                refused[cause] += 1
+            else:
+                wanted.append((key, one))
+    room = _room(crawl, [one.url for _, one in wanted], limits)
+    rows = []
+    for key, one in wanted:
         host, cause = room.take(one.url)
         if cause:
             refused[cause] += 1
@@ -75,7 +81,8 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
             cursor.execute(_PAY, [list(known), [gained[key] for key in known], crawl.pk])
     touched = _hosts_of(crawl, known if accumulates else again)
     renew_hosts(crawl.pk, touched | {row.host_id for row in rows})
-    return Admitted(len(rows) + len(again), repeated + len(known) - len(again), refused)
+    duplicates = len(found) - len(fresh) + len(known) - len(again)
+    return Admitted(len(rows) + len(again), duplicates, refused)
 
 
 def budgets_of(crawl: Crawl) -> Budgets:
@@ -138,7 +145,7 @@ class _Room:
             self.new_hosts -= 1
         if self.used.get(host, 0) + self.hosts[host] >= self.budgets.per_host:
             return host, "host"
-        if self.families.get(known[0], 0) + self.patterns[known] >= self.budgets.per_pattern:
+        if self.families.get(known[0], 0) + self.patterns[known] >= room_of(family, self.budgets):
             return host, "pattern"
         self.hosts[host] += 1
         self.patterns[known] += 1
@@ -179,23 +186,29 @@ _PAY = """
 """
 
 
-def _wanted(
-    crawl: Crawl, found: Sequence[Found], budgets: Budgets
-) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float], Counter[str]]:
-    """Each URL once with its key, the scores that it was found with in all, and what was refused."""
-    scope = Scope(crawl.scope)
-    refused: Counter[str] = Counter()
+def _once(found: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float]]:
+    """Each URL once with its key, and the scores that it was found with in all."""
+    keys: dict[str, uuid.UUID] = {}
     fresh: dict[uuid.UUID, Found] = {}
-    gained: dict[uuid.UUID, float] = defaultdict(float)
+    gained: dict[uuid.UUID, float] = {}
     for one in found:
-        cause = shape_refusal(one.url, one.depth, budgets) if scope.allows(one.url) else "scope"
-        if cause:
-            refused[cause] += 1
-            continue
-        key = digest(one.url)
-        gained[key] += one.score
-        fresh.setdefault(key, one)
-    return fresh, gained, refused
+        key = keys.get(one.url)
+        if key is None:
+            key = keys[one.url] = digest(one.url)
+            fresh[key] = one
+            gained[key] = one.score
+        else:
+            gained[key] += one.score
+    return fresh, gained
+
+
+def _known(crawl: Crawl, keys: list[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """States of those that the crawl has seen; Django would write each key into the statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, state FROM frontier_crawlurl WHERE crawl_id = %s AND key = ANY(%s)", [crawl.pk, keys]
+        )
+        return dict(cursor.fetchall())
 
 
 def _room(crawl: Crawl, urls: Sequence[str], budgets: Budgets) -> _Room:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 _SESSION = re.compile(
     r"(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|sessionid|session_id|sid|zenid|oscsid)",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"[0-9]+")
 _PATH_SESSION = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?;]*", re.IGNORECASE)
 
 
@@ -22,42 +22,51 @@ _PATH_SESSION = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?;]*", re.IGNORECA
 class Budgets:
     """What a crawl allows: characters of a URL, depth from the seeds, links of a page, and so on.
 
-    `per_host` URLs of one host, `per_pattern` URLs that differ only in digits or in their query,
-    `repeats` of one path segment in a URL, `parameters` of a query.
+    `per_host` URLs of one host, `per_pattern` URLs that differ only in digits, `per_query` in what
+    their queries say; `repeats` of one path segment in a URL, `parameters` of a query.
     """
 
     length: int = 1000
     depth: int = 100
     links: int = 5_000
     per_host: int = 100_000
-    per_pattern: int = 2_000
+    per_pattern: int = 20_000
+    per_query: int = 2_000
     repeats: int = 3
     parameters: int = 12
 
 
 def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
-    """Why this URL is not queued, as one word; empty when nothing in itself speaks against it."""
+    """Why this URL (canonical) is not queued, as one word; empty when nothing in itself speaks against it."""
     if len(url) > budgets.length:
         return "length"
     if depth > budgets.depth:
         return "depth"
-    parts = urlsplit(url)
-    segments = [segment for segment in parts.path.split("/") if segment]
-    if segments and Counter(segments).most_common(1)[0][1] > budgets.repeats:
+    path, _, query = url.partition("?")
+    segments = path.split("/")[3:]
+    if (
+        len(segments) > budgets.repeats
+        and max(Counter(filter(None, segments)).values(), default=0) > budgets.repeats
+    ):
         return "repeats"
-    if parts.query.count("&") + 1 > budgets.parameters:
+    if query.count("&") >= budgets.parameters:
         return "parameters"
     return ""
 
 
 def pattern(url: str) -> str:
     """What endless families of URLs share: host and path with digits as 0, and the names in the query."""
-    parts = urlsplit(url)
-    path = re.sub(r"[0-9]+", "0", parts.path)
-    names = (
-        "&".join(sorted({field.partition("=")[0] for field in parts.query.split("&")})) if parts.query else ""
-    )
-    return f"{parts.netloc}{path}?{names}"[:500]
+    path, mark, query = url.partition("?")
+    begin = path.index("/", path.index("//") + 2)
+    family = path[:begin] + _DIGITS.sub("0", path[begin:])
+    if mark:
+        family += "?" + "&".join(sorted({field.partition("=")[0] for field in query.split("&")}))
+    return family[:500]
+
+
+def room_of(family: str, budgets: Budgets) -> int:
+    """How many URLs of a pattern are queued: fewer where only a query tells them apart."""
+    return budgets.per_query if "?" in family else budgets.per_pattern
 
 
 def without_session(url: str) -> str:

@@ -22,7 +22,7 @@ from crawler.models import Host
 from crawler.rows import update_rows
 
 State = CrawlUrl.State
-MOST_ATTEMPTS = 4
+MOST_ATTEMPTS = 6
 # What another attempt may mend: the network, a server's bad moment, a request for patience.
 PASSING = {
     Failure.DNS, Failure.REFUSED, Failure.UNREACHABLE, Failure.RESET, Failure.TIMEOUT, Failure.TOO_SLOW,

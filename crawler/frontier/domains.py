@@ -25,7 +25,18 @@ def top_level_domain(domain: str) -> str:
 
 def host_of(url: str) -> str:
     """The host of a canonical URL, without port and brackets."""
-    return (urlsplit(url).hostname or "").strip("[]")
+    return _host(netloc_of(url))
+
+
+def netloc_of(url: str) -> str:
+    """Host and port of a canonical URL: such a one has no user name, and always a path."""
+    begin = url.index("//") + 2
+    return url[begin : url.index("/", begin)]
+
+
+@lru_cache(maxsize=65536)
+def _host(netloc: str) -> str:
+    return (urlsplit(f"//{netloc}").hostname or "").strip("[]")
 
 
 @cache

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.http import urls
 from crawler.http.failures import Failure
 from crawler.http.urls import MAX_URL_LENGTH, BadUrl, canonical_url, host_key, join, origin, page_key
 
@@ -137,3 +138,19 @@ def test_the_origin_has_the_port_only_where_it_matters() -> None:
 )
 def test_the_page_key_drops_only_tracking(url: str, key: str) -> None:
     assert page_key(url) == key
+
+
+_PIECES = st.sampled_from(
+    ["/", "//", "a", "b.example", ":80", ":8080", "?", "#x", "%41", "%2f", "..", ".", "@", "é", " ", "http:", "https://",
+     "HTTP://B.Example", "[::1]", "&", "=", "\t", "b.", "127.1", "0x7f.1", "|", "^", "\\"]
+)  # fmt: skip
+
+
+@given(
+    st.lists(_PIECES, max_size=7).map("".join),
+    st.sampled_from(["http://a.example/x/y?z", "https://a.example:8443/"]),
+)
+def test_the_short_way_of_joining_says_what_the_long_one_does(reference: str, base: str) -> None:
+    short = urls._plainly_joined(base, reference)
+    if short:
+        assert short == urls._canonical(reference, reference, base)

@@ -1,0 +1,122 @@
+"""The queue of a crawl with many URLs waiting: insertions, leases and drops a second; the time of a lease.
+
+    python benchmarks/frontier.py [--urls 1000000] [--hosts 10000]
+
+In an embedded PostgreSQL of its own. A lease takes up to 50 URLs of the 32 best hosts, as one handing out
+does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+BATCH, LEASES, HOSTS_A_LEASE, URLS_A_HOST = 2_000, 300, 32, 50
+
+
+def main() -> None:
+    """Fill the queue, and measure at a tenth of its size and at its whole."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--urls", type=int, default=1_000_000)
+    parser.add_argument("--hosts", type=int, default=10_000)
+    options = parser.parse_args()
+    from crawler.embedded.postgresql import PostgreSQL
+
+    directory = Path(tempfile.mkdtemp(prefix="freshet-frontier-"))
+    directory.chmod(0o711)
+    server = PostgreSQL(directory)
+    server.start()
+    try:
+        os.environ |= {
+            "DATABASE_URL": server.credentials.database_url,
+            "DJANGO_SETTINGS_MODULE": "crawler.settings",
+            "CELERY_BROKER_URL": "memory://",
+            "DATA_DIR": str(directory / "data"),
+        }
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        _measure(options.urls, options.hosts)
+    finally:
+        server.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _measure(urls: int, hosts: int) -> None:
+    from django.db import connection
+
+    from crawler.frontier.crawls import begin
+    from crawler.frontier.models import Crawl
+
+    crawl = begin(Crawl(seeds=["http://host0.example/"]))
+    print("  waiting  inserted/s  leased/s  lease ms p50    p99  (a lease: up to 32 hosts, 50 URLs each)")
+    done = 0
+    for goal in (urls // 10, urls):
+        started = time.perf_counter()
+        _insert(crawl, range(done, goal), hosts)
+        inserted = (goal - done) / (time.perf_counter() - started)
+        done = goal
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+        times, leased = _lease(crawl)
+        print(
+            f"{goal:9} {inserted:11.0f} {leased / sum(times):9.0f} {1000 * times[len(times) // 2]:13.1f} "
+            f"{1000 * times[int(0.99 * len(times))]:6.1f}",
+            flush=True,
+        )
+    from crawler.frontier.queue import drop_expired
+
+    started = time.perf_counter()
+    dropped = drop_expired(crawl, datetime.now(UTC) + timedelta(days=1))
+    print(f"dropped {dropped} at once: {dropped / (time.perf_counter() - started):.0f}/s")
+
+
+def _insert(crawl: object, numbers: range, hosts: int) -> None:
+    from django.db import transaction
+
+    from crawler.frontier.admission import Found, admit
+
+    for begin in range(numbers.start, numbers.stop, BATCH):
+        found = [
+            Found(f"http://host{n % hosts}.example/page/{n:x}", "inter", (n * 7919 % 1000) / 1000, 1)
+            for n in range(begin, min(begin + BATCH, numbers.stop))
+        ]
+        with transaction.atomic():
+            admit(crawl, found, datetime.now(UTC))  # type: ignore[arg-type]
+
+
+def _lease(crawl: object) -> tuple[list[float], int]:
+    """Seconds of each lease in order of length, and URLs leased."""
+    from django.db import transaction
+
+    from crawler.frontier.queue import hosts_in_order, lease_urls
+
+    times, leased = [], 0
+    for _ in range(LEASES):
+        now = datetime.now(UTC) + timedelta(seconds=1)
+        started = time.perf_counter()
+        with transaction.atomic():
+            chosen = {host.pk: uuid.uuid4() for host in hosts_in_order(crawl, HOSTS_A_LEASE, now)}  # type: ignore[arg-type]
+            room = dict.fromkeys(chosen, URLS_A_HOST)
+            taken = lease_urls(chosen, room, crawl, now)  # type: ignore[arg-type]
+        times.append(time.perf_counter() - started)
+        leased += sum(len(urls) for urls in taken.values())
+    return sorted(times), leased
+
+
+if __name__ == "__main__":
+    main()
