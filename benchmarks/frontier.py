@@ -89,8 +89,10 @@ def _insert(crawl: object, numbers: range, hosts: int) -> None:
     from django.db import transaction
 
     from crawler.frontier.admission import Found, admit
+    from crawler.frontier.queue import keep_statistics
 
     for begin in range(numbers.start, numbers.stop, BATCH):
+        keep_statistics()  # as it is done every few seconds of a crawl
         found = [
             Found(f"http://host{n % hosts}.example/page/{n:x}", "inter", (n * 7919 % 1000) / 1000, 1)
             for n in range(begin, min(begin + BATCH, numbers.stop))

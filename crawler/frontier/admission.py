@@ -120,6 +120,7 @@ class _Row:
     body_id: uuid.UUID | None = None
     inter: int | None = None
     intra: int | None = None
+    out: tuple[()] = ()
 
 
 @dataclass(slots=True)

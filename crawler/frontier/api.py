@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
@@ -11,10 +13,14 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
+from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl
+from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report
 from crawler.frontier.serializers import (
+    CourseSerializer,
     CrawlChangeSerializer,
     CrawlSerializer,
     CrawlUrlSerializer,
@@ -22,6 +28,7 @@ from crawler.frontier.serializers import (
     RequeuedSerializer,
     RequeueSerializer,
 )
+from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
 from crawler.models import Host
 from crawler.wake import wake_controller
 from feeds.api import StaffWrites
@@ -91,6 +98,25 @@ class CrawlViewSet(
                 urls = urls.filter(**{column: request.query_params[name]})
         page: Any = self.paginate_queryset(urls)  # type: ignore[arg-type]
         return self.get_paginated_response(CrawlUrlSerializer(page, many=True).data)
+
+    @extend_schema(
+        summary="Every strategy on its recorded links",
+        responses={200: CourseSerializer(many=True)},
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None)
+    def strategies(self, request: Request, pk: str) -> Response:
+        try:
+            return Response(CourseSerializer(compare(crawled_graph(self.get_object())), many=True).data)
+        except GraphError as error:
+            raise ValidationError({"detail": str(error)}) from error
+
+    @extend_schema(
+        summary="Its pages as a WARC file", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY}, filters=False
+    )
+    @action(detail=True, pagination_class=None, url_path="pages.warc.gz")
+    def warc(self, request: Request, pk: str) -> StreamingHttpResponse:
+        return StreamingHttpResponse(warc_chunks(self.get_object()), content_type=MEDIA_TYPE)
 
     @extend_schema(
         summary="Queue failed URLs again", request=RequeueSerializer, responses={200: RequeuedSerializer}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from crawler.frontier.comparison import Course
 from crawler.frontier.models import Crawl, CrawlBucket
 from crawler.plots import Axis, Line, line_plot
 
@@ -51,6 +52,21 @@ def charts(crawl: Crawl) -> list[Chart]:
         ),
     ]
     return [chart for chart in made if chart is not None]
+
+
+def courses_chart(courses: Sequence[Course]) -> SafeString:
+    """Share of the importance reached against pages fetched, by strategy."""
+    return line_plot(
+        [
+            Line(
+                course.strategy, [(0.0, 0.0), *zip(map(float, course.pages), course.share, strict=True)], ink
+            )
+            for ink, course in enumerate(courses, 1)
+        ],
+        Axis("pages fetched"),
+        Axis("share of PageRank reached", marks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        "Share of the graph's PageRank reached by pages fetched, by strategy",
+    )
 
 
 def _spread(spread: tuple[str, str, str, float], buckets: Sequence[CrawlBucket]) -> Chart | None:

@@ -17,6 +17,7 @@ from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
 from crawler.http.failures import Failure
+from crawler.keys import digest
 from crawler.messages import CrawledPage, Harvest
 from crawler.models import Host
 from crawler.rows import update_rows
@@ -32,7 +33,7 @@ RETRY_SECONDS = 5.0
 LONGEST_RETRY = 600.0
 CHANGED = [
     "state", "lease", "fetched", "status", "failure", "detail", "elapsed", "size", "content_type", "headers",
-    "title", "body", "inter", "intra", "queued", "not_before",
+    "title", "body", "inter", "intra", "out", "queued", "not_before",
 ]  # fmt: skip
 
 
@@ -121,6 +122,7 @@ def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
         return [Found(url, row.link, row.score, row.depth, row.parent) for url in page.links]
     own = registrable_domain(host_of(row.url))
     inter = {url for url in page.links if registrable_domain(host_of(url)) != own}
+    row.out = [digest(url) for url in page.links]
     row.inter, row.intra = len(inter), len(page.links) - len(inter)
     scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
     return [

@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Extract, Now
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.figures import note
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.frontier.queue import drop_expired, renew_hosts
+from crawler.frontier.queue import drop_expired, keep_statistics, renew_hosts
 from crawler.frontier.scope import Scope
 from crawler.http.urls import BadUrl, canonical_url
 
@@ -50,7 +50,10 @@ def begin(crawl: Crawl) -> Crawl:
 def tend(now: datetime) -> list[int]:
     """Drop what waited too long, look at the limits, note the queue; what still runs. May run twice."""
     going = []
-    for crawl in Crawl.objects.running():
+    running = list(Crawl.objects.running())
+    if running:
+        keep_statistics()
+    for crawl in running:
         with transaction.atomic():
             locked = Crawl.objects.select_for_update(skip_locked=True).running().filter(pk=crawl.pk).first()
             if locked is None:

@@ -198,6 +198,7 @@ class CrawlUrl(models.Model):
     )
     inter = models.PositiveIntegerField(null=True, help_text="Its links to other registrable domains.")
     intra = models.PositiveIntegerField(null=True)
+    out = ArrayField(models.UUIDField(), default=list, help_text="Keys of the URLs that it links to.")
 
     class Meta:
         ordering = ["id"]

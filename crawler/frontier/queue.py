@@ -123,3 +123,21 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
             """,
             [sorted(hosts), crawl, crawl, crawl],
         )
+
+
+def keep_statistics() -> None:
+    """Let PostgreSQL count its tables anew when they have grown to twice what it knows.
+
+    A queue grows from nothing to a million rows within minutes, and its autovacuum looks once a minute:
+    until then it would plan for an empty table, and scan all of it for every host.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT relid::regclass::text FROM pg_stat_user_tables JOIN pg_class ON pg_class.oid = relid
+            WHERE pg_class.relname IN ('frontier_crawlurl', 'frontier_crawlhost', 'frontier_crawlpattern')
+                AND n_mod_since_analyze > greatest(reltuples, 1000)
+            """
+        )
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"ANALYZE {table}")

@@ -75,6 +75,16 @@ class CrawlUrlSerializer(serializers.ModelSerializer[CrawlUrl]):
         read_only_fields = fields
 
 
+class CourseSerializer(serializers.Serializer[Any]):
+    """A strategy's way through a link graph: share of PageRank held after so many pages."""
+
+    strategy = serializers.CharField()
+    pages = serializers.ListField(child=serializers.IntegerField())
+    share = serializers.ListField(child=serializers.FloatField())
+    reached = serializers.IntegerField()
+    area = serializers.FloatField(help_text="Mean share over all pages.")
+
+
 class ReportSerializer(serializers.Serializer[Any]):
     """The object of `manage.py crawl --json`; shares are fractions."""
 

@@ -9,5 +9,7 @@ urlpatterns = [
     path("start/", views.start, name="crawl-start"),
     path("<int:pk>/", views.crawl_page, name="crawl"),
     path("<int:pk>/change/", views.change, name="crawl-change"),
+    path("<int:pk>/strategies/", views.strategies, name="crawl-strategies"),
+    path("<int:pk>/pages.warc.gz", views.warc, name="crawl-warc"),
     path("<int:pk>/urls/", views.url_list, name="crawl-urls"),
 ]

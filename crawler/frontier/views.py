@@ -7,21 +7,26 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from crawler.frontier.charts import charts
+from crawler.frontier.charts import charts, courses_chart
+from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
 from crawler.frontier.forms import CrawlForm, ScopeForm
+from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report
+from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
 from crawler.listing import page_of, render_list, wants_part
 from crawler.wake import wake_controller
 from feeds.change_views import staff_only
 
 HEAD, TROUBLES = 15, 12
+SHARES = (0.25, 0.5, 0.75, 0.9)
 
 
 @require_safe
@@ -77,6 +82,30 @@ def url_list(request: HttpRequest, pk: int) -> HttpResponse:
             urls = urls.filter(**{column: wanted[name]})
     context = {"crawl": crawl, "page": page_of(request, urls), "states": CrawlUrl.State.choices}
     return render_list(request, "frontier/urls.html", "frontier/_urls.html", context)
+
+
+@require_safe
+def strategies(request: HttpRequest, pk: int) -> HttpResponse:
+    """Every strategy on the links that the crawl has recorded."""
+    crawl = get_object_or_404(Crawl, pk=pk)
+    context: dict[str, Any] = {"crawl": crawl}
+    try:
+        graph = crawled_graph(crawl)
+    except GraphError as error:
+        context["trouble"] = str(error)
+    else:
+        courses = compare(graph)
+        rows = [(course, [course.pages_for(share) for share in SHARES]) for course in courses]
+        context |= {"graph": graph, "rows": rows, "shares": SHARES, "chart": courses_chart(courses)}
+    return render(request, "frontier/strategies.html", context)
+
+
+@require_safe
+def warc(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """The crawl's pages as a WARC file."""
+    crawl = get_object_or_404(Crawl, pk=pk)
+    headers = {"Content-Disposition": f'attachment; filename="crawl-{pk}.warc.gz"'}
+    return StreamingHttpResponse(warc_chunks(crawl), content_type=MEDIA_TYPE, headers=headers)
 
 
 @staff_only

@@ -1,0 +1,116 @@
+"""Link graphs: read from recorded sites, ranked by PageRank. Pure."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+DAMPING = 0.85
+MOST_PAGES = 2_000_000
+
+
+class GraphError(ValueError):
+    """A link graph that cannot be used, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """`names` of n pages, the seeds' numbers, and `links`: a tuple of page numbers for each page.
+
+    `domain` numbers the registrable domain of each page, `host` its host; pages that were never fetched
+    have no links.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    links: tuple[tuple[int, ...], ...]
+    seeds: tuple[int, ...]
+    host: tuple[int, ...]
+    domain: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def graph_of(
+    name: str,
+    links: Mapping[str, Sequence[str]],
+    seeds: Sequence[str],
+    domains: Mapping[str, str] | None = None,
+) -> Graph:
+    """A graph from page to the pages that it links to; pages that are only linked to are in it, too.
+
+    `domains` names the registrable domain of a host (else a host is its own). Raises GraphError.
+    """
+    numbers: dict[str, int] = {}
+    for page, targets in links.items():
+        numbers.setdefault(page, len(numbers))
+        for target in targets:
+            numbers.setdefault(target, len(numbers))
+    missing = [seed for seed in seeds if seed not in numbers]
+    if missing or not seeds:
+        raise GraphError(f"{name}: no page is called {missing[0] if missing else 'as a seed'}")
+    if len(numbers) > MOST_PAGES:
+        raise GraphError(f"{name}: more than {MOST_PAGES} pages")
+    hosts = [urlsplit(page).hostname or "" for page in numbers]
+    places = {host: at for at, host in enumerate(dict.fromkeys(hosts))}
+    own = {host: (domains or {}).get(host, host) for host in places}
+    owners = {domain: at for at, domain in enumerate(dict.fromkeys(own.values()))}
+    out: list[tuple[int, ...]] = [()] * len(numbers)
+    for page, targets in links.items():
+        place = numbers[page]
+        out[place] = tuple(dict.fromkeys(numbers[target] for target in targets if target != page))
+    return Graph(
+        name,
+        tuple(numbers),
+        tuple(out),
+        tuple(numbers[seed] for seed in seeds),
+        tuple(places[host] for host in hosts),
+        tuple(owners[own[host]] for host in hosts),
+    )
+
+
+def read_site_history(path: Path) -> Graph:
+    """The first week of a recorded site, gzipped JSON lines: {"top", "pages": {path: [hash, links]}}.
+
+    Raises GraphError that says what is wrong, OSError where the file cannot be read.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            first = json.loads(lines.readline())
+        pages = {page: [str(link) for link in entry[1]] for page, entry in first["pages"].items()}
+        return graph_of(path.name, pages, [first["top"]])
+    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
+        raise GraphError(f"{path.name}: damaged gzip: {error}") from error
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        if isinstance(error, GraphError):
+            raise
+        raise GraphError(f"{path.name}: no recorded site: {error}") from error
+
+
+def pagerank(graph: Graph, damping: float = DAMPING, tolerance: float = 1e-10) -> Floats:
+    """(n,) PageRank of every page (Page et al. 1998); pages without links give to all. Sums to 1."""
+    n = len(graph)
+    source = np.repeat(np.arange(n), [len(targets) for targets in graph.links])
+    target = np.array([page for targets in graph.links for page in targets], dtype=np.int64)
+    degree = np.bincount(source, minlength=n)
+    rank: Floats = np.full(n, 1.0 / n)
+    for _ in range(1000):
+        paid = rank / np.maximum(degree, 1)
+        flowing = np.bincount(target, weights=paid[source], minlength=n) if len(target) else np.zeros(n)
+        following: Floats = (1 - damping) / n + damping * (flowing + rank[degree == 0].sum() / n)
+        if np.abs(following - rank).sum() < tolerance:
+            return following
+        rank = following
+    return rank
