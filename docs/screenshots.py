@@ -77,6 +77,7 @@ def database() -> Iterator[None]:
 def pages() -> dict[str, str]:
     """Name and path of every page."""
     from articles.models import Article  # noqa: PLC0415
+    from crawler.frontier.models import Crawl  # noqa: PLC0415
     from feeds.laboratory.models import Experiment  # noqa: PLC0415
     from feeds.models import Feed  # noqa: PLC0415
 
@@ -94,6 +95,8 @@ def pages() -> dict[str, str]:
         "search": "/articles/?q=ferry+mooring&sort=relevance",
         "article": Article.objects.filter(feed=busy, page__isnull=False).first().get_absolute_url(),  # type: ignore[union-attr]
         "health": "/health/",
+        "crawls": "/crawls/",
+        "crawl": Crawl.objects.latest("id").get_absolute_url(),
         "laboratory": "/lab/",
         "experiment": f"{Experiment.objects.latest('id').get_absolute_url()}?delay=120",
         "reading-list": "/me/",

@@ -9,8 +9,14 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.conf import settings
+from django.db import transaction
 
 from articles.models import Article, Page
+from crawler.frontier.admission import Found, admit
+from crawler.frontier.crawls import begin as begin_crawl
+from crawler.frontier.figures import note
+from crawler.frontier.models import Crawl
+from crawler.frontier.queue import renew_hosts
 from crawler.keys import digest
 from crawler.models import Pulse, Tick
 from feeds.categories import category_at
@@ -103,6 +109,7 @@ def seed(now: datetime) -> None:
         Pulse.objects.create(queue=queue, sent=now, answered=now)
     _ticks(now)
     _experiment()
+    _crawl(now)
 
 
 def _source(
@@ -266,6 +273,36 @@ def _failing(now: datetime, failing: Failing) -> None:
         article = _article(random.Random(1), feed, since - timedelta(hours=2), 1)
         article.page = page
         article.save()
+
+
+def _crawl(now: datetime) -> None:
+    """A crawl that has begun well: an hour of pages, a queue, some failures."""
+    crawl = begin_crawl(Crawl(seeds=["https://courier.example/"], scope=[r"\.example/"], max_wait=600.0))
+    own = [Found(f"https://courier.example/{i}", "intra", 0.2357, 1, None) for i in range(12)]
+    others = [Found(f"https://{source[1]}/", "inter", 0.4714, 1, None) for source in SOURCES[1:]]
+    with transaction.atomic():
+        admit(crawl, [*own, *others], now)
+    urls = list(crawl.urls.order_by("id"))
+    for at, url in enumerate(urls[:20]):
+        url.fetched, url.waited, url.attempts, url.elapsed = now, 30.0 * at, 1, 0.2
+        url.state, url.status, url.failure = (
+            ("failed", 404, "http-404") if at % 6 == 5 else ("crawled", 200, "")
+        )
+        if url.state == "crawled":
+            url.title, url.size, url.inter, url.intra = "A page", 20_000 + at, 5, 2
+            url.out = [other.key for other in urls[at + 1 : at + 5]]
+        url.save()
+    renew_hosts(crawl.pk, {url.host_id for url in urls})
+    Crawl.objects.filter(pk=crawl.pk).update(crawled=17, duplicates=240, refused={"scope": 31}, bytes=412_000)
+    for half_hours in (2, 1, 0):
+        spread = {
+            name: [9, 90.0 * (3 - half_hours), 1.0, 30.0] for name in ("waiting", "parent", "size", "queue")
+        }
+        note_at = now - timedelta(minutes=30 * half_hours)
+        note(crawl.pk, note_at, crawled=6, dropped=half_hours, duplicates=80, inter=[11.0], intra=[4.0])
+        bucket = crawl.buckets.latest("start")
+        bucket.figures |= spread
+        bucket.save()
 
 
 def _experiment() -> None:

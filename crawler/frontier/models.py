@@ -194,7 +194,12 @@ class CrawlUrl(models.Model):
     headers = models.JSONField(default=list, help_text="As received.")
     title = models.TextField(blank=True)
     body = models.ForeignKey(
-        Body, null=True, on_delete=models.PROTECT, related_name="urls", db_constraint=False
+        Body,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="urls",
+        db_constraint=False,
+        db_index=False,
     )
     inter = models.PositiveIntegerField(null=True, help_text="Its links to other registrable domains.")
     intra = models.PositiveIntegerField(null=True)

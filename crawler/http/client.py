@@ -70,7 +70,8 @@ class Response:
     permanent (301, 308), else empty; `downgraded` tells that a redirect led from https to http.
     `body` is decompressed, `wire_bytes` is everything received, headers and redirects included.
     `etag` and `last_modified` are as received, to be sent back unchanged; on a 304 without them
-    they are those that were sent. `retry_after` and `max_age` are seconds.
+    they are those that were sent. `retry_after`, `max_age` and `elapsed` are seconds; the wait for
+    one's turn at a host does not count.
     """
 
     status: int
@@ -106,6 +107,12 @@ class _Trip:
     permanent: bool = True
     downgraded: bool = False
     on_first_host: bool = True
+    waited: float = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that the hosts took: waiting for one's turn left out."""
+        return time.monotonic() - self.started - self.waited
 
     def follow(self, answer: Answer, max_redirects: int) -> None:
         """Go where a redirect points. Raises FetchError, BadUrl."""
@@ -227,7 +234,9 @@ class Client:
         target: Target = (parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
         path = url if self._connections.needs_absolute_form(target) else url[url.index("/", 8) :]
         headers = headers | self._connections.proxy_headers(target)
+        asked = time.monotonic()
         with self._gate.turn(urls.host_key(url), allowance.deadline, spacing):
+            trip.waited += time.monotonic() - asked
             return transfer(
                 self._connections,
                 target,
@@ -306,7 +315,7 @@ def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, also: Con
         downgraded=trip.downgraded,
         hops=trip.hops,
         wire_bytes=trip.allowance.received,
-        elapsed=time.monotonic() - trip.started,
+        elapsed=trip.elapsed,
         conditional=bool(sent),
         etag=_storable(headers.get("etag", "")) or kept.get("If-None-Match", ""),
         last_modified=_storable(headers.get("last-modified", "")) or kept.get("If-Modified-Since", ""),
@@ -331,6 +340,6 @@ def _completed(error: FetchError, trip: _Trip) -> FetchError:
     """The error with what the trip knows."""
     error.url = error.url or trip.url
     error.hops = trip.hops
-    error.elapsed = time.monotonic() - trip.started
+    error.elapsed = trip.elapsed
     error.bytes = trip.allowance.received
     return error

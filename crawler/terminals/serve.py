@@ -26,6 +26,7 @@ ending = threading.Event()
 
 GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
+LONGEST_SPACING = 60.0
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
 BATCH_SECONDS = 10.0  # after this the rest of a batch is given back, so that nobody waits for a slow host
 
@@ -74,14 +75,24 @@ def serve_host(client: Client, batch: Batch) -> Report:
     last_start = min(started + BATCH_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
     rules = _known_rules(batch, started)
+    spacing = batch.spacing
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set():
             break
         if assignment.kind in {"page", "crawl"}:
-            rules = _rules_for(client, assignment, rules, batch.spacing)
-        harvests.append(_retrieve(client, assignment, rules, batch.spacing))
+            rules = _rules_for(client, assignment, rules, spacing)
+        harvests.append(_retrieve(client, assignment, rules, spacing))
+        spacing = slowed(batch.spacing, harvests[-1].elapsed)
     readable = rules is not None and rules.status < 500
     return Report(batch.host, batch.lease, tuple(harvests), rules if readable else None)
+
+
+def slowed(spacing: float, elapsed: float) -> float:
+    """Seconds until the next request to a host that took so long to answer: as long again, at most a minute.
+
+    A host that may be asked without a pause (spacing 0) is one's own, and is not spared.
+    """
+    return max(spacing, min(elapsed, LONGEST_SPACING)) if spacing > 0 else 0.0
 
 
 def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:

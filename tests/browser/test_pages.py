@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from articles.models import Article
+from crawler.frontier.models import Crawl
 from crawler.models import Tick
 from feeds.laboratory.experiments import advance
 from feeds.laboratory.models import Experiment
@@ -25,6 +26,10 @@ PAGES = (
     "/articles/?q=ferry",
     "an article",
     "/health/",
+    "/crawls/",
+    "a crawl",
+    "a crawl's strategies",
+    "a crawl's URLs",
     "/lab/",
     "an experiment",
     "/me/",
@@ -40,6 +45,9 @@ def path_of(name: str) -> str:
     """The path of a page that is named by what it shows."""
     if name == "an article":
         return Article.objects.filter(page__isnull=False, enclosures=[]).earliest("id").get_absolute_url()
+    if name.startswith("a crawl"):
+        address = Crawl.objects.latest("id").get_absolute_url()
+        return address + {"a crawl's strategies": "strategies/", "a crawl's URLs": "urls/"}.get(name, "")
     if name == "an experiment":
         return f"{Experiment.objects.get(state='done').get_absolute_url()}?delay=120"
     titles = {

@@ -92,7 +92,7 @@ def test_signing_out_takes_a_post(reader: Client) -> None:
     assert reader.get("/").status_code == 302
 
 
-@pytest.mark.parametrize("path", ["/", "/feeds/", "/articles/", "/health/", "/lab/"])
+@pytest.mark.parametrize("path", ["/", "/feeds/", "/articles/", "/health/", "/lab/", "/crawls/"])
 def test_no_page_has_inline_scripts_or_styles(reader: Client, path: str) -> None:
     feed = make_feed(failure="dns", failure_streak=2, failing_since=datetime.now(UTC))
     make_article(feed)

@@ -13,7 +13,7 @@ import pytest
 from crawler.http.client import Client
 from crawler.messages import Assignment, Batch, Report
 from crawler.terminals import serve as terminal
-from crawler.terminals.serve import StuckError, serve, serve_host
+from crawler.terminals.serve import StuckError, serve, serve_host, slowed
 from tests.crawler.terminals.conftest import batch, feed
 from tests.servers import Reply, WebServer, rss
 
@@ -30,6 +30,13 @@ def sites() -> Iterator[list[WebServer]]:
 
 def batch_of(web: WebServer, *assignments: Assignment, seconds: float = 60.0) -> Batch:
     return batch(*assignments, seconds=seconds, host=web.origin.rsplit(":", 1)[0].removeprefix("http://"))
+
+
+@pytest.mark.parametrize(
+    ("spacing", "elapsed", "pause"), [(2, 0.1, 2), (2, 5, 5), (2, 500, 60), (90, 5, 90), (0, 5, 0)]
+)
+def test_a_slow_host_is_asked_more_slowly(spacing: float, elapsed: float, pause: float) -> None:
+    assert slowed(spacing, elapsed) == pause
 
 
 def test_hosts_are_served_side_by_side_and_each_one_request_at_a_time(
