@@ -118,11 +118,11 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
 
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
     """The page's links with their classes and scores; a redirect's target takes the page's own place."""
+    row.out = [digest(url) for url in page.links]
     if row.state == State.MOVED:
         return [Found(url, row.link, row.score, row.depth, row.parent) for url in page.links]
     own = registrable_domain(host_of(row.url))
     inter = {url for url in page.links if registrable_domain(host_of(url)) != own}
-    row.out = [digest(url) for url in page.links]
     row.inter, row.intra = len(inter), len(page.links) - len(inter)
     scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
     return [

@@ -66,9 +66,7 @@ def _by_score(graph: Graph, strategy: Strategy) -> list[int]:
             continue  # paid in since: it stands further ahead as well
         done.add(page)
         order.append(page)
-        inter = sum(graph.domain[target] != graph.domain[page] for target in graph.links[page])
-        parent = Parent(depth[page], score[page], inter, len(graph.links[page]) - inter)
-        given = strategy.links(parent)
+        given = strategy.links(Parent(depth[page], score[page], *graph.counts[page]))
         for target in graph.links[page]:
             worth = given.inter if graph.domain[target] != graph.domain[page] else given.intra
             if target not in score:

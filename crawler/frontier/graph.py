@@ -29,7 +29,8 @@ class Graph:
     """`names` of n pages, the seeds' numbers, and `links`: a tuple of page numbers for each page.
 
     `domain` numbers the registrable domain of each page, `host` its host; pages that were never fetched
-    have no links.
+    have no links. `counts` are the inter- and intra-domain links of each page, those that lead out of the graph
+    with them.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Graph:
     seeds: tuple[int, ...]
     host: tuple[int, ...]
     domain: tuple[int, ...]
+    counts: tuple[tuple[int, int], ...]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -48,10 +50,12 @@ def graph_of(
     links: Mapping[str, Sequence[str]],
     seeds: Sequence[str],
     domains: Mapping[str, str] | None = None,
+    counts: Mapping[str, tuple[int, int]] | None = None,
 ) -> Graph:
     """A graph from page to the pages that it links to; pages that are only linked to are in it, too.
 
-    `domains` names the registrable domain of a host (else a host is its own). Raises GraphError.
+    `domains` names the registrable domain of a host (else a host is its own), `counts` the inter- and
+    intra-domain links of a page where more are known than the graph holds. Raises GraphError.
     """
     numbers: dict[str, int] = {}
     for page, targets in links.items():
@@ -71,13 +75,19 @@ def graph_of(
     for page, targets in links.items():
         place = numbers[page]
         out[place] = tuple(dict.fromkeys(numbers[target] for target in targets if target != page))
+    domain = [owners[own[host]] for host in hosts]
+    inter = [sum(domain[target] != domain[page] for target in targets) for page, targets in enumerate(out)]
+    counted = [
+        (counts or {}).get(page, (inter[at], len(out[at]) - inter[at])) for at, page in enumerate(numbers)
+    ]
     return Graph(
         name,
         tuple(numbers),
         tuple(out),
         tuple(numbers[seed] for seed in seeds),
         tuple(places[host] for host in hosts),
-        tuple(owners[own[host]] for host in hosts),
+        tuple(domain),
+        tuple(counted),
     )
 
 

@@ -14,10 +14,13 @@ def crawled_graph(crawl: Crawl) -> Graph:
     """URLs that the crawl knows, with the links of those that it crawled. Raises GraphError."""
     known: dict[uuid.UUID, str] = {}
     out: dict[str, list[uuid.UUID]] = {}
-    rows = crawl.urls.order_by("id").values_list("key", "url", "out")
-    for key, url, targets in rows.iterator(chunk_size=5000):
+    counts: dict[str, tuple[int, int]] = {}
+    rows = crawl.urls.order_by("id").values_list("key", "url", "out", "inter", "intra")
+    for key, url, targets, inter, intra in rows.iterator(chunk_size=5000):
         known[key] = url
         out[url] = targets
+        if inter is not None and intra is not None:
+            counts[url] = (inter, intra)
         if len(known) > MOST_PAGES:
             raise GraphError(f"crawl {crawl.pk} knows more than {MOST_PAGES} URLs: too many to compare here")
     if not any(out.values()):
@@ -25,4 +28,4 @@ def crawled_graph(crawl: Crawl) -> Graph:
     links = {url: [known[key] for key in targets if key in known] for url, targets in out.items()}
     seeds = list(crawl.urls.filter(link=CrawlUrl.Link.SEED).order_by("id").values_list("url", flat=True))
     domains = dict(crawl.hosts.values_list("host__name", "domain"))
-    return graph_of(f"crawl {crawl.pk}", links, seeds, domains)
+    return graph_of(f"crawl {crawl.pk}", links, seeds, domains, counts)

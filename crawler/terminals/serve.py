@@ -28,6 +28,7 @@ GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
 LONGEST_SPACING = 60.0
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
+OLD_ROBOTS_AGE = 30 * 86_400.0
 BATCH_SECONDS = 10.0  # after this the rest of a batch is given back, so that nobody waits for a slow host
 
 
@@ -74,16 +75,16 @@ def serve_host(client: Client, batch: Batch) -> Report:
     started = time.time()
     last_start = min(started + BATCH_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
-    rules = _known_rules(batch, started)
+    rules, old = _known_rules(batch, started), batch.robots
     spacing = batch.spacing
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set():
             break
         if assignment.kind in {"page", "crawl"}:
-            rules = _rules_for(client, assignment, rules, spacing)
+            rules = _rules_for(client, assignment, rules, old, spacing)
         harvests.append(_retrieve(client, assignment, rules, spacing))
         spacing = slowed(batch.spacing, harvests[-1].elapsed)
-    readable = rules is not None and rules.status < 500
+    readable = rules is not None and rules.status < 500 and rules is not old
     return Report(batch.host, batch.lease, tuple(harvests), rules if readable else None)
 
 
@@ -127,10 +128,19 @@ def _known_rules(batch: Batch, now: float) -> Robots | None:
     return copy if copy is not None and now - copy.at < ROBOTS_AGE else None
 
 
-def _rules_for(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Robots:
-    """robots.txt of the page's origin, read when the copy at hand is another's or none."""
+def _rules_for(
+    client: Client, assignment: Assignment, rules: Robots | None, old: Robots | None, spacing: float
+) -> Robots:
+    """robots.txt of the page's origin, read when the copy at hand is another's or none.
+
+    While it cannot be read, the last good copy holds for a month (RFC 9309, section 2.3.1.4, allows that).
+    """
     parts = urlsplit(assignment.url)
     origin = f"{parts.scheme}://{parts.netloc}"
     if rules is not None and rules.origin == origin:
         return rules
-    return robots.read_robots(client, origin, time.time(), spacing)
+    now = time.time()
+    read = robots.read_robots(client, origin, now, spacing)
+    if read.status >= 500 and old is not None and old.origin == origin and now - old.at < OLD_ROBOTS_AGE:
+        return old
+    return read

@@ -72,6 +72,17 @@ def test_another_port_has_rules_of_its_own(web: WebServer, client: Client) -> No
     assert download(client, web, other).page is not None
 
 
+@pytest.mark.parametrize(("days", "failures"), [(2, ["", "robots"]), (40, ["robots", "robots"])])
+def test_while_it_cannot_be_read_the_last_good_copy_holds(
+    web: WebServer, client: Client, days: int, failures: list[str]
+) -> None:
+    web.replies |= {"/robots.txt": Reply(status=503), "/page1": Reply(article(1), headers=HTML)}
+    kept = rules(web, "User-agent: *\nDisallow: /private", age=days * 86_400)
+    report = serve_host(client, batch(page(web, "/page1"), page(web, "/private"), robots=kept))
+    assert [harvest.failure for harvest in report.harvests] == failures
+    assert report.robots is None, "nothing new was read"
+
+
 def test_without_robots_txt_everything_is_allowed(web: WebServer, client: Client) -> None:
     web.replies["/page1"] = Reply(article(1), headers=HTML)
     report = serve_host(client, batch(page(web)))
