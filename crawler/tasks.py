@@ -52,10 +52,12 @@ def tick() -> None:
 
 @shared_task(name="crawler.tasks.plan")
 def plan() -> None:
-    """Once a day, on the queue for work that can wait: a plan for every feed."""
+    """Once a day, on the queue for work that can wait: every feed's plan; contents of deleted crawls go."""
+    from crawler.frontier import crawls
     from feeds import planning
 
     planning.plan(datetime.now(UTC))
+    crawls.forget_bodies()
 
 
 @shared_task(name="crawler.tasks.experiment")

@@ -134,12 +134,12 @@ def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
 
 
 def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
-    """The rows, the bodies that are not there, the links; then the crawl's own figures, under its lock."""
+    """The bodies that are not there, the rows, the links, the crawl's own figures; all under its lock."""
+    Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
     if gain.pages:
         _keep_bodies(gain.pages)
     update_rows(CrawlUrl, gain.rows, CHANGED)
     renew_hosts(crawl.pk, gain.retried)
-    Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
     dropped = drop_expired(crawl, now)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]

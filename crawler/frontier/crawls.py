@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from django.db import transaction
-from django.db.models import F, FloatField, Min, QuerySet
+from django.db import connection, transaction
+from django.db.models import Count, F, FloatField, QuerySet
 from django.db.models.functions import Cast, Extract, Now
 
 from crawler.frontier.admission import Found, admit
@@ -128,32 +128,36 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
     return count
 
 
-def next_moment(crawls: Sequence[int]) -> datetime | None:
-    """When the first waiting URL of these crawls may go out, of those that have to wait."""
-    found: datetime | None = CrawlUrl.objects.filter(
-        crawl__in=crawls, state=CrawlUrl.State.QUEUED, not_before__isnull=False
-    ).aggregate(at=Min("not_before"))["at"]
-    return found
+def forget_bodies() -> int:
+    """Delete contents that no URL has any more, after their crawls were deleted; how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            DELETE FROM frontier_body WHERE NOT EXISTS (
+                SELECT FROM frontier_crawlurl WHERE body_id = digest
+            )
+            """
+        )
+        return int(cursor.rowcount)
 
 
 def _tend(crawl: Crawl, now: datetime) -> None:
     dropped = drop_expired(crawl, now)
     waiting = crawl.urls.filter(state=CrawlUrl.State.QUEUED)
-    by_link = [waiting.filter(link=link).count() for link in ("inter", "intra", "seed")]
+    by_link = dict(waiting.order_by().values_list("link").annotate(count=Count("id")))
+    total = sum(by_link.values())
     note(
         crawl.pk,
         now,
         dropped=dropped,
-        queue=[float(sum(by_link))],
-        inter=[float(by_link[0])],
-        intra=[float(by_link[1])],
+        queue=[float(total)],
+        inter=[float(by_link.get("inter", 0))],
+        intra=[float(by_link.get("intra", 0))],
     )
     if dropped:
         Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
     out = crawl.urls.filter(state=CrawlUrl.State.LEASED).exists()
-    reason = _limit_reached(crawl, now) or (
-        "nothing is left to crawl" if not sum(by_link) and not out else ""
-    )
+    reason = _limit_reached(crawl, now) or ("nothing is left to crawl" if not total and not out else "")
     if reason and not out:
         Crawl.objects.filter(pk=crawl.pk).update(
             state=State.DONE,

@@ -29,8 +29,8 @@ class Graph:
     """`names` of n pages, the seeds' numbers, and `links`: a tuple of page numbers for each page.
 
     `domain` numbers the registrable domain of each page, `host` its host; pages that were never fetched
-    have no links. `counts` are the inter- and intra-domain links of each page, those that lead out of the graph
-    with them.
+    have no links. `counts` are the inter- and intra-domain links of each page, with those that lead out of
+    the graph.
     """
 
     name: str

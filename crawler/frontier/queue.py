@@ -102,6 +102,14 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
     if not hosts:
         return
     with connection.cursor() as cursor:
+        # In one order, so that no two wait for each other.
+        cursor.execute(
+            """
+            SELECT FROM frontier_crawlhost WHERE crawl_id = %s AND host_id = ANY(%s)
+            ORDER BY host_id FOR UPDATE
+            """,
+            [crawl, sorted(hosts)],
+        )
         cursor.execute(
             """
             UPDATE frontier_crawlhost AS place SET best = first.score, head = first.id,

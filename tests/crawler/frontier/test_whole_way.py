@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 
 from crawler.controller.check_in import check_in
 from crawler.controller.leases import hand_out, lease_seconds, sweep
-from crawler.frontier.crawls import begin
+from crawler.frontier.crawls import begin, forget_bodies
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.inline import work_off
 from crawler.messages import Report
@@ -193,6 +193,12 @@ def test_bodies_are_kept_once_by_content(site: WebServer) -> None:
     assert Body.objects.count() == 3
     crawl(site.origin, "--no-bodies")
     assert Body.objects.count() == 3
+    first, second = Crawl.objects.order_by("id")
+    assert forget_bodies() == 0
+    second.delete()
+    assert forget_bodies() == 0
+    first.delete()
+    assert forget_bodies() == 3
 
 
 def test_a_report_that_comes_twice_or_too_late_changes_nothing(site: WebServer) -> None:
