@@ -287,7 +287,8 @@ LOGGING = {
             "datefmt": "%H:%M:%S",
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"quiet": {"()": "crawler.logs.NotWorthALine"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["quiet"]}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # Django's own handlers would mail administrators; errors belong on stderr like the rest.
     "loggers": {

@@ -82,10 +82,13 @@ def page_tree(text: str) -> html.HtmlElement | None:
     return root
 
 
-def whole_tree(text: str) -> html.HtmlElement | None:
-    """The same, however deep: for looking at elements one by one and never from within each other."""
-    if next(islice(_ELEMENT.finditer(text), MAX_ELEMENTS, None), None) is not None:
-        raise ExtractionError("too-large", f"more than {MAX_ELEMENTS} elements")
+def whole_tree(text: str, most: int = MAX_ELEMENTS) -> html.HtmlElement | None:
+    """The same, however deep: for looking at elements one by one and never from within each other.
+
+    `most` elements are allowed; a closing tag that may stand alone counts as one.
+    """
+    if next(islice(_ELEMENT.finditer(text), most, None), None) is not None:
+        raise ExtractionError("too-large", f"more than {most} elements")
     if any(_crowded(tag[0]) for tag in _LONG_TAG.finditer(text)):
         raise ExtractionError("too-large", f"an element with more than {MAX_ATTRIBUTES} attributes")
     parser = html.HTMLParser(

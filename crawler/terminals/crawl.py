@@ -22,6 +22,7 @@ from crawler.terminals.sitemap import is_sitemap, sitemap_links
 from crawler.terminals.turn import analysing
 
 MOST_LINKS = Budgets().links
+MOST_ELEMENTS = 400_000
 MOST_HEADERS = 64
 LONGEST_TITLE = 500
 _LINKS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
@@ -92,7 +93,7 @@ def _read(response: Response) -> CrawledPage:
     if is_sitemap(response.body):
         links, more = sitemap_links(response.body, response.url, MOST_LINKS)
     elif media_type(response.body, response.content_type) == "text/html":
-        root = whole_tree(text_of(response.body, response.content_type))
+        root = whole_tree(text_of(response.body, response.content_type), MOST_ELEMENTS)
         if root is not None:
             links, more = page_links(root, response.url)
             title = _title(root)

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from crawler.controller.leases import sweep
-from crawler.frontier.crawls import CrawlError, begin, pause, tend
+from crawler.frontier.crawls import CrawlError, begin, pause, resume, tend
 from crawler.frontier.models import Crawl
 from crawler.frontier.report import Report, report
 from crawler.frontier.scope import ScopeError
@@ -30,7 +30,8 @@ class Command(BaseCommand):
     help = "Crawl from these seeds until nothing is left, or a limit is reached."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("seeds", nargs="+", metavar="SEED")
+        parser.add_argument("seeds", nargs="*", metavar="SEED")
+        parser.add_argument("--resume", type=int, metavar="CRAWL", help="go on with a stopped crawl")
         parser.add_argument("--strategy", choices=list(STRATEGIES), default="link-score")
         parser.add_argument("--max-pages", type=int, metavar="N")
         parser.add_argument("--max-wait", type=float, default=30.0, metavar="MINUTES", help="in the queue")
@@ -47,7 +48,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["workers"] <= 1000:
             raise CommandError("--workers must be from 1 to 1000")
-        crawl = self._begin(options)
+        if bool(options["seeds"]) == (options["resume"] is not None):
+            raise CommandError("name seeds, or a crawl to --resume")
+        crawl = self._begin(options) if options["seeds"] else self._resumed(options["resume"])
         line = _Line()
         try:
             with Rounds(options["workers"]) as rounds:
@@ -55,7 +58,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             pause(Crawl.objects.filter(pk=crawl.pk))
             line.end()
-            self.stderr.write(f"stopped; crawl {crawl.pk} can be resumed on its page")
+            self.stderr.write(f"stopped; go on with: manage.py crawl --resume {crawl.pk}")
         line.end()
         found = report(Crawl.objects.get(pk=crawl.pk))
         self.stdout.write(json.dumps(found.as_json()) if options["json"] else in_words(found))
@@ -72,6 +75,15 @@ class Command(BaseCommand):
             raise CommandError(f"--{name.replace('_', '-')}: {words[0]}") from error
         except (CrawlError, ScopeError) as error:
             raise CommandError(str(error)) from error
+
+    def _resumed(self, number: int) -> Crawl:
+        """The crawl, running; one that runs already is only followed and served."""
+        crawl = Crawl.objects.filter(pk=number).first()
+        if crawl is None:
+            raise CommandError(f"there is no crawl {number}")
+        if not resume(crawl) and crawl.state != Crawl.State.RUNNING:
+            raise CommandError(f"crawl {number} is {crawl.get_state_display()}: it cannot go on")
+        return crawl
 
     def _run(self, crawl: Crawl, rounds: Rounds, line: _Line) -> None:
         """Hand out, serve, check in; every two seconds look after limits, lost leases and time control."""
