@@ -72,3 +72,10 @@ def end_when_stuck(sender: Any, **_: Any) -> None:
     """A pool of threads cannot kill a task that hangs, but its process can end."""
     if sender.controller.pool_cls.__module__ == "celery.concurrency.thread":
         lifeline.die_when_stuck()
+
+
+@worker_ready.connect
+def end_when_the_pool_is_broken(sender: Any, **_: Any) -> None:
+    """A killed pool process may leave the others locked out of their queue."""
+    if sender.controller.pool_cls.__module__ == "celery.concurrency.prefork":
+        lifeline.die_with_a_pool_process(sender.pool._pool)

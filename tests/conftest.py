@@ -10,7 +10,9 @@ import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -61,6 +63,20 @@ def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("CELERY_BROKER_URL"):
         settings.CELERY_BROKER_URL = "memory://"
         settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
+
+
+@pytest.fixture
+def terminal_on_loopback(settings: Any, tmp_path: Path) -> Iterator[None]:
+    """This process as a terminal that may ask loopback addresses, without a pause between requests."""
+    from crawler.terminals.client import terminal_client  # noqa: PLC0415 - it reads the settings
+
+    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
+    settings.FETCH_HOST_SPACING_SECONDS = 0.0
+    settings.DATA_DIR = tmp_path
+    terminal_client.cache_clear()
+    yield
+    terminal_client().close()
+    terminal_client.cache_clear()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

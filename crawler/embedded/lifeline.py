@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
 import os
 import signal
 import sys
 import threading
 import time
+from typing import Any
+
+log = logging.getLogger(__name__)
 
 READY_FD = "FRESHET_READY_FD"
 PROCESS_NAME = "FRESHET_PROCESS"
+
+# Of billiard.pool: its state while it works, and the exit of a process that was replaced for its size.
+POOL_RUNS, RECYCLED = 0, 0x9B
 
 _PR_SET_PDEATHSIG = 1
 # Loaded here, not in the child: between fork and exec nothing may import or allocate much.
@@ -59,6 +66,25 @@ def die_when_stuck(seconds: int = 60) -> None:
             time.sleep(seconds / 4)
 
     threading.Thread(target=watch, name="watchdog", daemon=True).start()
+
+
+def die_with_a_pool_process(pool: Any) -> None:
+    """End this process when one of its pool's was killed, for then the others may wait for ever.
+
+    Billiard's pool processes share one queue, and the idle one that waits for its next message holds the
+    lock on it: killed at that moment it never gives it back. Whoever started this process starts it again,
+    and what it held comes back from the broker. Pools of Celery's event loop give every process
+    a queue of its own, and are left alone.
+    """
+    if not getattr(pool, "threads", False):
+        return
+
+    def down(process: Any) -> None:
+        if pool._state == POOL_RUNS and process.exitcode != RECYCLED:
+            log.critical("pool process %s died (%s): this worker starts anew", process.pid, process.exitcode)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    pool.on_process_down = down
 
 
 def tell_ready() -> None:

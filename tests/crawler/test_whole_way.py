@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,25 +17,16 @@ from crawler.controller.tick import tick
 from crawler.inline import work_off
 from crawler.messages import Batch
 from crawler.models import Host
-from crawler.terminals.client import terminal_client
 from feeds.models import Feed, Retrieval
 from tests.servers import Reply, WebServer, article, rss
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]
 ENTRIES = 3
 
 
 @pytest.fixture(autouse=True)
-def _here(settings: Any, tmp_path: Path) -> Iterator[None]:
-    """No wait between requests or visits, and a terminal's client with these settings."""
-    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
-    settings.FETCH_HOST_SPACING_SECONDS = 0.0
+def _visits_at_once(settings: Any) -> None:
     settings.CRAWL_MIN_GAP_SECONDS = 0
-    settings.DATA_DIR = tmp_path
-    terminal_client.cache_clear()
-    yield
-    terminal_client().close()
-    terminal_client.cache_clear()
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ import time
 from pathlib import Path
 
 from celery import Celery
+from celery.signals import worker_ready
 
 from crawler import environment
+from crawler.embedded import lifeline
 
 URL = os.environ["TEST_BROKER_URL"]
 
@@ -24,6 +26,15 @@ app.conf.update(
     task_ignore_result=True,
     task_default_queue="freshet_test",
 )
+
+
+if "TEST_END_WITH_POOL" in os.environ:
+
+    @worker_ready.connect
+    def end_when_the_pool_is_broken(sender, **_):
+        """As crawler.celery does."""
+        lifeline.die_with_a_pool_process(sender.pool._pool)
+        Path(os.environ["TEST_END_WITH_POOL"]).touch()
 
 
 @app.task(name="work")

@@ -98,12 +98,25 @@ def test_without_release_the_visibility_timeout_brings_tasks_back(broker_url: st
         assert wait_for(lambda: count(tmp_path, "done") == TASKS)
 
 
-def test_a_lost_pool_process_gives_its_task_back(broker_url: str, tmp_path: Path) -> None:
-    send(broker_url, tmp_path, seconds=0.6)
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_worker_that_lost_a_pool_process_ends_and_loses_no_task(
+    broker_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: bool
+) -> None:
+    """Busy or idle, the process may have held the lock that the others wait for."""
+    ready = tmp_path / "ready"
+    monkeypatch.setenv("TEST_END_WITH_POOL", str(ready))
     with worker(broker_url, visibility=600) as process:
-        assert wait_for(lambda: count(tmp_path, "begun") >= 1)
+        assert wait_for(ready.exists)
+        if busy:
+            send(broker_url, tmp_path, seconds=0.6)
+            assert wait_for(lambda: count(tmp_path, "begun") >= 1)
         pool = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         os.kill(int(pool[0]), signal.SIGKILL)
+        assert process.wait(20) == -signal.SIGKILL
+    broker.release(dsn(broker_url), ("freshet_test",))
+    if not busy:
+        send(broker_url, tmp_path, seconds=0.1)
+    with worker(broker_url, visibility=600):
         assert wait_for(lambda: count(tmp_path, "done") == TASKS)
 
 

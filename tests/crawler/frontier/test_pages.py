@@ -16,22 +16,10 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.frontier.crawls import tend
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.inline import work_off
-from crawler.terminals.client import terminal_client
 from tests.factories import make_token, make_user
 from tests.servers import Reply, WebServer
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _here(settings: Any, tmp_path: Path) -> Iterator[None]:
-    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
-    settings.FETCH_HOST_SPACING_SECONDS = 0.0
-    settings.DATA_DIR = tmp_path
-    terminal_client.cache_clear()
-    yield
-    terminal_client().close()
-    terminal_client.cache_clear()
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]
 
 
 @pytest.fixture

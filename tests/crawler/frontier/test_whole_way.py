@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,19 +24,7 @@ from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from tests.servers import Reply, Request, WebServer
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _here(settings: Any, tmp_path: Path) -> Iterator[None]:
-    """No wait between requests, and a terminal's client with these settings."""
-    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
-    settings.FETCH_HOST_SPACING_SECONDS = 0.0
-    settings.DATA_DIR = tmp_path
-    terminal_client.cache_clear()
-    yield
-    terminal_client().close()
-    terminal_client.cache_clear()
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import hmac
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from crawler import environment
 from crawler.controller.leases import hand_out, sweep
 from crawler.controller.tick import tick
 from crawler.inline import work_off
-from crawler.terminals.client import terminal_client
 from feeds.explain import next_visits
 from feeds.models import Feed, Retrieval
 from feeds.websub.models import HubSubscription, Push
@@ -32,21 +30,14 @@ from tests.feeds.websub.hub import Hub
 from tests.harvests import report
 from tests.servers import Reply, WebServer, rss
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]
 
 
 @pytest.fixture(autouse=True)
-def _here(settings: Any, tmp_path: Path, live_server: Any) -> Iterator[None]:
-    """Reachable for the hub, without waits, and with pages left alone."""
+def _reachable(settings: Any, live_server: Any) -> None:
+    """For the hub; pages are left alone."""
     settings.PUBLIC_URL = live_server.url
-    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
-    settings.FETCH_HOST_SPACING_SECONDS = 0.0
     settings.CRAWL_ARTICLE_PAGES = False
-    settings.DATA_DIR = tmp_path
-    terminal_client.cache_clear()
-    yield
-    terminal_client().close()
-    terminal_client.cache_clear()
 
 
 @pytest.fixture
