@@ -24,13 +24,17 @@ State = CrawlUrl.State
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A URL that a page links to, canonical, with its class and score; `parent` None for seeds."""
+    """A URL that a page links to, canonical, with its class and score; `parent` None for seeds.
+
+    `key` is the digest of the URL where the caller has made it already.
+    """
 
     url: str
     link: str
     score: float
     depth: int
     parent: int | None = None
+    key: uuid.UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,7 @@ def _once(found: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUI
     for one in found:
         key = keys.get(one.url)
         if key is None:
-            key = keys[one.url] = digest(one.url)
+            key = keys[one.url] = one.key or digest(one.url)
             fresh[key] = one
             gained[key] = one.score
         else:

@@ -71,7 +71,7 @@ def room_of(family: str, budgets: Budgets) -> int:
 
 def without_session(url: str) -> str:
     """The URL without what only tells one visitor from another."""
-    base, mark, query = _PATH_SESSION.sub("", url).partition("?")
+    base, mark, query = (_PATH_SESSION.sub("", url) if ";" in url else url).partition("?")
     if not mark:
         return base
     kept = [field for field in query.split("&") if not _SESSION.fullmatch(field.partition("=")[0])]

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+import psycopg
+from django.db import connection
 from django.db.models import F
 
 from crawler.frontier.admission import Found, admit
@@ -118,18 +120,21 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
 
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
     """The page's links with their classes and scores; a redirect's target takes the page's own place."""
-    row.out = [digest(url) for url in page.links]
+    keys = [digest(url) for url in page.links]
+    row.out = list(keys)
     if row.state == State.MOVED:
         return [Found(url, row.link, row.score, row.depth, row.parent) for url in page.links]
     own = registrable_domain(host_of(row.url))
-    inter = {url for url in page.links if registrable_domain(host_of(url)) != own}
-    row.inter, row.intra = len(inter), len(page.links) - len(inter)
+    leaving = [registrable_domain(host_of(url)) != own for url in page.links]
+    row.inter = sum(leaving)
+    row.intra = len(leaving) - row.inter
     scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
+    inter, intra = CrawlUrl.Link.INTER.value, CrawlUrl.Link.INTRA.value
     return [
-        Found(url, CrawlUrl.Link.INTER, scores.inter, row.depth + 1, row.id)
-        if url in inter
-        else Found(url, CrawlUrl.Link.INTRA, scores.intra, row.depth + 1, row.id)
-        for url in page.links
+        Found(url, inter, scores.inter, row.depth + 1, row.id, key)
+        if leaves
+        else Found(url, intra, scores.intra, row.depth + 1, row.id, key)
+        for url, leaves, key in zip(page.links, leaving, keys, strict=True)
     ]
 
 
@@ -171,10 +176,19 @@ def _keep_bodies(pages: Sequence[CrawledPage]) -> None:
         )
     )
     new = {page.digest: page for page in pages if uuid.UUID(page.digest) not in known}
-    Body.objects.bulk_create(
-        [Body(digest=uuid.UUID(key), content=page.body, size=page.size) for key, page in new.items()],
-        ignore_conflicts=True,
-    )
+    # In binary, by psycopg's own cursor: Django's would spell the bytes in the statement.
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(
+            """
+            INSERT INTO frontier_body (digest, content, size)
+            SELECT * FROM unnest(%b::uuid[], %b::bytea[], %b::int[]) ON CONFLICT DO NOTHING
+            """,
+            [
+                [uuid.UUID(key) for key in new],
+                [page.body for page in new.values()],
+                [page.size for page in new.values()],
+            ],
+        )
 
 
 def _count_refused(crawl: int, refused: Mapping[str, int]) -> None:
