@@ -15,7 +15,7 @@ from crawler.frontier.queue import hosts_in_order, lease_urls
 from crawler.messages import Assignment
 from crawler.models import Host
 
-MOST_OF_HOST = 50
+MOST_OF_HOST = 100
 TURN_SECONDS = 10.0  # about what a terminal does of a batch before it gives the rest back
 
 
