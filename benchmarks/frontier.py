@@ -1,18 +1,15 @@
 """The queue of a crawl with many URLs waiting: insertions, leases and drops a second; the time of a lease.
 
-    python benchmarks/frontier.py [--urls 1000000] [--hosts 10000]
+    python benchmarks/frontier.py [--urls 1000000]
 
-In an embedded PostgreSQL of its own. A lease is that of the best host on up to 50 of its URLs; below it, one
-handing out that leases the 32 best hosts at once.
+In an embedded PostgreSQL of its own. Every host has a hundred URLs, at each size, so that leases are alike.
+A lease is that of the best host on 50 of its URLs; below it, one handing out that leases the 32 best hosts.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
-import tempfile
 import time
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -20,8 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-BATCH, LEASES, URLS_A_HOST = 2_000, 300, 50
-HOSTS = (1, 32)
+from benchmarks.database import own_database
+
+BATCH, URLS_A_LEASE, URLS_A_HOST = 2_000, 50, 100
+LEASES = {1: 300, 32: 30}  # how often so many hosts at once; a tenth of the URLs is enough for all
 
 
 def main() -> None:
@@ -30,34 +29,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--urls", type=int, default=1_000_000)
-    parser.add_argument("--hosts", type=int, default=10_000)
     options = parser.parse_args()
-    from crawler.embedded.postgresql import PostgreSQL
-
-    directory = Path(tempfile.mkdtemp(prefix="freshet-frontier-"))
-    directory.chmod(0o711)
-    server = PostgreSQL(directory)
-    server.start()
-    try:
-        os.environ |= {
-            "DATABASE_URL": server.credentials.database_url,
-            "DJANGO_SETTINGS_MODULE": "crawler.settings",
-            "CELERY_BROKER_URL": "memory://",
-            "DATA_DIR": str(directory / "data"),
-        }
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
-        _measure(options.urls, options.hosts)
-    finally:
-        server.stop()
-        shutil.rmtree(directory, ignore_errors=True)
+    with own_database("frontier"):
+        _measure(options.urls)
 
 
-def _measure(urls: int, hosts: int) -> None:
+def _measure(urls: int) -> None:
     from django.db import connection
 
     from crawler.frontier.crawls import begin
@@ -68,12 +45,12 @@ def _measure(urls: int, hosts: int) -> None:
     done = 0
     for goal in (urls // 10, urls):
         started = time.perf_counter()
-        _insert(crawl, range(done, goal), hosts)
+        _insert(crawl, range(done, goal))
         inserted = (goal - done) / (time.perf_counter() - started)
         done = goal
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
-        for hosts_at_once in HOSTS:
+        for hosts_at_once in LEASES:
             times, leased = _lease(crawl, hosts_at_once)
             print(
                 f"{goal:9} {inserted:11.0f} {hosts_at_once:14} {leased / sum(times):9.0f} "
@@ -87,16 +64,23 @@ def _measure(urls: int, hosts: int) -> None:
     print(f"dropped {dropped} at once: {dropped / (time.perf_counter() - started):.0f}/s")
 
 
-def _insert(crawl: object, numbers: range, hosts: int) -> None:
+def _insert(crawl: object, numbers: range) -> None:
+    """URLs of so many new hosts, a turn of one URL of each after the other."""
     from django.db import transaction
 
     from crawler.frontier.admission import Found, admit
     from crawler.frontier.queue import keep_statistics
 
+    hosts = len(numbers) // URLS_A_HOST
     for begin in range(numbers.start, numbers.stop, BATCH):
         keep_statistics()  # as it is done every few seconds of a crawl
         found = [
-            Found(f"http://host{n % hosts}.example/page/{n:x}", "inter", (n * 7919 % 1000) / 1000, 1)
+            Found(
+                f"http://host{numbers.start}-{n % hosts}.example/page/{n:x}",
+                "inter",
+                (n * 7919 % 1000) / 1000,
+                1,
+            )
             for n in range(begin, min(begin + BATCH, numbers.stop))
         ]
         with transaction.atomic():
@@ -110,12 +94,12 @@ def _lease(crawl: object, hosts: int) -> tuple[list[float], int]:
     from crawler.frontier.queue import hosts_in_order, lease_urls
 
     times, leased = [], 0
-    for _ in range(LEASES):
+    for _ in range(LEASES[hosts]):
         now = datetime.now(UTC) + timedelta(seconds=1)
         started = time.perf_counter()
         with transaction.atomic():
             chosen = {host.pk: uuid.uuid4() for host in hosts_in_order(crawl, hosts, now)}  # type: ignore[arg-type]
-            room = dict.fromkeys(chosen, URLS_A_HOST)
+            room = dict.fromkeys(chosen, URLS_A_LEASE)
             taken = lease_urls(chosen, room, crawl, now)  # type: ignore[arg-type]
         times.append(time.perf_counter() - started)
         leased += sum(len(urls) for urls in taken.values())

@@ -65,4 +65,4 @@ class CrawlUrlAdmin(RecordAdmin):
     list_filter = ("state",)
     list_select_related = ("crawl",)
     search_fields = ("=url",)
-    exclude = ("lease", "body")
+    exclude = ("body",)

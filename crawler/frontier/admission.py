@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from django.db import connection
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
-from crawler.frontier.queue import renew_hosts
+from crawler.frontier.queue import enqueue, renew_hosts
 from crawler.frontier.scope import Scope
 from crawler.keys import digest
 from crawler.models import Host
@@ -75,16 +75,12 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
         score = gained[key] if accumulates else one.score
         rows.append(_Row(crawl.pk, host, one.url, key, one.parent, one.depth, one.link, score, now))
     room.save()
-    insert_rows(CrawlUrl, rows)
-    again = [key for key, state in known.items() if state == State.DROPPED]
-    if again:
-        dropped = CrawlUrl.objects.filter(crawl=crawl, key__in=again, state=State.DROPPED)
-        dropped.update(state=State.QUEUED, queued=now, not_before=None)
+    new = insert_rows(CrawlUrl, rows, returning="id")
+    again = _again(crawl, [key for key, state in known.items() if state == State.DROPPED], now)
+    touched = enqueue([*new, *again])
     if accumulates and known:
-        with connection.cursor() as cursor:
-            cursor.execute(_PAY, [list(known), [gained[key] for key in known], crawl.pk])
-    touched = _hosts_of(crawl, known if accumulates else again)
-    renew_hosts(crawl.pk, touched | {row.host_id for row in rows})
+        touched |= _pay(crawl, {key: gained[key] for key in known})
+    renew_hosts(crawl.pk, touched)
     duplicates = len(found) - len(fresh) + len(known) - len(again)
     return Admitted(len(rows) + len(again), duplicates, refused)
 
@@ -108,8 +104,6 @@ class _Row:
     score: float
     queued: datetime
     state: str = State.QUEUED.value
-    not_before: datetime | None = None
-    lease: uuid.UUID | None = None
     attempts: int = 0
     waited: float | None = None
     fetched: datetime | None = None
@@ -185,9 +179,15 @@ _COUNT_PATTERNS = """
     ON CONFLICT (crawl_id, key) DO UPDATE SET admitted = kept.admitted + EXCLUDED.admitted
 """
 _PAY = """
-    UPDATE frontier_crawlurl SET score = score + paid.gain
-    FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)
-    WHERE crawl_id = %s AND frontier_crawlurl.key = paid.key AND state = 'queued'
+    WITH page AS (
+        SELECT id, gain FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)
+        JOIN frontier_crawlurl AS url ON url.crawl_id = %s AND url.key = paid.key
+    ), moved AS (
+        UPDATE frontier_waiting SET score = score + gain FROM page WHERE page_id = id
+        RETURNING page_id, frontier_waiting.score
+    )
+    UPDATE frontier_crawlurl AS url SET score = moved.score FROM moved WHERE url.id = page_id
+    RETURNING host_id
 """
 
 
@@ -217,7 +217,7 @@ def _known(crawl: Crawl, keys: list[uuid.UUID]) -> dict[uuid.UUID, str]:
 
 
 def _room(crawl: Crawl, urls: Sequence[str], budgets: Budgets) -> _Room:
-    ids = host_ids({host_of(url) for url in urls})
+    ids = Host.objects.named({host_of(url) for url in urls})
     hosts = CrawlHost.objects.filter(crawl=crawl, host__in=ids.values())
     families = [digest(text) for text in {pattern(url) for url in urls}]
     seen = CrawlPattern.objects.filter(crawl=crawl, key__in=families)
@@ -236,13 +236,18 @@ def _run(statement: str, crawl: Crawl, *columns: Sequence[object]) -> None:
         cursor.execute(statement, [crawl.pk, *(list(column) for column in columns)])
 
 
-def _hosts_of(crawl: Crawl, keys: Iterable[uuid.UUID]) -> set[int]:
-    rows = CrawlUrl.objects.filter(crawl=crawl, key__in=list(keys), state=State.QUEUED)
-    return set(rows.values_list("host_id", flat=True)) if keys else set()
+def _again(crawl: Crawl, keys: Sequence[uuid.UUID], now: datetime) -> list[int]:
+    """Take dropped URLs back; primary keys."""
+    if not keys:
+        return []
+    dropped = CrawlUrl.objects.select_for_update().filter(crawl=crawl, key__in=keys, state=State.DROPPED)
+    pages = list(dropped.order_by("id").values_list("id", flat=True))
+    CrawlUrl.objects.filter(id__in=pages).update(state=State.QUEUED, queued=now)
+    return pages
 
 
-def host_ids(names: set[str]) -> dict[str, int]:
-    """Primary keys of hosts, made where they are missing."""
-    known = dict(Host.objects.filter(name__in=names).values_list("name", "id"))
-    missing = names - known.keys()
-    return known | Host.objects.named(missing) if missing else known
+def _pay(crawl: Crawl, gains: Mapping[uuid.UUID, float]) -> set[int]:
+    """Raise the scores of those that wait; the hosts that they have."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PAY, [list(gains), list(gains.values()), crawl.pk])
+        return {host for (host,) in cursor.fetchall()}

@@ -30,8 +30,8 @@ from crawler.frontier.serializers import (
 )
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
 from crawler.models import Host
+from crawler.permissions import StaffWrites
 from crawler.wake import wake_controller
-from feeds.api import StaffWrites
 
 
 @extend_schema_view(

@@ -15,14 +15,14 @@ from django.db.models import F
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.figures import note
-from crawler.frontier.models import Body, Crawl, CrawlUrl
+from crawler.frontier.models import Body, Crawl, CrawlUrl, Leased, Waiting
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
 from crawler.http.failures import Failure
 from crawler.keys import digest
 from crawler.messages import CrawledPage, Harvest
 from crawler.models import Host
-from crawler.rows import update_rows
+from crawler.rows import insert_rows, update_rows
 
 State = CrawlUrl.State
 MOST_ATTEMPTS = 6
@@ -34,8 +34,8 @@ PASSING = {
 RETRY_SECONDS = 5.0
 LONGEST_RETRY = 600.0
 CHANGED = [
-    "state", "lease", "fetched", "status", "failure", "detail", "elapsed", "size", "content_type", "headers",
-    "title", "body", "inter", "intra", "out", "queued", "not_before",
+    "state", "attempts", "waited", "fetched", "status", "failure", "detail", "elapsed", "size",
+    "content_type", "headers", "title", "body", "inter", "intra", "out", "queued",
 ]  # fmt: skip
 
 
@@ -48,21 +48,33 @@ class _Gain:
     pages: list[CrawledPage] = field(default_factory=list)
     cut: int = 0
     bytes: int = 0
-    retried: set[int] = field(default_factory=set)
+    retried: list[Waiting] = field(default_factory=list)
 
 
-def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime) -> None:
-    """Store pages and queue their links; only of URLs still under one of the leases, so twice is as once."""
+def check_in_crawls(
+    harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime
+) -> list[CrawlUrl]:
+    """Store pages and queue their links; only of URLs still under one of the leases, so twice is as once.
+
+    Answers with the pages that are to go into the graph.
+    """
     brought = {harvest.id: harvest for harvest in harvests}
     if not brought:
-        return
-    rows = CrawlUrl.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
+        return []
+    out = {
+        place.page_id: place
+        for place in Leased.objects.select_for_update().filter(page__in=brought, lease__in=leases)
+    }
+    Leased.objects.filter(page__in=out).delete()
     gains: dict[int, _Gain] = defaultdict(_Gain)
-    crawls = Crawl.objects.in_bulk({row.crawl_id for row in rows})
-    for row in rows:
-        _settle(row, brought[row.id], crawls[row.crawl_id], gains[row.crawl_id])
+    crawls = Crawl.objects.in_bulk({place.crawl_id for place in out.values()})
+    for row in CrawlUrl.objects.filter(id__in=out).order_by("id"):
+        row.attempts, row.waited = out[row.pk].attempts, out[row.pk].waited
+        _settle(row, brought[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
     for key, gain in sorted(gains.items()):
         _store(crawls[key], gain, now)
+    graphed = [gain.rows for key, gain in gains.items() if crawls[key].into_graph]
+    return [row for rows in graphed for row in rows if row.state == State.CRAWLED and row.body_id]
 
 
 def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
@@ -85,7 +97,6 @@ def _sitemaps(host: Host) -> list[str]:
 
 
 def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
-    row.lease = None
     row.fetched = datetime.fromtimestamp(harvest.at, UTC)
     row.status, row.elapsed = harvest.status, harvest.elapsed
     row.failure, row.detail = harvest.failure, harvest.detail[:1000]
@@ -113,9 +124,13 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
         return
     wait = min(max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (row.attempts - 1)), LONGEST_RETRY)
     row.state = State.QUEUED
-    row.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=wait)
-    row.queued = row.not_before
-    gain.retried.add(row.host_id)
+    row.queued = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=wait)
+    gain.retried.append(
+        Waiting(
+            page_id=row.pk, crawl_id=row.crawl_id, host_id=row.host_id, url=row.url, link=row.link,
+            score=row.score, queued=row.queued, not_before=row.queued, attempts=row.attempts,
+        )
+    )  # fmt: skip
 
 
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
@@ -142,9 +157,10 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     """The bodies that are not there, the rows, the links, the crawl's own figures; all under its lock."""
     Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
     if gain.pages:
-        _keep_bodies(gain.pages)
+        keep_bodies(gain.pages)
     update_rows(CrawlUrl, gain.rows, CHANGED)
-    renew_hosts(crawl.pk, gain.retried)
+    insert_rows(Waiting, gain.retried)
+    renew_hosts(crawl.pk, {place.host_id for place in gain.retried})
     dropped = drop_expired(crawl, now)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]
@@ -169,7 +185,8 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     )
 
 
-def _keep_bodies(pages: Sequence[CrawledPage]) -> None:
+def keep_bodies(pages: Sequence[CrawledPage]) -> None:
+    """Store the contents that are not there."""
     known = set(
         Body.objects.filter(digest__in=[uuid.UUID(page.digest) for page in pages]).values_list(
             "digest", flat=True

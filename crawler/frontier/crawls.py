@@ -11,8 +11,8 @@ from django.db.models.functions import Cast, Extract, Now
 
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.figures import note
-from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.frontier.queue import drop_expired, keep_statistics, renew_hosts
+from crawler.frontier.models import Crawl, CrawlUrl, Waiting
+from crawler.frontier.queue import drop_expired, enqueue, keep_statistics, renew_hosts
 from crawler.frontier.scope import Scope
 from crawler.http.urls import BadUrl, canonical_url
 
@@ -29,6 +29,8 @@ def begin(crawl: Crawl) -> Crawl:
     Scope(crawl.scope)
     if not 0 < len(crawl.seeds) <= MOST_SEEDS:
         raise CrawlError(f"a crawl takes from 1 to {MOST_SEEDS} seeds")
+    if crawl.into_graph and not crawl.keep_bodies:
+        raise CrawlError("the graph is made of the bodies: keep them")
     try:
         seeds = list(dict.fromkeys(canonical_url(seed) for seed in crawl.seeds))
     except BadUrl as error:
@@ -83,7 +85,7 @@ def resume(crawl: Crawl) -> bool:
         if mine is None:
             return False
         away = now - (mine.paused or now)
-        mine.urls.filter(state=CrawlUrl.State.QUEUED).update(queued=F("queued") + away)
+        mine.waiting.update(queued=F("queued") + away)
         Crawl.objects.filter(pk=crawl.pk).update(state=State.RUNNING, reason="", paused=None, resumed=now)
     return True
 
@@ -100,12 +102,11 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
     with transaction.atomic():
         Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
         Crawl.objects.filter(pk=crawl.pk).update(scope=list(scope))
-        waiting = crawl.urls.filter(state=CrawlUrl.State.QUEUED)
+        waiting = crawl.waiting.select_for_update().values_list("page_id", "host_id", "url")
         outside = [
-            (key, host)
-            for key, host, url in waiting.values_list("id", "host_id", "url").iterator(chunk_size=5000)
-            if not rules.allows(url)
+            (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)
         ]
+        Waiting.objects.filter(page__in=[key for key, _ in outside]).delete()
         CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
         renew_hosts(crawl.pk, {host for _, host in outside})
     return len(outside)
@@ -118,14 +119,14 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
         failed = crawl.urls.filter(state=CrawlUrl.State.FAILED)
         failed = failed.filter(failure__in=failures) if failures else failed
         failed = failed.filter(host=host) if host is not None else failed
-        hosts = set(failed.values_list("host_id", flat=True))
-        count = failed.update(state=CrawlUrl.State.QUEUED, attempts=0, queued=now, not_before=None)
-        renew_hosts(crawl.pk, hosts)
-        if count:
+        pages = list(failed.select_for_update().values_list("id", flat=True))
+        CrawlUrl.objects.filter(id__in=pages).update(state=CrawlUrl.State.QUEUED, attempts=0, queued=now)
+        renew_hosts(crawl.pk, enqueue(pages))
+        if pages:
             Crawl.objects.filter(pk=crawl.pk, state=State.DONE).update(
                 state=State.RUNNING, reason="", finished=None, resumed=now
             )
-    return count
+    return len(pages)
 
 
 def forget_bodies() -> int:
@@ -133,9 +134,9 @@ def forget_bodies() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            DELETE FROM frontier_body WHERE NOT EXISTS (
-                SELECT FROM frontier_crawlurl WHERE body_id = digest
-            )
+            DELETE FROM frontier_body
+            WHERE NOT EXISTS (SELECT FROM frontier_crawlurl WHERE body_id = digest)
+                AND NOT EXISTS (SELECT FROM pipeline_document WHERE body_id = digest)
             """
         )
         return int(cursor.rowcount)
@@ -143,8 +144,7 @@ def forget_bodies() -> int:
 
 def _tend(crawl: Crawl, now: datetime) -> None:
     dropped = drop_expired(crawl, now)
-    waiting = crawl.urls.filter(state=CrawlUrl.State.QUEUED)
-    by_link = dict(waiting.order_by().values_list("link").annotate(count=Count("id")))
+    by_link = dict(crawl.waiting.values_list("link").annotate(count=Count("page")))
     total = sum(by_link.values())
     note(
         crawl.pk,
@@ -156,8 +156,9 @@ def _tend(crawl: Crawl, now: datetime) -> None:
     )
     if dropped:
         Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
-    out = crawl.urls.filter(state=CrawlUrl.State.LEASED).exists()
-    reason = _limit_reached(crawl, now) or ("nothing is left to crawl" if not total and not out else "")
+    out = crawl.leased.exists()
+    left = total or out or (crawl.into_graph and crawl.documents.exclude(state__in=["done", "dead"]).exists())
+    reason = _limit_reached(crawl, now) or ("" if left else "nothing is left to crawl")
     if reason and not out:
         Crawl.objects.filter(pk=crawl.pk).update(
             state=State.DONE,
@@ -185,5 +186,4 @@ def room(crawl: Crawl, now: datetime) -> int | None:
         return 0
     if crawl.max_pages is None:
         return None
-    out = crawl.urls.filter(state=CrawlUrl.State.LEASED).count()
-    return max(crawl.max_pages - crawl.crawled - out, 0)
+    return max(crawl.max_pages - crawl.crawled - crawl.leased.count(), 0)

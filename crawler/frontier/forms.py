@@ -73,7 +73,7 @@ class CrawlForm(_ModelForm):
         model = Crawl
         fields = [
             "seeds", "scope", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
-            "max_hosts", "sitemaps", "keep_bodies",
+            "max_hosts", "sitemaps", "keep_bodies", "into_graph",
         ]  # fmt: skip
         labels = {
             "max_pages": "Pages at most",
@@ -84,6 +84,7 @@ class CrawlForm(_ModelForm):
             "max_hosts": "Hosts at most",
             "sitemaps": "Sitemaps",
             "keep_bodies": "Keep bodies",
+            "into_graph": "Into the graph",
         }
 
     def clean_scope(self) -> list[str]:

@@ -12,11 +12,10 @@ from django.conf import settings
 from crawler.frontier.crawls import room
 from crawler.frontier.models import Crawl
 from crawler.frontier.queue import hosts_in_order, lease_urls
-from crawler.messages import Assignment
+from crawler.messages import TURN_SECONDS, Assignment
 from crawler.models import Host
 
 MOST_OF_HOST = 100
-TURN_SECONDS = 10.0  # about what a terminal does of a batch before it gives the rest back
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,10 @@ class Crawl(models.Model):
     intra_weight = models.FloatField(default=INTRA_WEIGHT, validators=_between(0, 1))
     sitemaps = models.BooleanField(default=False, help_text="Also what the sites' sitemaps name.")
     keep_bodies = models.BooleanField(default=True, help_text="Keep what was fetched, once by content.")
+    into_graph = models.BooleanField(
+        default=False,
+        help_text="Feeds and data too, and all of it through the pipeline: its graph names the next URLs.",
+    )
 
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING, editable=False)
     reason = models.TextField(blank=True, editable=False, help_text="Why it ended or stopped.")
@@ -157,8 +161,7 @@ class CrawlUrl(models.Model):
     """A URL of a crawl, from its discovery to its end; the primary key is the order of discovery."""
 
     class State(models.TextChoices):
-        QUEUED = "queued", "waiting"
-        LEASED = "leased", "out with a terminal"
+        QUEUED = "queued", "waiting, or out with a terminal"
         CRAWLED = "crawled", "crawled"
         MOVED = "moved", "led elsewhere"
         FAILED = "failed", "not crawled"
@@ -179,8 +182,6 @@ class CrawlUrl(models.Model):
     score = models.FloatField()
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     queued = models.DateTimeField()
-    not_before = models.DateTimeField(null=True)
-    lease = models.UUIDField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     waited = models.FloatField(null=True, help_text="Seconds in the queue.")
 
@@ -208,18 +209,63 @@ class CrawlUrl(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["crawl", "key"], name="crawl_url_once")]
-        indexes = [
-            models.Index(
-                "crawl", "host", F("score").desc(), "id", name="crawl_queue",
-                condition=Q(state="queued"),
-            ),
-            models.Index(fields=["crawl", "queued"], name="crawl_waiting", condition=Q(state="queued")),
-            models.Index(fields=["lease"], name="crawl_lease", condition=Q(lease__isnull=False)),
-            models.Index(fields=["crawl", "state", "id"], name="crawl_state"),
-        ]  # fmt: skip
+        indexes = [models.Index(fields=["crawl", "state", "id"], name="crawl_state")]
 
     def __str__(self) -> str:
         return self.url
+
+
+class Place(models.Model):
+    """A URL's place in the queue, in a row of its own: small, and a lease moves it instead of rewriting
+    a page's long row and its indexes.
+
+    It comes and goes with its crawl, in transactions that know its page: no constraint of the database.
+    """
+
+    page = models.OneToOneField(
+        CrawlUrl, on_delete=models.DO_NOTHING, primary_key=True, related_name="%(class)s", db_constraint=False
+    )
+    crawl = models.ForeignKey(
+        Crawl, on_delete=models.CASCADE, related_name="%(class)s", db_index=False, db_constraint=False
+    )
+    host = models.ForeignKey(
+        Host, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
+    url = models.TextField()
+    link = models.CharField(max_length=5, choices=CrawlUrl.Link)
+    score = models.FloatField()
+    queued = models.DateTimeField()
+    not_before = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class Waiting(Place):
+    """A URL that waits for its turn."""
+
+    class Meta:
+        indexes = [
+            models.Index("crawl", "host", F("score").desc(), "page", name="crawl_queue"),
+            models.Index(fields=["crawl", "queued"], name="crawl_waiting"),
+        ]
+
+
+class Leased(Place):
+    """A URL that is out with a terminal, under the lease of its host."""
+
+    lease = models.UUIDField()
+    waited = models.FloatField(help_text="Seconds in the queue.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["lease"], name="crawl_lease"),
+            models.Index(fields=["crawl"], name="crawl_out"),
+        ]
 
 
 class CrawlPattern(models.Model):

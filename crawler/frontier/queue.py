@@ -11,13 +11,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection
-from django.db.models import F
 
-from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
+from crawler.frontier.models import Crawl, CrawlHost
 from crawler.messages import Assignment
 from crawler.models import Host
-
-State = CrawlUrl.State
 
 
 def lease_urls(
@@ -28,26 +25,30 @@ def lease_urls(
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            UPDATE frontier_crawlurl SET lease = chosen.lease, state = 'leased', attempts = attempts + 1,
-                waited = extract(epoch FROM %s - queued)
-            FROM (
-                SELECT asked.lease, url.id
+            WITH chosen AS (
+                SELECT asked.lease, first.page_id
                 FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
                 CROSS JOIN LATERAL (
-                    SELECT id FROM frontier_crawlurl
-                    WHERE crawl_id = %s AND host_id = asked.host AND state = 'queued'
+                    SELECT page_id FROM frontier_waiting
+                    WHERE crawl_id = %s AND host_id = asked.host
                         AND (not_before IS NULL OR not_before <= %s)
-                    ORDER BY score DESC, id LIMIT asked.room
-                ) AS url
-            ) AS chosen
-            WHERE frontier_crawlurl.id = chosen.id
-            RETURNING host_id, frontier_crawlurl.id, url, score
+                    ORDER BY score DESC, page_id LIMIT asked.room
+                ) AS first
+            ), gone AS (
+                DELETE FROM frontier_waiting AS place USING chosen WHERE place.page_id = chosen.page_id
+                RETURNING place.*, chosen.lease
+            )
+            INSERT INTO frontier_leased
+                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, lease, waited)
+            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts + 1, lease,
+                extract(epoch FROM %s - queued)
+            FROM gone RETURNING host_id, page_id, url, score
             """,
-            [now, list(leases), list(leases.values()), [room[host] for host in leases], crawl.pk, now],
+            [list(leases), list(leases.values()), [room[host] for host in leases], crawl.pk, now, now],
         )
         rows = sorted(cursor.fetchall(), key=lambda row: (-row[3], row[1]))
     for host, key, url, _ in rows:
-        taken.setdefault(host, []).append(Assignment("crawl", key, url))
+        taken.setdefault(host, []).append(Assignment("crawl", key, url, any_type=crawl.into_graph))
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
     renew_hosts(crawl.pk, set(leases))
     return taken
@@ -72,14 +73,37 @@ def hosts_in_order(crawl: Crawl, most: int, now: datetime) -> list[Host]:
 
 def release_urls(leases: Sequence[uuid.UUID]) -> int:
     """Free URLs whose lease ended without an answer; they wait as long as before. How many."""
-    rows = list(CrawlUrl.objects.filter(lease__in=leases).values_list("crawl_id", "host_id", "id"))
-    if rows:
-        CrawlUrl.objects.filter(id__in=[row[2] for row in rows]).update(
-            lease=None, state=State.QUEUED, attempts=F("attempts") - 1
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH back AS (DELETE FROM frontier_leased WHERE lease = ANY(%s) RETURNING *)
+            INSERT INTO frontier_waiting
+                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts)
+            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts - 1
+            FROM back RETURNING crawl_id, host_id
+            """,
+            [list(leases)],
         )
-        for crawl in {row[0] for row in rows}:
-            renew_hosts(crawl, {row[1] for row in rows if row[0] == crawl})
+        rows = cursor.fetchall()
+    for crawl in sorted({row[0] for row in rows}):
+        renew_hosts(crawl, {row[1] for row in rows if row[0] == crawl})
     return len(rows)
+
+
+def enqueue(pages: Sequence[int]) -> set[int]:
+    """Let these URLs wait, which neither wait nor are out; their hosts, which the caller renews."""
+    if not pages:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO frontier_waiting (page_id, crawl_id, host_id, url, link, score, queued, attempts)
+            SELECT id, crawl_id, host_id, url, link, score, queued, 0
+            FROM frontier_crawlurl WHERE id = ANY(%s) RETURNING host_id
+            """,
+            [list(pages)],
+        )
+        return {host for (host,) in cursor.fetchall()}
 
 
 def drop_expired(crawl: Crawl, now: datetime) -> int:
@@ -87,8 +111,10 @@ def drop_expired(crawl: Crawl, now: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            UPDATE frontier_crawlurl SET state = 'dropped'
-            WHERE crawl_id = %s AND state = 'queued' AND queued < %s RETURNING host_id
+            WITH gone AS (
+                DELETE FROM frontier_waiting WHERE crawl_id = %s AND queued < %s RETURNING page_id
+            )
+            UPDATE frontier_crawlurl SET state = 'dropped' FROM gone WHERE id = page_id RETURNING host_id
             """,
             [crawl.pk, now - timedelta(minutes=crawl.max_wait)],
         )
@@ -112,20 +138,18 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
         )
         cursor.execute(
             """
-            UPDATE frontier_crawlhost AS place SET best = first.score, head = first.id,
+            UPDATE frontier_crawlhost AS place SET best = first.score, head = first.page_id,
                 ready = coalesce(first.not_before, place.ready)
             FROM unnest(%s::bigint[]) AS asked(host)
             LEFT JOIN LATERAL (
-                SELECT id, score, (
+                SELECT page_id, score, (
                     SELECT min(coalesce(not_before, queued)) FROM (
-                        SELECT not_before, queued FROM frontier_crawlurl
-                        WHERE crawl_id = %s AND host_id = asked.host AND state = 'queued'
-                        ORDER BY score DESC, id LIMIT 50
+                        SELECT not_before, queued FROM frontier_waiting
+                        WHERE crawl_id = %s AND host_id = asked.host ORDER BY score DESC, page_id LIMIT 50
                     ) AS front
                 ) AS not_before
-                FROM frontier_crawlurl
-                WHERE crawl_id = %s AND host_id = asked.host AND state = 'queued'
-                ORDER BY score DESC, id LIMIT 1
+                FROM frontier_waiting
+                WHERE crawl_id = %s AND host_id = asked.host ORDER BY score DESC, page_id LIMIT 1
             ) AS first ON true
             WHERE place.crawl_id = %s AND place.host_id = asked.host
             """,
@@ -143,7 +167,9 @@ def keep_statistics() -> None:
         cursor.execute(
             """
             SELECT relid::regclass::text FROM pg_stat_user_tables JOIN pg_class ON pg_class.oid = relid
-            WHERE pg_class.relname IN ('frontier_crawlurl', 'frontier_crawlhost', 'frontier_crawlpattern')
+            WHERE pg_class.relname IN (
+                    'frontier_crawlurl', 'frontier_waiting', 'frontier_crawlhost', 'frontier_crawlpattern'
+                )
                 AND n_mod_since_analyze > greatest(reltuples, 1000)
             """
         )

@@ -62,7 +62,7 @@ class Report:
 
 
 def report(crawl: Crawl) -> Report:
-    """The figures of now, in six queries."""
+    """The figures of now, in seven queries."""
     urls = crawl.urls.order_by()
     states = dict(urls.values_list("state").annotate(count=Count("id")))
     failed = urls.filter(state=State.FAILED).values_list("failure").annotate(count=Count("id"))
@@ -74,6 +74,7 @@ def report(crawl: Crawl) -> Report:
         inter=Sum("inter", default=0), intra=Sum("intra", default=0)
     )
     crawled = states.get(State.CRAWLED, 0)
+    out = crawl.leased.count()
     seconds = running_seconds(crawl)
     all_links = links["inter"] + links["intra"]
     return Report(
@@ -91,8 +92,8 @@ def report(crawl: Crawl) -> Report:
         duplicates=crawl.duplicates,
         refused=crawl.refused,
         moved=states.get(State.MOVED, 0),
-        queue=states.get(State.QUEUED, 0),
-        out=states.get(State.LEASED, 0),
+        queue=states.get(State.QUEUED, 0) - out,
+        out=out,
         urls=sum(states.values()),
         bytes=crawl.bytes,
         seconds=seconds,

@@ -17,8 +17,8 @@ class CrawlSerializer(serializers.ModelSerializer[Crawl]):
         model = Crawl
         fields = [
             "id", "seeds", "strategy", "scope", "max_pages", "max_wait", "max_minutes", "max_bytes",
-            "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies", "state",
-            "reason", "created", "finished", "crawled", "dropped", "duplicates", "refused", "bytes",
+            "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies", "into_graph",
+            "state", "reason", "created", "finished", "crawled", "dropped", "duplicates", "refused", "bytes",
         ]  # fmt: skip
         read_only_fields = [
             "id", "state", "reason", "created", "finished", "crawled", "dropped", "duplicates", "refused",

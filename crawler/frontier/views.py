@@ -17,13 +17,13 @@ from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
 from crawler.frontier.forms import CrawlForm, ScopeForm
 from crawler.frontier.graph import GraphError
-from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.models import Crawl, CrawlUrl, Waiting
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
 from crawler.listing import page_of, render_list, wants_part
+from crawler.permissions import staff_only
 from crawler.wake import wake_controller
-from feeds.change_views import staff_only
 
 HEAD, TROUBLES = 15, 12
 SHARES = (0.25, 0.5, 0.75, 0.9)
@@ -162,11 +162,11 @@ def _listed(request: HttpRequest, form: CrawlForm, status: int = 200) -> HttpRes
     return response
 
 
-def _head(crawl: Crawl) -> list[CrawlUrl]:
+def _head(crawl: Crawl) -> list[Waiting]:
     """What would go out first if all hosts were free."""
     hosts = crawl.hosts.filter(best__isnull=False).order_by("-best", "head").values_list("head", flat=True)
-    urls = crawl.urls.filter(id__in=list(hosts[:HEAD])).select_related("host")
-    return sorted(urls, key=lambda url: (-url.score, url.pk))
+    places = crawl.waiting.filter(page__in=list(hosts[:HEAD])).select_related("page")
+    return sorted(places, key=lambda place: (-place.score, place.pk))
 
 
 def _failures(crawl: Crawl) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume, tend
-from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
 from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
 from crawler.frontier.scope import ScopeError
 
@@ -106,7 +106,7 @@ def test_crawls_do_not_know_each_others_urls() -> None:
 
 def test_what_waits_longer_than_allowed_is_dropped_and_may_come_back() -> None:
     crawl = crawl_from(max_wait=30)
-    CrawlUrl.objects.update(queued=NOW)
+    Waiting.objects.update(queued=NOW)
     admit(crawl, [link("http://seed.example/late")], later(20))
     assert drop_expired(crawl, later(29)) == 0
     assert drop_expired(crawl, later(31)) == 1
@@ -149,23 +149,25 @@ def test_budgets_of_hosts_patterns_depth_and_scope() -> None:
 
 def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_waited() -> None:
     crawl = crawl_from()
-    CrawlUrl.objects.update(queued=NOW)
+    Waiting.objects.update(queued=NOW)
     renew_hosts(crawl.pk, {crawl.urls.get().host_id})
     (host,) = hosts_in_order(crawl, 5, later(1))
     lease = uuid.uuid4()
     lease_urls({host.pk: lease}, {host.pk: 5}, crawl, later(1))
-    url = crawl.urls.get()
-    assert (url.state, url.waited, url.attempts) == ("leased", 60.0, 1)
+    out = crawl.leased.get()
+    assert (out.lease, out.waited, out.attempts) == (lease, 60.0, 1)
+    assert not crawl.waiting.exists()
     assert hosts_in_order(crawl, 5, later(1)) == []
     assert release_urls([lease]) == 1
-    url.refresh_from_db()
-    assert (url.state, url.queued, url.attempts) == ("queued", NOW, 0)
+    place = crawl.waiting.get()
+    assert (place.queued, place.attempts) == (NOW, 0)
+    assert not crawl.leased.exists()
     assert len(hosts_in_order(crawl, 5, later(1))) == 1
 
 
 def test_a_retry_waits_for_its_time() -> None:
     crawl = crawl_from()
-    CrawlUrl.objects.update(not_before=later(10), queued=later(10))
+    Waiting.objects.update(not_before=later(10), queued=later(10))
     renew_hosts(crawl.pk, {crawl.urls.get().host_id})
     assert hosts_in_order(crawl, 5, later(9)) == []
     assert len(hosts_in_order(crawl, 5, later(11))) == 1
@@ -174,9 +176,9 @@ def test_a_retry_waits_for_its_time() -> None:
 def test_a_crawl_ends_when_nothing_is_left_and_not_before() -> None:
     crawl = crawl_from()
     assert tend(datetime.now(UTC)) == [crawl.pk]
-    CrawlUrl.objects.update(state="leased")
+    assert len(taken(crawl)) == 1
     assert tend(datetime.now(UTC)) == [crawl.pk]
-    CrawlUrl.objects.update(state="crawled")
+    Leased.objects.all().delete()
     assert tend(datetime.now(UTC)) == []
     crawl.refresh_from_db()
     assert (crawl.state, crawl.reason) == ("done", "nothing is left to crawl")
@@ -204,7 +206,7 @@ def test_stop_and_resume_leave_the_time_of_the_pause_out() -> None:
     assert pause(Crawl.objects.all()) == 1
     assert pause(Crawl.objects.all()) == 0
     Crawl.objects.update(paused=datetime.now(UTC) - timedelta(hours=2))
-    CrawlUrl.objects.update(queued=datetime.now(UTC) - timedelta(hours=2, minutes=10))
+    Waiting.objects.update(queued=datetime.now(UTC) - timedelta(hours=2, minutes=10))
     assert tend(datetime.now(UTC)) == []
     assert resume(crawl)
     assert not resume(crawl)
@@ -232,6 +234,7 @@ def test_another_scope_takes_what_is_outside_out_of_the_queue() -> None:
 
 def test_failures_are_queued_again_by_cause_or_host() -> None:
     crawl = crawl_from("http://a.example/", "http://b.example/")
+    Waiting.objects.all().delete()
     CrawlUrl.objects.update(state="failed", failure="http-503", attempts=4)
     CrawlUrl.objects.filter(url="http://a.example/").update(failure="dns")
     tend(datetime.now(UTC))
@@ -241,3 +244,12 @@ def test_failures_are_queued_again_by_cause_or_host() -> None:
     assert (crawl.state, crawl.finished) == ("running", None)
     assert requeue(crawl, host=CrawlUrl.objects.get(url="http://b.example/").host_id) == 1
     assert sorted(taken(crawl)) == ["http://a.example/", "http://b.example/"]
+
+
+def test_a_deleted_crawl_takes_its_queue_along() -> None:
+    crawl = crawl_from()
+    admit(crawl, [link("http://other.example/")], NOW)
+    taken(crawl, most=1)
+    assert Leased.objects.exists()
+    crawl.delete()
+    assert not (Leased.objects.exists() or Waiting.objects.exists() or CrawlUrl.objects.exists())
