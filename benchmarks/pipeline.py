@@ -1,0 +1,136 @@
+"""The phases of the pipeline on real documents, beside the paper's figures; and whether the graph comes back.
+
+    python benchmarks/pipeline.py WORLD [--check]
+
+WORLD is a directory of zip files with sites, each with a manifest.json that names its `base_url`. All files
+go through detect, transform, index and extract in one process, with an embedded PostgreSQL of its own. Pages
+a second are of processor time: that of this process, then with that of PostgreSQL's processes. With --check
+every graph is exported as N-Quads, read back, and compared with what transform gave.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database
+from benchmarks.processes import family, processor_seconds
+
+
+def main() -> None:
+    """Load the files, take them through, tell."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("world", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    with own_database("pipeline") as directory:
+        pids = [int(path.read_text().split()[0]) for path in directory.rglob("postmaster.pid")]
+        _measure(options.world, pids, options.check)
+
+
+def files(world: Path) -> Iterator[tuple[str, bytes]]:
+    """Addresses and contents of all sites' files."""
+    for path in sorted(world.glob("*.zip")):
+        with zipfile.ZipFile(path) as site:
+            base = json.loads(site.read("manifest.json"))["base_url"].rstrip("/")
+            for name in site.namelist():
+                if not name.endswith("/") and name != "manifest.json":
+                    yield f"{base}/{name}", site.read(name)
+
+
+def _measure(world: Path, servers: list[int], check: bool) -> None:
+    from crawler.pipeline.inline import step_of
+    from crawler.pipeline.models import Document
+    from crawler.pipeline.report import PAPER
+
+    _load(world)
+    total = Document.objects.count()
+    print(f"{total} documents")
+    print("phase      documents  failed  pages/s of CPU  with PostgreSQL  the paper")
+    graphs: dict[int, bytes] = {}
+    for phase in ("detect", "transform", "index", "extract"):
+        if phase == "index" and check:
+            graphs = {
+                key: bytes(triples)
+                for key, triples in Document.objects.filter(state="transformed").values_list("id", "triples")
+            }
+        own, theirs = time.process_time(), _seconds(servers)
+        done = 0
+        while step := step_of(phase):
+            done += step
+        own, theirs = time.process_time() - own, _seconds(servers) - theirs
+        failed = Document.objects.filter(state="dead", failed_phase=phase).count()
+        print(
+            f"{phase:10} {done:9} {failed:7} {done / own:15.0f} {done / (own + theirs):16.0f} "
+            f"{PAPER[phase]:10.0f}",
+            flush=True,
+        )
+    types = Counter(Document.objects.values_list("type", flat=True))
+    print(", ".join(f"{name} {count}" for name, count in types.most_common()))
+    if check:
+        _check(graphs)
+
+
+def _seconds(servers: list[int]) -> float:
+    return sum(processor_seconds(family(pid)) for pid in servers)
+
+
+def _load(world: Path) -> None:
+    """Documents that wait for detect, with their bodies."""
+    from crawler.frontier.models import Body
+    from crawler.keys import digest, digest_of_bytes
+    from crawler.models import Host
+    from crawler.pipeline.models import Document
+
+    host, _ = Host.objects.get_or_create(name="world.example")
+    for url, content in files(world):
+        key = digest_of_bytes(content)
+        Body.objects.get_or_create(
+            digest=key, defaults={"content": zlib.compress(content, 1), "size": len(content)}
+        )
+        values = {"url": url, "host": host, "source": "address", "body_id": key, "fetched": datetime.now(UTC)}
+        Document.objects.get_or_create(key=digest(url), defaults=values)
+
+
+def _check(graphs: dict[int, bytes]) -> None:
+    """Whether the export of each graph is the graph that went in, blank nodes renamed or not."""
+    import pyoxigraph
+
+    from crawler.pipeline.index import context_of
+    from crawler.pipeline.models import Document
+    from crawler.pipeline.store import n_quads
+
+    same = lines = 0
+    for row in Document.objects.filter(id__in=graphs).defer("triples").iterator():
+        name = context_of(row).value
+        text = "".join(n_quads([name]))
+        lines += text.count("\n")
+        back = pyoxigraph.Dataset(pyoxigraph.parse(text.encode(), format=pyoxigraph.RdfFormat.N_QUADS))
+        given = pyoxigraph.parse(zlib.decompress(graphs[row.pk]), format=pyoxigraph.RdfFormat.N_TRIPLES)
+        named = pyoxigraph.NamedNode(name)
+        source = pyoxigraph.Dataset(
+            pyoxigraph.Quad(one.subject, one.predicate, one.object, named) for one in given
+        )
+        for graph in (back, source):
+            graph.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+        if back == source:
+            same += 1
+        else:
+            print(f"not the same: {row.url}")
+    print(f"{same} of {len(graphs)} graphs came back as they went in, {lines} lines of N-Quads")
+
+
+if __name__ == "__main__":
+    main()

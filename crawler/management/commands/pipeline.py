@@ -1,0 +1,101 @@
+"""`manage.py pipeline URL... | --crawl ID`: documents through all phases, with what each of them did."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from crawler.frontier.crawls import CrawlError, begin
+from crawler.frontier.models import Crawl
+from crawler.inline import run_crawl
+from crawler.pipeline.documents import take_crawl
+from crawler.pipeline.inline import work_off
+from crawler.pipeline.models import Document
+from crawler.pipeline.report import PhaseReport, phase_report, phases, summary
+
+
+class Command(BaseCommand):
+    """Fetch, detect, transform, index, extract; in this process."""
+
+    help = "Take these addresses, or what a crawl has fetched, through all phases into the graph."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("urls", nargs="*", metavar="URL")
+        parser.add_argument("--crawl", type=int, metavar="ID", help="what this crawl has fetched")
+        parser.add_argument("--workers", type=int, default=32, metavar="N", help="hosts side by side")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if bool(options["urls"]) == (options["crawl"] is not None):
+            raise CommandError("name addresses, or a --crawl")
+        if not 1 <= options["workers"] <= 1000:
+            raise CommandError("--workers must be from 1 to 1000")
+        before = {one.phase: one for one in phases()}
+        if options["urls"]:
+            crawl = self._fetched(options["urls"], options["workers"])
+        else:
+            crawl = self._known(options["crawl"])
+            take_crawl(crawl)
+        documents = Document.objects.filter(crawl=crawl)
+        work_off(documents, _progress)
+        found = [_fetch(crawl, documents.count()), *(_since(before[one.phase], one) for one in phases()[1:])]
+        told = {"crawl": crawl.pk} | summary(documents, found)
+        self.stdout.write(json.dumps(told) if options["json"] else in_words(told, found))
+
+    def _known(self, number: int) -> Crawl:
+        crawl = Crawl.objects.filter(pk=number).first()
+        if crawl is None:
+            raise CommandError(f"there is no crawl {number}")
+        if not crawl.keep_bodies:
+            raise CommandError(f"crawl {number} has kept no content")
+        return crawl
+
+    def _fetched(self, urls: list[str], workers: int) -> Crawl:
+        """The addresses by a crawl of their own, that follows nothing but redirects."""
+        try:
+            crawl = begin(Crawl(seeds=urls, max_depth=0, into_graph=True))
+        except CrawlError as error:
+            raise CommandError(str(error)) from error
+        run_crawl(crawl, workers, lambda: None)
+        for url, failure, detail in crawl.urls.filter(state="failed").values_list("url", "failure", "detail"):
+            self.stderr.write(f"{url}: {failure} {detail}".rstrip())
+        return Crawl.objects.get(pk=crawl.pk)
+
+
+def _fetch(crawl: Crawl, documents: int) -> PhaseReport:
+    failed = crawl.urls.filter(state="failed").count()
+    return phase_report("fetch", documents + failed, failed, crawl.running_for)
+
+
+def _since(before: PhaseReport, after: PhaseReport) -> PhaseReport:
+    return phase_report(
+        after.phase,
+        after.documents - before.documents,
+        after.failures - before.failures,
+        after.seconds - before.seconds,
+        after.waiting,
+    )
+
+
+def _progress(count: int) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\033[K{count} steps")
+        sys.stderr.flush()
+
+
+def in_words(told: dict[str, Any], found: list[PhaseReport]) -> str:
+    """The figures as a table."""
+    lines = ["phase      documents  failures  pages/s  the paper"]
+    for one in found:
+        pace = f"{one.pages_per_second:8.0f}" if one.pages_per_second is not None else "       -"
+        lines.append(
+            f"{one.phase:10} {one.documents:9}  {one.failures:8} {pace}  {one.paper_pages_per_second:9.0f}"
+        )
+    types = ", ".join(f"{name or 'unknown'} {count}" for name, count in told["types"].items()) or "none"
+    lines.append(f"{told['done']} of {told['documents']} through, {told['quads']} quads; types: {types}")
+    lines += [f"dead in {one['phase']}: {one['cause']} {one['documents']}" for one in told["failures"]]
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""`manage.py sparql_replica`: follow the graph in PostgreSQL and publish snapshots for SPARQL."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError, connection
+
+from crawler.embedded import lifeline
+from crawler.pipeline.sparql.replica import Replica
+
+PAUSE_SECONDS = 5.0
+
+
+class Command(BaseCommand):
+    """One on each machine with a web server; its files are under DATA_DIR."""
+
+    help = "Keep the replica that answers SPARQL up to date."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--once", action="store_true", help="take over what there is, and end")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            replica = Replica()
+        except OSError as error:
+            raise CommandError(f"the replica cannot be opened; who else has it? {error}") from error
+        lifeline.tell_ready()
+        while True:
+            try:
+                changed = replica.follow()
+            except OperationalError as error:
+                # The database is away for a moment: what was published stays.
+                if options["once"]:
+                    raise CommandError(str(error)) from error
+                connection.close()
+                changed = 0
+            if options["once"]:
+                self.stdout.write(f"{changed} graphs taken over")
+                return
+            time.sleep(PAUSE_SECONDS)

@@ -1,0 +1,60 @@
+"""Documents in the admin, sent again where they are dead letters; what extract looks for."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from crawler.admin import RecordAdmin, RowAdmin
+from crawler.pipeline.documents import resend
+from crawler.pipeline.models import Document, GraphChange, LinkQuery, Stylesheet, UriFilter
+from crawler.wake import wake_controller
+
+
+@admin.register(Document)
+class DocumentAdmin(RecordAdmin):
+    """Documents on their way through the pipeline."""
+
+    list_display = ("id", "url", "source", "type", "state", "failed_phase", "failure", "quads", "changed")
+    list_filter = ("state", "source", "type", "failed_phase", "failure")
+    search_fields = ("=url",)
+    exclude = ("triples", "lease", "body", "page")
+    actions = ("send_again",)
+
+    @admin.action(description="Send dead letters through again")
+    def send_again(self, request: HttpRequest, documents: QuerySet[Document]) -> None:
+        self.message_user(request, f"{resend(documents)} sent again.")
+        wake_controller()
+
+
+@admin.register(GraphChange)
+class GraphChangeAdmin(RecordAdmin):
+    """What changed in the graph, and when."""
+
+    list_display = ("id", "url", "version", "added", "removed", "at")
+    search_fields = ("=url",)
+
+
+@admin.register(LinkQuery)
+class LinkQueryAdmin(RowAdmin):
+    """What extract looks for in graphs."""
+
+    list_display = ("name", "weight", "enabled", "hits")
+    list_editable = ("weight", "enabled")
+
+
+@admin.register(Stylesheet)
+class StylesheetAdmin(RowAdmin):
+    """Stylesheets of our own users, and those that documents name."""
+
+    list_display = ("name", "types", "pattern", "grddl", "enabled")
+    list_editable = ("enabled",)
+
+
+@admin.register(UriFilter)
+class UriFilterAdmin(RowAdmin):
+    """Rules on the addresses that extract found."""
+
+    list_display = ("pattern", "allow", "position", "enabled", "hits")
+    list_editable = ("allow", "position", "enabled")

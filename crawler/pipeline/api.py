@@ -1,0 +1,154 @@
+"""The REST API of the pipeline and of its graph. Everyone signed in reads, staff changes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from crawler.permissions import StaffWrites
+from crawler.pipeline.asking import search, term_of
+from crawler.pipeline.documents import resend
+from crawler.pipeline.export import FORMS, ExportError
+from crawler.pipeline.models import Document, LinkQuery, Stylesheet, UriFilter
+from crawler.pipeline.report import phases
+from crawler.pipeline.serializers import (
+    AgainSerializer,
+    DocumentSerializer,
+    HitSerializer,
+    LinkQuerySerializer,
+    PhaseSerializer,
+    QuadSerializer,
+    SentSerializer,
+    StylesheetSerializer,
+    UriFilterSerializer,
+)
+from crawler.pipeline.store import quads
+from crawler.pipeline.views import export_response
+from crawler.wake import wake_controller
+
+MOST_QUADS = 10_000
+
+
+@extend_schema_view(list=extend_schema(summary="Documents"), retrieve=extend_schema(summary="One document"))
+class DocumentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Document]):
+    """Documents on their way through the pipeline."""
+
+    queryset = Document.objects.defer("triples")
+    serializer_class = DocumentSerializer
+    permission_classes = [StaffWrites]
+    filterset_fields = ["state", "type", "source", "failed_phase", "failure", "crawl"]
+    search_fields = ["=url"]
+    ordering_fields = ["id", "fetched", "changed", "quads"]
+    ordering = ["-id"]
+
+    @extend_schema(
+        summary="Send dead letters through again", request=AgainSerializer, responses={200: SentSerializer}
+    )
+    @action(detail=False, methods=["post"])
+    def again(self, request: Request) -> Response:
+        wanted = AgainSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        count = resend(Document.objects.filter(**wanted.validated_data))
+        wake_controller()
+        return Response({"sent": count})
+
+
+class LinkQueryViewSet(viewsets.ModelViewSet[LinkQuery]):
+    """What extract looks for in graphs; changes hold from the next batch on."""
+
+    queryset = LinkQuery.objects.all()
+    serializer_class = LinkQuerySerializer
+    permission_classes = [StaffWrites]
+    ordering = ["id"]
+
+
+class StylesheetViewSet(viewsets.ModelViewSet[Stylesheet]):
+    """Stylesheets beside our own; changes hold for documents that are transformed from then on."""
+
+    queryset = Stylesheet.objects.all()
+    serializer_class = StylesheetSerializer
+    permission_classes = [StaffWrites]
+    ordering = ["id"]
+
+
+class UriFilterViewSet(viewsets.ModelViewSet[UriFilter]):
+    """Rules on the addresses that extract found; changes hold from the next batch on."""
+
+    queryset = UriFilter.objects.all()
+    serializer_class = UriFilterSerializer
+    permission_classes = [StaffWrites]
+    ordering = ["id"]
+
+
+class PhasesView(APIView):
+    """Queues and speed of the phases."""
+
+    @extend_schema(summary="The pipeline's phases", responses=PhaseSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        return Response([asdict(one) for one in phases()])
+
+
+class QuadsView(APIView):
+    """Quads of the graph by any of its sixteen access patterns."""
+
+    @extend_schema(
+        summary="Quads that match a pattern",
+        parameters=[
+            OpenApiParameter(name, description="A term as N-Triples spells it, or a bare address.")
+            for name in ("subject", "predicate", "object", "context")
+        ]
+        + [OpenApiParameter("limit", int, description=f"At most {MOST_QUADS}; 1000 where not given.")],
+        responses=QuadSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        asked = request.query_params
+        try:
+            terms = [
+                term_of(asked[name]) if asked.get(name) else None
+                for name in ("subject", "predicate", "object", "context")
+            ]
+            most = int(asked.get("limit") or 1000)
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+        if not 1 <= most <= MOST_QUADS:
+            raise ValidationError(f"limit must be from 1 to {MOST_QUADS}")
+        return Response(QuadSerializer(quads(*terms, most=most), many=True).data)
+
+
+class ExportView(APIView):
+    """Graphs as a file."""
+
+    @extend_schema(
+        summary="Graphs of a document, a site, a feed or a day as a file",
+        parameters=[
+            OpenApiParameter("as", enum=list(FORMS), description="nq where not given."),
+            *(OpenApiParameter(name) for name in ("url", "host", "feed", "day")),
+        ],
+        responses={(200, "application/n-quads"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        try:
+            return export_response(request.query_params.dict(), request.query_params.get("as", "nq"))
+        except ExportError as error:
+            raise ValidationError(str(error)) from error
+
+
+class SearchView(APIView):
+    """Words in the graph's literals."""
+
+    @extend_schema(
+        summary="Quads whose literals have these words",
+        parameters=[OpenApiParameter("q", description="Words, as web searches take them.", required=True)],
+        responses=HitSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(HitSerializer(search(request.query_params.get("q", "")), many=True).data)

@@ -1,0 +1,301 @@
+"""Documents on their way: taken in, leased to the phases, settled. The row is the truth."""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
+
+from articles.models import Page
+from crawler.frontier.check_in import keep_bodies
+from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.keys import digest
+from crawler.messages import Harvest
+from crawler.pipeline.messages import HEAD, Done, Outcome, Sheet, Task, Work
+from crawler.pipeline.models import Document, PhaseFigure, Stylesheet
+from crawler.rows import update_rows
+
+State = Document.State
+WAITING_FOR = {
+    "detect": State.FETCHED,
+    "transform": State.DETECTED,
+    "index": State.TRANSFORMED,
+    "extract": State.INDEXED,
+}
+"""The state in which a document waits for a phase."""
+
+NEXT = {
+    "detect": State.DETECTED,
+    "transform": State.TRANSFORMED,
+    "index": State.INDEXED,
+    "extract": State.DONE,
+}
+BATCH = {"detect": 200, "transform": 25, "index": 50, "extract": 100}
+LEASES = {"detect": 4, "transform": 8, "index": 4, "extract": 4}
+"""Batches of a phase that may be out at one time: what waits for a slow phase waits in the table."""
+
+MOST_ATTEMPTS = 3
+LEASE_SECONDS = 300.0
+BATCH_BYTES = 8_000_000
+UNPACKED_BYTES = 10_000_000
+
+
+_HEADER = """left(coalesce(jsonb_path_query_first(headers, '$[*] ? (@[0] == "{}")') ->> 1, ''), 1000)"""
+_CRAWLED = f"""
+    SELECT url, key, host_id, 'crawl', crawl_id, depth, body_id, NULL::bigint, content_type, status,
+        {_HEADER.format("etag")}, {_HEADER.format("last-modified")}, fetched
+    FROM frontier_crawlurl WHERE body_id IS NOT NULL AND
+"""  # noqa: S608 - names of headers written here
+
+
+def take_crawled(rows: Sequence[CrawlUrl]) -> int:
+    """Take pages of crawls in, but for those whose body is the known one; how many."""
+    return _take(f"{_CRAWLED} id = ANY(%s)", [[row.pk for row in rows]]) if rows else 0
+
+
+def take_crawl(crawl: Crawl) -> int:
+    """Take in what a crawl has fetched so far, but for what is known; how many."""
+    return _take(f"{_CRAWLED} crawl_id = %s AND state = 'crawled'", [crawl.pk])
+
+
+def take_pages(pages: Sequence[int]) -> int:
+    """Take in the stored pages of articles; how many."""
+    if not pages:
+        return 0
+    urls = dict(Page.objects.filter(id__in=pages).values_list("id", "url"))
+    statement = """
+        SELECT url, given.key, host_id, 'article', NULL::bigint, 0, NULL::uuid, id, 'text/html', 200, '', '',
+            fetched
+        FROM articles_page JOIN unnest(%s::bigint[], %s::uuid[]) AS given(page, key) ON id = page
+    """
+    return _take(statement, [list(urls), [key_of(url) for url in urls.values()]])
+
+
+def take_feeds(visits: Sequence[tuple[int, Harvest]]) -> int:
+    """Take in the documents that feeds' visits brought, each with its host; how many."""
+    found = [(host, visit, visit.crawled) for host, visit in visits if visit.crawled and visit.crawled.digest]
+    if not found:
+        return 0
+    keep_bodies([page for _, _, page in found])
+    rows = [
+        (
+            visit.final_url or visit.url,
+            key_of(visit.final_url or visit.url),
+            host,
+            uuid.UUID(page.digest),
+            page.content_type,
+            visit.status,
+            visit.etag[:1000],
+            visit.last_modified[:1000],
+            datetime.fromtimestamp(visit.at, UTC),
+        )
+        for host, visit, page in found
+    ]
+    statement = """
+        SELECT url, key, host, 'feed', NULL::bigint, 0, body, NULL::bigint, type, status, etag,
+            modified, at
+        FROM unnest(
+            %s::text[], %s::uuid[], %s::bigint[], %s::uuid[], %s::text[], %s::int[], %s::text[], %s::text[],
+            %s::timestamptz[]
+        ) AS given(url, key, host, body, type, status, etag, modified, at)
+    """
+    return _take(statement, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _take(select: str, parameters: Sequence[Any]) -> int:
+    """Insert or renew documents from columns in the order below, but for those whose content is known."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            INSERT INTO pipeline_document AS kept (
+                url, key, host_id, source, crawl_id, depth, body_id, page_id, content_type, status, etag,
+                last_modified, fetched, state, type, reason, sha256, transformer, notes, triples, quads,
+                version, links, failed_phase, failure, detail, attempts
+            )
+            SELECT DISTINCT ON (key) given.*, 'fetched', '', '', '', '', '{{}}', '', 0, 0, 0, '', '', '', 0
+            FROM ({select}) AS given(
+                url, key, host_id, source, crawl_id, depth, body_id, page_id, content_type, status, etag,
+                last_modified, fetched
+            ) ORDER BY key, fetched DESC
+            ON CONFLICT (key) DO UPDATE SET
+                source = EXCLUDED.source, crawl_id = EXCLUDED.crawl_id, depth = EXCLUDED.depth,
+                body_id = EXCLUDED.body_id, page_id = EXCLUDED.page_id, content_type = EXCLUDED.content_type,
+                status = EXCLUDED.status, etag = EXCLUDED.etag, last_modified = EXCLUDED.last_modified,
+                fetched = EXCLUDED.fetched, state = 'fetched', lease = NULL, leased_until = NULL,
+                attempts = 0, failed_phase = '', failure = '', detail = '', triples = '', changed = now()
+            WHERE kept.body_id IS DISTINCT FROM EXCLUDED.body_id
+                OR kept.page_id IS DISTINCT FROM EXCLUDED.page_id
+                OR kept.content_type IS DISTINCT FROM EXCLUDED.content_type
+            """,  # noqa: S608 - one of the selections written above
+            parameters,
+        )
+        return int(cursor.rowcount)
+
+
+@transaction.atomic
+def lease(phase: str, now: datetime, documents: QuerySet[Document] | None = None) -> list[Document]:
+    """Put the next batch of a phase under a lease; empty when nothing waits or enough of it is out.
+
+    One that was lost with its worker goes alone the next time, so that it takes no others along.
+    """
+    every = Document.objects.all() if documents is None else documents
+    waiting = every.filter(state=WAITING_FOR[phase], lease__isnull=True)
+    rows = list(waiting.select_for_update(skip_locked=True).order_by("attempts", "id")[: BATCH[phase]])
+    tried = [row for row in rows if row.attempts]
+    if tried:
+        rows = [row for row in rows if not row.attempts] or tried[:1]
+    key = uuid.uuid4()
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    Document.objects.filter(id__in=[row.pk for row in rows]).update(lease=key, leased_until=until)
+    for row in rows:
+        row.lease, row.leased_until = key, until
+    return rows
+
+
+def out(phase: str) -> int:
+    """How many batches of a phase are out."""
+    leased = Document.objects.filter(lease__isnull=False, state=WAITING_FOR[phase])
+    return leased.order_by().values("lease").distinct().count()
+
+
+def work(phase: str, rows: Sequence[Document]) -> list[Work]:
+    """Messages for detect or transform, each of bounded size; rows of one lease."""
+    if not rows:
+        return []
+    bodies = _bodies(rows)
+    batches: list[list[Task]] = [[]]
+    size = 0
+    for row in rows:
+        body = bodies.get(row.pk, b"")
+        body = body[:HEAD] if phase == "detect" else body
+        if size + len(body) > BATCH_BYTES and batches[-1]:
+            batches.append([])
+            size = 0
+        size += len(body)
+        batches[-1].append(Task(row.pk, row.url, body, row.content_type, row.type))
+    expires = rows[0].leased_until.timestamp() if rows[0].leased_until else 0.0
+    sheets = _sheets() if phase == "transform" else ()
+    return [
+        Work(
+            phase,
+            str(rows[0].lease),
+            tuple(batch),
+            expires,
+            hash_mail=settings.PIPELINE_HASH_MAIL,
+            rdfa=settings.PIPELINE_RDFA,
+            sheets=sheets,
+        )
+        for batch in batches
+    ]
+
+
+def _sheets() -> tuple[Sheet, ...]:
+    enabled = Stylesheet.objects.filter(enabled=True)
+    return tuple(Sheet(one.name, one.content, tuple(one.types), one.pattern, one.grddl) for one in enabled)
+
+
+def _bodies(rows: Sequence[Document]) -> dict[int, bytes]:
+    stored = Document.objects.filter(id__in=[row.pk for row in rows])
+    return {
+        key: zlib.decompressobj().decompress(bytes(content or html), UNPACKED_BYTES)
+        for key, content, html in stored.values_list("id", "body__content", "page__html")
+        if content or html
+    }
+
+
+@transaction.atomic
+def settle(done: Done) -> int:
+    """Write down what detect or transform made of documents still under its lease; how many."""
+    outcomes = {outcome.id: outcome for outcome in done.outcomes}
+    rows = Document.objects.select_for_update().filter(id__in=outcomes, lease=uuid.UUID(done.lease))
+    settled = [_settled(row, outcomes[row.pk], done.phase) for row in rows.order_by("id")]
+    update_rows(Document, settled, _CHANGED)
+    note(done.phase, done.worker, [outcomes[row.pk] for row in settled])
+    return len(settled)
+
+
+_CHANGED = [
+    "state", "type", "reason", "sha256", "transformer", "notes", "triples", "failed_phase", "failure",
+    "detail", "attempts", "lease", "leased_until", "changed",
+]  # fmt: skip
+
+
+def _settled(row: Document, outcome: Outcome, phase: str) -> Document:
+    row.lease = row.leased_until = None
+    row.changed = datetime.now(UTC)
+    row.attempts = 0
+    row.type, row.reason = outcome.type or row.type, outcome.reason or row.reason
+    if outcome.failure:
+        return bury(row, phase, outcome.failure, outcome.detail)
+    row.state = NEXT[phase]
+    row.failed_phase = row.failure = row.detail = ""
+    if phase == "transform":
+        row.sha256, row.transformer, row.notes = outcome.sha256, outcome.transformer, list(outcome.notes)
+        row.triples = outcome.triples
+    return row
+
+
+def bury(row: Document, phase: str, failure: str, detail: str) -> Document:
+    """Make it a dead letter; not saved."""
+    row.state, row.failed_phase = State.DEAD, phase
+    row.failure, row.detail = failure[:20], detail[:1000]
+    row.triples = b""
+    return row
+
+
+def resend(documents: QuerySet[Document]) -> int:
+    """Send dead letters through from the beginning; how many."""
+    dead = documents.filter(state=State.DEAD)
+    return dead.update(
+        state=State.FETCHED, attempts=0, failed_phase="", failure="", detail="", lease=None, leased_until=None
+    )
+
+
+def sweep(now: datetime) -> int:
+    """Free what was lost with its worker; after some attempts it is a dead letter. How many."""
+    with transaction.atomic():
+        lost = list(Document.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)[:1000])
+        for row in lost:
+            phase = next(phase for phase, state in WAITING_FOR.items() if state == row.state)
+            row.lease = row.leased_until = None
+            row.attempts += 1
+            if row.attempts >= MOST_ATTEMPTS:
+                bury(row, phase, "lost", f"its worker ended {row.attempts} times while it was there")
+        update_rows(Document, lost, _CHANGED)
+    return len(lost)
+
+
+def note(phase: str, worker: str, outcomes: Iterable[Outcome]) -> None:
+    """Add to the figures of this minute."""
+    seen = list(outcomes)
+    if not seen:
+        return
+    minute = datetime.now(UTC).replace(second=0, microsecond=0)
+    figure, _ = PhaseFigure.objects.get_or_create(phase=phase, worker=worker[:100], minute=minute)
+    PhaseFigure.objects.filter(pk=figure.pk).update(
+        documents=F("documents") + len(seen),
+        failures=F("failures") + sum(1 for one in seen if one.failure),
+        seconds=F("seconds") + sum(one.seconds for one in seen),
+    )
+
+
+def queues() -> dict[str, int]:
+    """How many documents wait for each phase, and how many are dead letters."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT state, count(*) FROM pipeline_document WHERE state NOT IN ('done') GROUP BY state"
+        )
+        counts = Counter(dict(cursor.fetchall()))
+    return {phase: counts[state.value] for phase, state in WAITING_FOR.items()} | {"dead": counts["dead"]}
+
+
+def key_of(url: str) -> uuid.UUID:
+    """The key under which a URL's document is stored."""
+    return digest(url)

@@ -1,0 +1,86 @@
+"""Graphs as files: N-Quads, TriG or JSON-LD of a document, a site, a feed or a day."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+import pyoxigraph
+from django.db.models import QuerySet
+
+from articles.models import Page
+from crawler.pipeline.documents import key_of
+from crawler.pipeline.index import context_of
+from crawler.pipeline.models import Document
+from crawler.pipeline.oxigraph import quad
+from crawler.pipeline.store import quads
+from feeds.models import Feed
+
+MOST_OF_GRAPH = 1_000_000
+
+
+class ExportError(ValueError):
+    """A selection that makes no sense, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A format of files."""
+
+    media_type: str
+    format: pyoxigraph.RdfFormat
+
+
+FORMS = {
+    "nq": Form("application/n-quads", pyoxigraph.RdfFormat.N_QUADS),
+    "trig": Form("application/trig", pyoxigraph.RdfFormat.TRIG),
+    "jsonld": Form("application/ld+json", pyoxigraph.RdfFormat.JSON_LD),
+}
+
+
+def chosen(asked: Mapping[str, str]) -> QuerySet[Document]:
+    """Documents by `url`, `host`, `feed` (its number) or `day` (ISO), one of them. Raises ExportError."""
+    documents = Document.objects.filter(quads__gt=0).order_by("id")
+    if asked.get("url"):
+        return documents.filter(key=key_of(asked["url"]))
+    if asked.get("host"):
+        return documents.filter(host__name=asked["host"])
+    if asked.get("feed"):
+        return documents.filter(key__in=_of_feed(asked["feed"]))
+    if asked.get("day"):
+        try:
+            return documents.filter(fetched__date=date.fromisoformat(asked["day"]))
+        except ValueError as error:
+            raise ExportError(f"day: {error}") from error
+    raise ExportError("name a url, a host, a feed or a day")
+
+
+def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
+    """The file's bytes, a graph at a time."""
+    many = form.format == pyoxigraph.RdfFormat.JSON_LD
+    first = True
+    if many:
+        yield b"["
+    for row in documents.only("url").iterator(chunk_size=500):
+        graph = quads(context=context_of(row), most=MOST_OF_GRAPH)
+        text = pyoxigraph.serialize(map(quad, graph), format=form.format) or b""
+        if many:
+            inner = text.strip().removeprefix(b"[").removesuffix(b"]").strip()
+            if inner:
+                yield inner if first else b",\n" + inner
+                first = False
+        else:
+            yield text
+    if many:
+        yield b"]\n"
+
+
+def _of_feed(number: str) -> list[uuid.UUID]:
+    """Keys of a feed's document and of its articles' pages."""
+    feed = Feed.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 10 else None
+    if feed is None:
+        raise ExportError(f"there is no feed {number[:20]}")
+    pages = Page.objects.filter(articles__feed=feed).values_list("url", flat=True).distinct()
+    return [key_of(feed.url), *map(key_of, pages)]

@@ -1,0 +1,156 @@
+"""The extract phase: the graph itself names the next addresses, and filters say which of them are wanted."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import regex
+from django.db import connection, transaction
+from django.db.models import F
+
+from crawler.frontier.admission import Found, admit
+from crawler.frontier.budgets import without_session
+from crawler.frontier.domains import host_of, registrable_domain
+from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.http.urls import BadUrl, canonical_url
+from crawler.pipeline.documents import State, note
+from crawler.pipeline.index import context_of
+from crawler.pipeline.messages import Outcome
+from crawler.pipeline.models import Document, LinkQuery, UriFilter
+from crawler.pipeline.terms import Kind, iri
+from crawler.rows import update_rows
+
+MOST_OF_DOCUMENT = 2_000
+FILTER_SECONDS = 0.05
+
+
+class FilterError(ValueError):
+    """A filter that is no regular expression, with the reason."""
+
+
+@dataclass(slots=True)
+class Extracted:
+    """Addresses of some documents with the best weight they were found with, and how often what hit."""
+
+    found: dict[int, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    queries: Counter[int] = field(default_factory=Counter)
+    filters: Counter[int] = field(default_factory=Counter)
+    denied: int = 0
+
+
+def checked_pattern(pattern: str) -> str:
+    """The pattern, if it is a regular expression. Raises FilterError."""
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        raise FilterError(f"{pattern!r}: {error}") from error
+    return pattern
+
+
+def extracted(
+    contexts: dict[int, int], queries: Sequence[LinkQuery], filters: Sequence[UriFilter]
+) -> Extracted:
+    """What the queries find in these graphs, `contexts` by document: a dry run, nothing is queued."""
+    answer = Extracted()
+    of_predicate: dict[int, list[LinkQuery]] = defaultdict(list)
+    for query in queries:
+        for name in query.predicates:
+            of_predicate[iri(name).key()].append(query)
+    documents = {context: document for document, context in contexts.items()}
+    rules = [(regex.compile(one.pattern), one) for one in filters]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT DISTINCT quad.c, quad.p, term.value FROM pipeline_quad AS quad
+            JOIN pipeline_term AS term ON term.id = quad.o
+            WHERE quad.c = ANY(%s) AND quad.p = ANY(%s) AND term.kind = %s
+            """,
+            [list(documents), list(of_predicate), int(Kind.IRI)],
+        )
+        rows = cursor.fetchall()
+    for context, predicate, value in rows:
+        found = answer.found[documents[context]]
+        for query in of_predicate[predicate]:
+            answer.queries[query.pk] += 1
+        address = _address(value)
+        if not address or (address not in found and len(found) >= MOST_OF_DOCUMENT):
+            continue
+        if not _wanted(address, rules, answer):
+            answer.denied += 1
+            continue
+        weight = max(query.weight for query in of_predicate[predicate])
+        found[address] = max(weight, found.get(address, 0.0))
+    return answer
+
+
+@transaction.atomic
+def extract(lease: uuid.UUID, worker: str) -> int:
+    """Take addresses from the graphs under this lease into their crawls; how many documents."""
+    began = time.perf_counter()
+    rows = list(Document.objects.select_for_update().filter(lease=lease, state=State.INDEXED).order_by("id"))
+    answer = extracted(
+        {row.pk: context_of(row).key() for row in rows},
+        list(LinkQuery.objects.filter(enabled=True)),
+        list(UriFilter.objects.filter(enabled=True)),
+    )
+    _feed(rows, answer)
+    now = datetime.now(UTC)
+    for row in rows:
+        row.links = len(answer.found.get(row.pk, ()))
+        row.state, row.lease, row.leased_until, row.attempts, row.changed = State.DONE, None, None, 0, now
+    update_rows(Document, rows, ["links", "state", "lease", "leased_until", "attempts", "changed"])
+    for model, hits in ((LinkQuery, answer.queries), (UriFilter, answer.filters)):
+        for key, count in sorted(hits.items()):
+            model.objects.filter(pk=key).update(hits=F("hits") + count)
+    each = (time.perf_counter() - began) / max(len(rows), 1)
+    note("extract", worker, [Outcome(row.pk, seconds=each) for row in rows])
+    return len(rows)
+
+
+def _feed(rows: Sequence[Document], answer: Extracted) -> None:
+    """Queue what was found in the crawls that still run and want it."""
+    by_crawl: dict[int, list[Document]] = defaultdict(list)
+    for row in rows:
+        if row.crawl_id is not None:
+            by_crawl[row.crawl_id].append(row)
+    for key, documents in sorted(by_crawl.items()):
+        crawl = Crawl.objects.select_for_update().running().filter(pk=key, into_graph=True).first()
+        if crawl is None:
+            continue
+        found = [
+            Found(address, _link(row.url, address), weight, row.depth + 1)
+            for row in documents
+            for address, weight in sorted(answer.found.get(row.pk, {}).items(), key=lambda one: -one[1])
+        ]
+        admit(crawl, found, datetime.now(UTC))
+
+
+def _link(page: str, address: str) -> str:
+    own = registrable_domain(host_of(page)) == registrable_domain(host_of(address))
+    return (CrawlUrl.Link.INTRA if own else CrawlUrl.Link.INTER).value
+
+
+def _address(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        return ""
+    try:
+        return without_session(canonical_url(value))
+    except BadUrl:
+        return ""
+
+
+def _wanted(address: str, rules: Sequence[tuple[regex.Pattern[str], UriFilter]], answer: Extracted) -> bool:
+    for pattern, rule in rules:
+        try:
+            hit = pattern.search(address, timeout=FILTER_SECONDS)
+        except TimeoutError:
+            continue
+        if hit:
+            answer.filters[rule.pk] += 1
+            return rule.allow
+    return True

@@ -1,0 +1,14 @@
+"""Addresses of the pages about the graph."""
+
+from django.urls import path
+
+from crawler.pipeline import views
+from crawler.pipeline.sparql.endpoint import SparqlView
+
+urlpatterns = [
+    path("", views.graph, name="graph"),
+    path("entity/", views.entity_page, name="graph-entity"),
+    path("query/", views.query_page, name="graph-query"),
+    path("sparql", SparqlView.as_view(), name="sparql"),
+    path("export.<str:form>", views.export, name="graph-export"),
+]

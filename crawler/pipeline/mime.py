@@ -1,0 +1,163 @@
+"""MIME types as the WHATWG MIME Sniffing standard parses them, and its tables of first bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+RESOURCE_HEADER = 1445
+"""Bytes at the beginning of a document that sniffing looks at."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_QUOTABLE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_SPACE = "\t\n\r "
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+
+_MAGIC: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"%PDF-", "application/pdf"),
+    (0, b"%!PS-Adobe-", "application/postscript"),
+    (0, b"\x00\x00\x01\x00", "image/x-icon"),
+    (0, b"\x00\x00\x02\x00", "image/x-icon"),
+    (0, b"BM", "image/bmp"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"OggS\x00", "application/ogg"),
+    (0, b"MThd\x00\x00\x00\x06", "audio/midi"),
+    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
+    (4, b"ftyp", "video/mp4"),
+    (0, b"\x1f\x8b\x08", "application/x-gzip"),
+    (0, b"PK\x03\x04", "application/zip"),
+    (0, b"Rar \x1a\x07\x00", "application/x-rar-compressed"),
+    (0, b"Rar!\x1a\x07", "application/x-rar-compressed"),
+    (0, b"wOFF", "font/woff"),
+    (0, b"wOF2", "font/woff2"),
+    (0, b"OTTO", "font/otf"),
+    (0, b"ttcf", "font/collection"),
+    (0, b"\x00\x01\x00\x00", "font/ttf"),
+)
+_CONTAINERS = {
+    (b"RIFF", b"WEBPVP"): "image/webp",
+    (b"RIFF", b"WAVE"): "audio/wave",
+    (b"RIFF", b"AVI "): "video/avi",
+    (b"FORM", b"AIFF"): "audio/aiff",
+}
+_HTML_TAGS = (
+    b"<!DOCTYPE HTML", b"<HTML", b"<HEAD", b"<SCRIPT", b"<IFRAME", b"<H1", b"<DIV", b"<FONT", b"<TABLE",
+    b"<A", b"<STYLE", b"<TITLE", b"<B", b"<BODY", b"<BR", b"<P",
+)  # fmt: skip
+_MARKS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
+
+
+@dataclass(frozen=True, slots=True)
+class MimeType:
+    """A MIME type: `essence` in lower case without parameters, and these by name."""
+
+    essence: str
+    parameters: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_xml(self) -> bool:
+        """`text/xml`, `application/xml` or `...+xml`."""
+        return self.essence.endswith("+xml") or self.essence in {"text/xml", "application/xml"}
+
+
+def parse_mime_type(text: str) -> MimeType | None:
+    """A MIME type by section 4.4 of the standard; None for what is none. Parameters: the first one counts."""
+    text = text.strip(_SPACE)
+    kind, slash, rest = text.partition("/")
+    subtype, _, parameters = rest.partition(";")
+    subtype = subtype.rstrip(_SPACE)
+    if not slash or not _TOKEN.fullmatch(kind) or not _TOKEN.fullmatch(subtype):
+        return None
+    return MimeType(f"{kind}/{subtype}".lower(), _parameters(parameters))
+
+
+def _parameters(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        while at < len(text) and text[at] in _SPACE:
+            at += 1
+        begin = at
+        while at < len(text) and text[at] not in ";=":
+            at += 1
+        name = text[begin:at].lower()
+        if at < len(text) and text[at] == ";":
+            at += 1
+            continue
+        at += 1
+        if at >= len(text):
+            break
+        if text[at] == '"':
+            value, at = _quoted(text, at + 1)
+            at = _behind(text, at)
+        else:
+            begin, at = at, _behind(text, at)
+            value = text[begin : at - 1 if at <= len(text) and text[at - 1] == ";" else at].rstrip(_SPACE)
+            if not value:
+                continue
+        if name not in found and _TOKEN.fullmatch(name) and _QUOTABLE.fullmatch(value):
+            found[name] = value
+    return found
+
+
+def _behind(text: str, at: int) -> int:
+    """The place behind the next semicolon."""
+    end = text.find(";", at)
+    return len(text) if end < 0 else end + 1
+
+
+def _quoted(text: str, at: int) -> tuple[str, int]:
+    """A quoted string whose opening quote is passed, and the place behind it."""
+    value = ""
+    while at < len(text):
+        sign = text[at]
+        at += 1
+        if sign == '"':
+            break
+        if sign == "\\" and at < len(text):
+            sign = text[at]
+            at += 1
+        value += sign
+    return value, at
+
+
+def sniffed(body: bytes) -> str:
+    """The type that the first bytes tell: `text/html`, `text/xml`, `text/plain` or a binary format.
+
+    Section 7.1 of the standard, scripts included; `application/octet-stream` for other binary data.
+    """
+    head = body[:RESOURCE_HEADER]
+    lead = head.lstrip(b"\t\n\x0c\r ")
+    if is_html(lead):
+        return "text/html"
+    if lead.startswith(b"<?xml"):
+        return "text/xml"
+    return binary_type(head) or "text/plain"
+
+
+def is_html(lead: bytes) -> bool:
+    """Whether it begins with one of the standard's HTML tags, or a comment."""
+    if lead.startswith(b"<!--"):
+        return True
+    for tag in _HTML_TAGS:
+        size = len(tag)
+        if lead[:size].upper() == tag and lead[size : size + 1] in {b" ", b">"}:
+            return True
+    return False
+
+
+def binary_type(head: bytes) -> str:
+    """The binary format of these first bytes; empty for text."""
+    if head.startswith(_MARKS):
+        return ""
+    container = _CONTAINERS.get((head[:4], head[8:12])) or _CONTAINERS.get((head[:4], head[8:14]))
+    if container:
+        return container
+    for at, mark, name in _MAGIC:
+        if head.startswith(mark, at):
+            return name
+    return "application/octet-stream" if _BINARY.search(head) else ""

@@ -1,0 +1,230 @@
+"""Documents on their way through the pipeline, the graph that they become, and what is asked of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import regex
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from crawler.frontier.models import Body, Crawl
+from crawler.models import Host
+
+_XML = "http://www.w3.org/1999/XSL/Transform"
+
+
+class Document(models.Model):
+    """The latest representation of a URL, and the phase that it has reached."""
+
+    class State(models.TextChoices):
+        FETCHED = "fetched", "waits for detect"
+        DETECTED = "detected", "waits for transform"
+        TRANSFORMED = "transformed", "waits for index"
+        INDEXED = "indexed", "waits for extract"
+        DONE = "done", "through"
+        DEAD = "dead", "dead letter"
+
+    class Source(models.TextChoices):
+        CRAWL = "crawl", "a crawl"
+        ADDRESS = "address", "an address given by hand"
+        FEED = "feed", "a feed"
+        ARTICLE = "article", "an article's page"
+
+    url = models.TextField()
+    key = models.UUIDField(unique=True, editable=False)
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="+")
+    source = models.CharField(max_length=7, choices=Source)
+    crawl = models.ForeignKey(Crawl, null=True, on_delete=models.SET_NULL, related_name="documents")
+    depth = models.PositiveSmallIntegerField(default=0)
+    body = models.ForeignKey(
+        Body, null=True, on_delete=models.PROTECT, related_name="documents", db_constraint=False
+    )
+    page = models.ForeignKey(
+        "articles.Page", null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
+    )
+    content_type = models.CharField(max_length=200, blank=True)
+    status = models.PositiveSmallIntegerField(default=200)
+    etag = models.TextField(blank=True)
+    last_modified = models.TextField(blank=True)
+    fetched = models.DateTimeField()
+
+    state = models.CharField(max_length=11, choices=State, default=State.FETCHED)
+    type = models.CharField(max_length=12, blank=True)
+    reason = models.TextField(blank=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    transformer = models.CharField(max_length=100, blank=True)
+    notes = ArrayField(models.TextField(), default=list, blank=True)
+    triples = models.BinaryField(default=b"", help_text="zlib of N-Triples, until they are indexed.")
+    quads = models.PositiveIntegerField(default=0)
+    version = models.PositiveIntegerField(default=0, help_text="How often its graph has changed.")
+    links = models.PositiveIntegerField(default=0, help_text="URLs that extract took from its graph.")
+
+    failed_phase = models.CharField(max_length=9, blank=True)
+    failure = models.CharField(max_length=20, blank=True)
+    detail = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Of the phase that it waits for.")
+    lease = models.UUIDField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    changed = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(
+                fields=["state", "attempts", "id"], name="document_waiting",
+                condition=Q(lease__isnull=True) & ~Q(state__in=["done", "dead"]),
+            ),
+            models.Index(fields=["lease"], name="document_lease", condition=Q(lease__isnull=False)),
+            models.Index(fields=["state", "-id"], name="document_state"),
+            models.Index(fields=["failed_phase", "failure"], name="document_dead", condition=Q(state="dead")),
+            models.Index(fields=["fetched"], name="document_fetched"),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class PhaseFigure(models.Model):
+    """What one worker did in one phase within one minute."""
+
+    phase = models.CharField(max_length=9)
+    worker = models.CharField(max_length=100)
+    minute = models.DateTimeField()
+    documents = models.PositiveIntegerField(default=0)
+    failures = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0.0, help_text="Of work, not of waiting.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["phase", "worker", "minute"], name="phase_figure_once")
+        ]
+        indexes = [models.Index(fields=["minute"], name="phase_figure_minute")]
+
+    def __str__(self) -> str:
+        return f"{self.phase} by {self.worker} at {self.minute:%Y-%m-%d %H:%M}"
+
+
+class GraphChange(models.Model):
+    """A graph that was put in or changed, or only its origin: the log that replicas follow."""
+
+    context = models.BigIntegerField(help_text="Key of the graph's name.")
+    url = models.TextField()
+    version = models.PositiveIntegerField()
+    at = models.DateTimeField(db_default=Now())
+    added = models.PositiveIntegerField()
+    removed = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["context", "-id"], name="graph_change_context")]
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.added} in, {self.removed} out"
+
+
+class LinkQuery(models.Model):
+    """What extract looks for: addresses behind these predicates, the heavier first."""
+
+    name = models.CharField(max_length=100, unique=True)
+    predicates = ArrayField(models.TextField(), help_text="IRIs of predicates whose objects are followed.")
+    weight = models.FloatField(default=0.5, help_text="From 0 to 1: the score in a crawl's queue.")
+    enabled = models.BooleanField(default=True)
+    hits = models.BigIntegerField(default=0, editable=False)
+
+    class Meta:
+        verbose_name_plural = "link queries"
+        ordering = ["-weight", "name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def sparql(self) -> str:
+        """The same question in SPARQL."""
+        names = "\n    ".join(f"<{predicate}>" for predicate in self.predicates)
+        return (
+            "SELECT ?address WHERE {\n"
+            f"  VALUES ?predicate {{\n    {names}\n  }}\n"
+            "  GRAPH ?document { ?subject ?predicate ?address }\n"
+            "}"
+        )
+
+
+class UriFilter(models.Model):
+    """A rule on addresses that extract found: the first that matches says yes or no; none says yes."""
+
+    pattern = models.CharField(max_length=500, help_text="A regular expression, looked for in the address.")
+    allow = models.BooleanField(default=False)
+    position = models.PositiveSmallIntegerField(default=0)
+    enabled = models.BooleanField(default=True)
+    hits = models.BigIntegerField(default=0, editable=False)
+
+    class Meta:
+        ordering = ["position", "id"]
+
+    def __str__(self) -> str:
+        return f"{'allow' if self.allow else 'deny'} {self.pattern}"
+
+
+class Stylesheet(models.Model):
+    """An XSLT 1.0 stylesheet that turns documents into RDF/XML, beside our own; it gets a parameter `url`."""
+
+    name = models.CharField(max_length=100, unique=True)
+    types = ArrayField(
+        models.CharField(max_length=12), default=list, blank=True,
+        help_text="Types of documents, such as html, xml or rss-2.0; empty: all.",
+    )  # fmt: skip
+    pattern = models.CharField(
+        max_length=500, blank=True, help_text="A regular expression on the address; empty: every address."
+    )
+    grddl = models.CharField(
+        max_length=500, blank=True,
+        help_text="Its own address: then only for documents that name it as their transformation (GRDDL).",
+    )  # fmt: skip
+    content = models.TextField(help_text="The stylesheet. It reaches no file and no network.")
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Refuse what is no XML, and what is no regular expression."""
+        try:
+            check_sheet(self.content, self.pattern)
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+
+
+class StoredTerm(models.Model):
+    """A term under its key; made and read in SQL (crawler/pipeline/store.py)."""
+
+    id = models.BigIntegerField(primary_key=True)
+    mark = models.IntegerField()
+    kind = models.PositiveSmallIntegerField()
+    lang = models.TextField()
+    datatype = models.TextField()
+    value = models.TextField()
+    words: Any = models.TextField()
+
+    class Meta:
+        managed = False
+        db_table = "pipeline_term"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def check_sheet(content: str, pattern: str) -> None:
+    """Raises ValueError for what is no stylesheet by its looks, and for what is no regular expression."""
+    if _XML not in content:
+        raise ValueError("this is no XSLT stylesheet: its namespace is missing")
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"{pattern!r}: {error}") from error

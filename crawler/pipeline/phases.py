@@ -1,0 +1,60 @@
+"""The phases that touch bytes of the web, on batches: detect and transform, without a database.
+
+A phase takes documents and gives an outcome for each; `settle` (documents.py) writes it down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from crawler.pipeline.detect import BINARY, EMPTY, detect
+from crawler.pipeline.messages import Done, Outcome, Task, Work
+from crawler.pipeline.transform import Document, TransformError, transform
+
+
+def run(work: Work, worker: str) -> Done:
+    """Do the batch; no document's failure reaches another."""
+    one: Callable[[Task], Outcome] = (
+        _detected if work.phase == "detect" else lambda task: _transformed(task, work)
+    )
+    return Done(work.phase, work.lease, worker, tuple(_timed(one, task) for task in work.tasks))
+
+
+def _timed(phase: Callable[[Task], Outcome], task: Task) -> Outcome:
+    began = time.perf_counter()
+    try:
+        outcome = phase(task)
+    except TransformError as error:
+        outcome = Outcome(task.id, error.kind, error.detail[:1000])
+    except (ValueError, RecursionError, MemoryError, LookupError, TypeError, AttributeError) as error:
+        # A fault of ours on bytes of theirs: named, so that it can be found, and kept to its document.
+        outcome = Outcome(task.id, "error", f"{type(error).__name__}: {error}"[:1000])
+    return replace(outcome, seconds=time.perf_counter() - began)
+
+
+def _detected(task: Task) -> Outcome:
+    verdict = detect(task.body, task.content_type, task.url)
+    if verdict.type in {BINARY, EMPTY}:
+        return Outcome(task.id, "unsupported-type", verdict.reason, type=verdict.type, reason=verdict.reason)
+    return Outcome(task.id, type=verdict.type, reason=verdict.reason)
+
+
+def _transformed(task: Task, work: Work) -> Outcome:
+    document = Document(task.url, task.type, task.body, task.content_type)
+    found = transform(document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets)
+    return Outcome(
+        task.id,
+        sha256=hashlib.sha256(task.body).hexdigest(),
+        transformer=found.transformer,
+        notes=_short(found.notes),
+        count=found.count,
+        triples=zlib.compress(found.triples.encode(), 1),
+    )
+
+
+def _short(notes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(note[:300] for note in notes[:20])

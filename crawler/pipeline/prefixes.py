@@ -1,0 +1,29 @@
+"""Short names of vocabularies, for people; prefix.cc's where it has one."""
+
+from __future__ import annotations
+
+PREFIXES = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "dct": "http://purl.org/dc/terms/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "sioc": "http://rdfs.org/sioc/ns#",
+    "schema": "http://schema.org/",
+    "rss": "http://purl.org/rss/1.0/",
+    "content": "http://purl.org/rss/1.0/modules/content/",
+    "xhv": "http://www.w3.org/1999/xhtml/vocab#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "freshet": "urn:freshet:",
+}
+_LONGEST_FIRST = sorted(PREFIXES.items(), key=lambda one: -len(one[1]))
+
+
+def compact(iri: str) -> str:
+    """`dct:title` for an IRI of a known vocabulary; others as they are."""
+    for prefix, space in _LONGEST_FIRST:
+        if iri.startswith(space) and iri != space:
+            return f"{prefix}:{iri[len(space) :]}"
+    return iri

@@ -1,0 +1,111 @@
+"""Documents, phases, rules and quads as the API shows and takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from crawler.pipeline.extract import FilterError, checked_pattern
+from crawler.pipeline.models import Document, LinkQuery, Stylesheet, UriFilter, check_sheet
+
+
+class DocumentSerializer(serializers.ModelSerializer[Document]):
+    """A document and the phase that it has reached."""
+
+    class Meta:
+        model = Document
+        fields = [
+            "id", "url", "source", "crawl", "content_type", "status", "fetched", "state", "type", "reason",
+            "sha256", "transformer", "notes", "quads", "version", "links", "failed_phase", "failure",
+            "detail", "attempts", "changed",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class AgainSerializer(serializers.Serializer[Any]):
+    """Which dead letters to send again; all without either."""
+
+    failed_phase = serializers.CharField(required=False)
+    failure = serializers.CharField(required=False)
+
+
+class SentSerializer(serializers.Serializer[Any]):
+    """How many were sent again."""
+
+    sent = serializers.IntegerField()
+
+
+class PhaseSerializer(serializers.Serializer[Any]):
+    """What a phase has done, and what waits for it."""
+
+    phase = serializers.CharField()
+    documents = serializers.IntegerField()
+    failures = serializers.IntegerField()
+    seconds = serializers.FloatField()
+    pages_per_second = serializers.FloatField(allow_null=True)
+    paper_pages_per_second = serializers.FloatField()
+    waiting = serializers.IntegerField()
+
+
+class LinkQuerySerializer(serializers.ModelSerializer[LinkQuery]):
+    """What extract looks for."""
+
+    sparql = serializers.CharField(read_only=True)
+    weight = serializers.FloatField(min_value=0, max_value=1, default=0.5)
+
+    class Meta:
+        model = LinkQuery
+        fields = ["id", "name", "predicates", "weight", "enabled", "hits", "sparql"]
+        read_only_fields = ["id", "hits", "sparql"]
+
+
+class UriFilterSerializer(serializers.ModelSerializer[UriFilter]):
+    """A rule on addresses."""
+
+    class Meta:
+        model = UriFilter
+        fields = ["id", "pattern", "allow", "position", "enabled", "hits"]
+        read_only_fields = ["id", "hits"]
+
+    def validate_pattern(self, pattern: str) -> str:
+        """An expression that compiles."""
+        try:
+            return checked_pattern(pattern)
+        except FilterError as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class StylesheetSerializer(serializers.ModelSerializer[Stylesheet]):
+    """A stylesheet beside our own."""
+
+    class Meta:
+        model = Stylesheet
+        fields = ["id", "name", "types", "pattern", "grddl", "content", "enabled"]
+        read_only_fields = ["id"]
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A stylesheet by its looks, and an expression that compiles."""
+        old = self.instance
+        content = attrs.get("content", old.content if old else "")
+        try:
+            check_sheet(content, attrs.get("pattern", old.pattern if old else ""))
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from error
+        return attrs
+
+
+class QuadSerializer(serializers.Serializer[Any]):
+    """A quad, each term as N-Triples spells it."""
+
+    subject = serializers.CharField(source="subject.n3")
+    predicate = serializers.CharField(source="predicate.n3")
+    object = serializers.CharField(source="object.n3")
+    context = serializers.CharField(source="context.n3")  # type: ignore[assignment]
+
+
+class HitSerializer(serializers.Serializer[Any]):
+    """A quad whose literal matched the words."""
+
+    rank = serializers.FloatField()
+    quad = QuadSerializer()

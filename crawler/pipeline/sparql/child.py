@@ -1,0 +1,90 @@
+"""One query on one snapshot, in a process that may be killed: `python -m crawler.pipeline.sparql.child`.
+
+Reads JSON {"snapshot", "query", "format", "rows", "seconds", "default_graphs", "named_graphs"} and writes a
+line of JSON {"type", "cut"} or {"error"}, then the result. Knows neither Django nor the network.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from itertools import islice
+from typing import Any
+
+import pyoxigraph
+
+MEMORY = 2_000_000_000
+RESULTS = {
+    "application/sparql-results+json": pyoxigraph.QueryResultsFormat.JSON,
+    "application/sparql-results+xml": pyoxigraph.QueryResultsFormat.XML,
+    "text/csv": pyoxigraph.QueryResultsFormat.CSV,
+    "text/tab-separated-values": pyoxigraph.QueryResultsFormat.TSV,
+}
+GRAPHS = {
+    "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,
+    "text/turtle": pyoxigraph.RdfFormat.TURTLE,
+    "application/rdf+xml": pyoxigraph.RdfFormat.RDF_XML,
+}
+
+
+def main() -> None:
+    """Answer, or say what is wrong."""
+    asked = json.load(sys.stdin.buffer)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 1))
+    try:
+        told, body = answer(asked)
+    except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
+        told, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
+    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + body)
+
+
+def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """Media type and result; a result of more rows than allowed is cut, which is told."""
+    store = pyoxigraph.Store.read_only(asked["snapshot"])
+    defaults: list[Any] = [pyoxigraph.NamedNode(name) for name in asked["default_graphs"]]
+    named: list[Any] = [pyoxigraph.NamedNode(name) for name in asked["named_graphs"]]
+    found = store.query(
+        asked["query"],
+        use_default_graph_as_union=not defaults,
+        default_graph=defaults or None,
+        named_graphs=named or None,
+    )
+    wanted, rows = asked["format"], asked["rows"]
+    if isinstance(found, pyoxigraph.QueryTriples):
+        media = wanted if wanted in GRAPHS else "application/n-triples"
+        triples = list(islice(found, rows + 1))
+        body = pyoxigraph.serialize(triples[:rows], format=GRAPHS[media])
+        return {"type": media, "cut": len(triples) > rows}, body or b""
+    media = wanted if wanted in RESULTS else "application/sparql-results+json"
+    if isinstance(found, pyoxigraph.QueryBoolean):
+        return {"type": media, "cut": False}, found.serialize(format=RESULTS[media]) or b""
+    names = [variable.value for variable in found.variables]
+    bindings = []
+    for solution in islice(found, rows + 1):
+        bound = ((name, solution[name]) for name in names)
+        bindings.append({name: _term(value) for name, value in bound if value is not None})
+    plain = {"head": {"vars": names}, "results": {"bindings": bindings[:rows]}}
+    body = json.dumps(plain).encode()
+    if media != "application/sparql-results+json":
+        again = pyoxigraph.parse_query_results(body, format=pyoxigraph.QueryResultsFormat.JSON)
+        body = again.serialize(format=RESULTS[media]) or b""
+    return {"type": media, "cut": len(bindings) > rows}, body
+
+
+def _term(value: Any) -> dict[str, str]:
+    """A term as SPARQL's JSON has it."""
+    if isinstance(value, pyoxigraph.NamedNode):
+        return {"type": "uri", "value": value.value}
+    if isinstance(value, pyoxigraph.BlankNode):
+        return {"type": "bnode", "value": value.value}
+    term = {"type": "literal", "value": value.value}
+    if value.language:
+        return term | {"xml:lang": value.language}
+    plain = value.datatype.value == "http://www.w3.org/2001/XMLSchema#string"
+    return term if plain else term | {"datatype": value.datatype.value}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The SPARQL 1.1 protocol (query operation) over the newest snapshot; reading is all it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser, FormParser
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from crawler.pipeline.sparql.child import GRAPHS, RESULTS
+from crawler.pipeline.sparql.replica import lag, snapshot
+from crawler.pipeline.sparql.run import MOST_ROWS, QueryError, QueryTooLong, ask
+
+ENCODING = "utf-8"
+
+
+class QueryParser(BaseParser):
+    """A query as the body of a request."""
+
+    media_type = "application/sparql-query"
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, str]:
+        return {"query": stream.read().decode(ENCODING, "replace")}
+
+
+class AnyAnswer(BaseContentNegotiation):
+    """Which format is wanted is for the query's kind to say: see `wanted`."""
+
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
+        kind = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == kind), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        first = next(iter(renderers))
+        return first, first.media_type
+
+
+class SparqlView(APIView):
+    """Queries by GET, by POST of a form, and by POST of the query itself."""
+
+    parser_classes = [QueryParser, FormParser]
+    renderer_classes = [JSONRenderer]
+    content_negotiation_class = AnyAnswer
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse | Response:
+        """Answer ?query=."""
+        return _answered(request, request.query_params.get("query", ""))
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request) -> HttpResponse | Response:
+        """Answer the query in the body."""
+        said: Any = request.data
+        if "update" in said:
+            return Response({"error": "this endpoint only reads"}, status=403)
+        return _answered(request, said.get("query", ""))
+
+
+def wanted(accept: str) -> str:
+    """The first media type of an Accept header that is known; JSON results where none is."""
+    weighed = []
+    for place, part in enumerate(accept.split(",")):
+        name, *parameters = (word.strip().lower() for word in part.split(";"))
+        quality = next((word[2:] for word in parameters if word.startswith("q=")), "1")
+        try:
+            weighed.append((-float(quality), place, name))
+        except ValueError:
+            continue
+    known = RESULTS.keys() | GRAPHS.keys()
+    return next((name for _, _, name in sorted(weighed) if name in known), "application/sparql-results+json")
+
+
+def _answered(request: Request, query: str) -> HttpResponse | Response:
+    if not query.strip():
+        return Response({"error": "send a query"}, status=400)
+    newest = snapshot()
+    if newest is None:
+        return Response({"error": "there is no snapshot yet: is the replica running?"}, status=503)
+    path, state = newest
+    asked = request.query_params
+    try:
+        answer = ask(
+            path,
+            query,
+            wanted(request.headers.get("Accept", "")),
+            default_graphs=asked.getlist("default-graph-uri"),
+            named_graphs=asked.getlist("named-graph-uri"),
+        )
+    except QueryTooLong as error:
+        return Response({"error": str(error)}, status=503)
+    except QueryError as error:
+        return Response({"error": str(error)}, status=400)
+    response = HttpResponse(answer.body, content_type=f"{answer.type}; charset={ENCODING}")
+    response.headers["Freshet-Snapshot"] = state.at.isoformat()
+    response.headers["Freshet-Changes-Behind"] = str(lag(state))
+    if answer.cut:
+        response.headers["Freshet-Cut-At-Rows"] = str(MOST_ROWS)
+    return response

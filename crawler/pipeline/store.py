@@ -1,0 +1,251 @@
+"""The graph in PostgreSQL: quads by the keys of their terms, six indexes, each graph replaced as a whole.
+
+Writers hold the document's row, so that two never replace one graph at a time; readers see a graph as it was
+before or after, for each replacement is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import psycopg
+from django.db import connection
+
+from crawler.pipeline.terms import MOST_SALTS, Kind, Term, iri, parse_term, split_line
+
+META = iri("urn:crawl:meta")
+"""The graph that tells of all others where they came from."""
+
+Triple = tuple[int, int, int]
+MOST_ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What a replacement changed."""
+
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quad:
+    """A quad of terms."""
+
+    subject: Term
+    predicate: Term
+    object: Term
+    context: Term
+
+
+class Keys:
+    """Keys of the terms of one batch of graphs; those that are new are put in by `save`, before the quads."""
+
+    def __init__(self) -> None:
+        self._of: dict[Term, int] = {}
+        self._marks: dict[int, tuple[int, Term]] = {}
+        self._collided: dict[Term, tuple[int, int]] = {}
+
+    def add(self, terms: Iterable[Term]) -> None:
+        """Give these terms keys."""
+        for term in terms:
+            if term not in self._of:
+                key, mark = term.keys()
+                self._of[term] = key
+                if key in self._marks and self._marks[key][1] != term:
+                    self._collided[term] = (key, mark)
+                else:
+                    self._marks[key] = (mark, term)
+
+    def __getitem__(self, term: Term) -> int:
+        return self._of[term]
+
+    def save(self) -> None:
+        """Store what is not there. A term whose key another one has takes a salted key."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT id, mark FROM pipeline_term WHERE id = ANY(%s)", [list(self._marks)])
+            known = dict(cursor.fetchall())
+        new = [(key, mark, term) for key, (mark, term) in self._marks.items() if key not in known]
+        for key, (mark, term) in self._marks.items():
+            if known.get(key, mark) != mark:
+                self._collided[term] = (key, mark)
+        self._insert(new)
+        for term in self._collided:
+            self._of[term] = _salted(term)
+
+    def _insert(self, rows: list[tuple[int, int, Term]]) -> None:
+        rows.sort(key=lambda row: row[0])  # in one order, so that no two writers wait for each other
+        connection.ensure_connection()
+        with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+            for start in range(0, len(rows), MOST_ROWS):
+                part = rows[start : start + MOST_ROWS]
+                cursor.execute(
+                    """
+                    INSERT INTO pipeline_term (id, mark, kind, lang, datatype, value)
+                    SELECT * FROM unnest(
+                        %b::bigint[], %b::int[], %b::smallint[], %b::text[], %b::text[], %b::text[]
+                    )
+                    ON CONFLICT (id) DO NOTHING
+                    """,
+                    [
+                        [row[0] for row in part],
+                        [row[1] for row in part],
+                        [int(row[2].kind) for row in part],
+                        [row[2].lang for row in part],
+                        [row[2].datatype for row in part],
+                        [row[2].value.replace("\x00", "") for row in part],
+                    ],
+                )
+
+
+def _salted(term: Term) -> int:
+    """The first salted key that is free or the term's own; stored. Raises RuntimeError when none is."""
+    for salt in range(1, MOST_SALTS):
+        key, mark = term.keys(salt)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """
+                INSERT INTO pipeline_term (id, mark, kind, lang, datatype, value)
+                VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO NOTHING
+                """,
+                [key, mark, int(term.kind), term.lang, term.datatype, term.value],
+            )
+            cursor.execute("SELECT mark FROM pipeline_term WHERE id = %s", [key])
+            if cursor.fetchone() == (mark,):
+                return key
+    raise RuntimeError(f"no free key for {term.n3()[:200]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Triples in the words that they came in, and the term of each word."""
+
+    triples: list[tuple[str, str, str]]
+    terms: dict[str, Term]
+
+    def keyed(self, keys: Keys) -> set[Triple]:
+        """The same by keys."""
+        of = {text: keys[term] for text, term in self.terms.items()}
+        return {(of[s], of[p], of[o]) for s, p, o in self.triples}
+
+
+def read_source(lines: Iterable[str], scope: str) -> Source:
+    """Triples of N-Triples lines, `scope` before the labels of blank nodes. Raises ValueError."""
+    triples = [split_line(line) for line in lines]
+    texts = {text for triple in triples for text in triple}
+    return Source(triples, {text: parse_term(text, scope) for text in texts})
+
+
+def replace_graphs(graphs: Mapping[int, set[Triple]], known: set[int]) -> dict[int, Replaced]:
+    """Make these contexts hold just these triples; `known` are those that may hold others now."""
+    old: dict[int, set[Triple]] = {context: set() for context in graphs}
+    if known:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT c, s, p, o FROM pipeline_quad WHERE c = ANY(%s)", [sorted(known)])
+            for context, *triple in cursor.fetchall():
+                old[context].add((triple[0], triple[1], triple[2]))
+    changes = {
+        context: (triples - old[context], old[context] - triples) for context, triples in graphs.items()
+    }
+    _write(changes)
+    return {context: Replaced(len(added), len(removed)) for context, (added, removed) in changes.items()}
+
+
+def replace_subjects(context: int, subjects: Mapping[int, set[Triple]]) -> set[int]:
+    """Make a context hold just these triples of these subjects; the subjects of which anything changed."""
+    old: set[Triple] = set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT s, p, o FROM pipeline_quad WHERE c = %s AND s = ANY(%s)", [context, list(subjects)]
+        )
+        old.update(cursor.fetchall())
+    new = set().union(*subjects.values()) if subjects else set()
+    _write({context: (new - old, old - new)})
+    return {triple[0] for triple in new ^ old}
+
+
+def _write(changes: Mapping[int, tuple[set[Triple], set[Triple]]]) -> None:
+    gone = [(*triple, context) for context, (_, removed) in changes.items() for triple in removed]
+    new = sorted((*triple, context) for context, (added, _) in changes.items() for triple in added)
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        if gone:
+            cursor.execute(
+                """
+                DELETE FROM pipeline_quad USING unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[])
+                    AS gone(s, p, o, c)
+                WHERE pipeline_quad.c = gone.c AND pipeline_quad.s = gone.s AND pipeline_quad.p = gone.p
+                    AND pipeline_quad.o = gone.o
+                """,
+                [list(column) for column in zip(*gone, strict=True)],
+            )
+        if new:
+            with cursor.copy("COPY pipeline_quad (s, p, o, c) FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types(["int8", "int8", "int8", "int8"])
+                for row in new:
+                    copy.write_row(row)
+
+
+def find_key(term: Term) -> int | None:
+    """The key of a stored term; None when the store has never seen it."""
+    with connection.cursor() as cursor:
+        for salt in range(MOST_SALTS):
+            key, mark = term.keys(salt)
+            cursor.execute("SELECT mark FROM pipeline_term WHERE id = %s", [key])
+            row = cursor.fetchone()
+            if row is None:
+                return None
+            if row[0] == mark:
+                return key
+    return None
+
+
+def pattern_sql(
+    subject: int | None, predicate: int | None, value: int | None, context: int | None
+) -> tuple[str, list[int]]:
+    """The query of one of the sixteen access patterns, None for what may be anything; and its parameters."""
+    given = {"s": subject, "p": predicate, "o": value, "c": context}
+    bound = [(name, key) for name, key in given.items() if key is not None]
+    where = f" WHERE {' AND '.join(f'{name} = %s' for name, _ in bound)}" if bound else ""
+    return f"SELECT s, p, o, c FROM pipeline_quad{where}", [key for _, key in bound]  # noqa: S608 - our names
+
+
+def quads(
+    subject: Term | None = None,
+    predicate: Term | None = None,
+    value: Term | None = None,
+    context: Term | None = None,
+    *,
+    most: int = 1000,
+) -> list[Quad]:
+    """Quads that match, at most so many; None matches all."""
+    keys = [find_key(term) if term is not None else None for term in (subject, predicate, value, context)]
+    terms = (subject, predicate, value, context)
+    if any(term is not None and key is None for term, key in zip(terms, keys, strict=True)):
+        return []
+    statement, parameters = pattern_sql(*keys)
+    with connection.cursor() as cursor:
+        cursor.execute(f"{statement} LIMIT %s", [*parameters, most])
+        rows = cursor.fetchall()
+    found = read_terms({key for row in rows for key in row})
+    return [Quad(found[s], found[p], found[o], found[c]) for s, p, o, c in rows]
+
+
+def read_terms(keys: set[int]) -> dict[int, Term]:
+    """Terms by their keys."""
+    if not keys:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, kind, value, lang, datatype FROM pipeline_term WHERE id = ANY(%s)", [list(keys)]
+        )
+        return {key: Term(Kind(kind), value, lang, datatype) for key, kind, value, lang, datatype in cursor}
+
+
+def n_quads(contexts: Sequence[str]) -> Iterator[str]:
+    """Lines of N-Quads of these graphs, one graph after the other."""
+    for name in contexts:
+        context = iri(name)
+        for quad in quads(context=context, most=10_000_000):
+            yield f"{quad.subject.n3()} {quad.predicate.n3()} {quad.object.n3()} {context.n3()} .\n"

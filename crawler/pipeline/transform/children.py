@@ -1,0 +1,53 @@
+"""Work on hostile input that may take for ever, in a process with limits that is killed then."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from crawler.pipeline.transform.graph import TransformError
+
+CPU_SECONDS = 5
+WALL_SECONDS = 10.0
+MEMORY = 1_000_000_000
+OUTPUT = 5_000_000
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
+    """What a module of this package, run as a program, writes for a line of JSON and these bytes.
+
+    Raises TransformError with what it wrote to standard error, or the limit that it ran into.
+    """
+    limits = {"seconds": CPU_SECONDS, "memory": MEMORY, "output": OUTPUT}
+    command = [sys.executable, "-m", f"crawler.pipeline.transform.{module}"]
+    whole = json.dumps(asked | limits).encode() + b"\n" + given
+    try:
+        done = subprocess.run(  # noqa: S603 - this very interpreter; what is foreign comes on standard input
+            command, input=whole, capture_output=True, timeout=WALL_SECONDS, cwd=_ROOT, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TransformError("too-large", f"it took more than {WALL_SECONDS:g} s") from error
+    if done.returncode < 0:
+        raise TransformError(
+            "too-large", f"it took more than {CPU_SECONDS} s of processor time, or too much memory"
+        )
+    if done.returncode:
+        raise TransformError(
+            "malformed", done.stderr.decode("utf-8", "replace").strip()[-300:] or "it failed"
+        )
+    if len(done.stdout) > OUTPUT:
+        raise TransformError("too-large", f"more than {OUTPUT} bytes of output")
+    return done.stdout
+
+
+def limit(asked: dict[str, Any]) -> None:
+    """In the child: take the limits on."""
+    resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"]))
+    resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], asked["memory"]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -1,0 +1,82 @@
+"""Which way a document takes, by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from crawler.http.charset import decode
+from crawler.pipeline import detect
+from crawler.pipeline.detect import unpacked
+from crawler.pipeline.messages import Sheet
+from crawler.pipeline.terms import safe
+from crawler.pipeline.transform import jsonld
+from crawler.pipeline.transform.feed import parsed_feed, xml_feed
+from crawler.pipeline.transform.foreign import add_foreign
+from crawler.pipeline.transform.graph import Document, Graph, Transformed, TransformError, iri, literal
+from crawler.pipeline.transform.outline import outline_graph
+from crawler.pipeline.transform.page import page_graph
+from crawler.pipeline.transform.rdf import FORMATS, rdf_graph
+from crawler.pipeline.transform.rdfa import add_rdfa
+
+VERSION = "1"
+"""Raised when the graphs that documents give change, so that they are made anew."""
+
+MOST_BYTES = 50_000_000
+_FEEDS = {detect.RSS_0, detect.RSS_1, detect.RSS_2, detect.ATOM}
+_PAGES = {detect.HTML, detect.XHTML}
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+
+def transform(
+    document: Document, *, hash_mail: bool = False, rdfa: bool = False, sheets: Sequence[Sheet] = ()
+) -> Transformed:
+    """The graph of a document, with RDFa where asked, and what other people's stylesheets add.
+
+    Raises TransformError for those that have none.
+    """
+    try:
+        body = unpacked(document.body, MOST_BYTES)
+    except ValueError as error:
+        raise TransformError("malformed", str(error)) from error
+    document = Document(document.url, document.type, body, document.content_type)
+    graph = Graph(safe(document.url))
+    way = _way(document, graph, hash_mail)
+    if rdfa:
+        add_rdfa(document, graph)
+    add_foreign(sheets, document, graph)
+    return graph.done(f"{way}@{VERSION}")
+
+
+def _way(document: Document, graph: Graph, hash_mail: bool) -> str:
+    """Take it; its name."""
+    kind = document.type
+    if kind in _PAGES:
+        page_graph(document, graph, hash_mail=hash_mail)
+        return "page.xsl"
+    if kind in _FEEDS:
+        return xml_feed(document, graph)
+    way = _WAYS.get(kind)
+    if way is None:
+        raise TransformError("unsupported-type", f"nothing makes a graph of {kind}")
+    way(document, graph)
+    return kind
+
+
+def _jsonld_graph(document: Document, graph: Graph) -> None:
+    jsonld.document(decode(document.body, document.content_type), graph)
+
+
+def _text_graph(_: Document, graph: Graph) -> None:
+    """A text says nothing of itself but that it is there."""
+    graph.add(iri(graph.url), _TYPE, "<http://xmlns.com/foaf/0.1/Document>")
+    graph.add(iri(graph.url), "<http://purl.org/dc/terms/format>", literal("text/plain"))
+
+
+_WAYS: dict[str, Callable[[Document, Graph], None]] = {
+    detect.JSON_FEED: parsed_feed,
+    detect.JSON_LD: _jsonld_graph,
+    detect.SITEMAP: outline_graph,
+    detect.OPML: outline_graph,
+    detect.TEXT: _text_graph,
+    **dict.fromkeys(FORMATS, rdf_graph),
+}

@@ -1,0 +1,196 @@
+"""Feeds: well-formed RSS and Atom by feed.xsl, the rest (JSON Feed, broken XML) by way of the feed parser."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import UTC, datetime
+
+from lxml import etree
+
+from crawler.messages import Enclosure, Entry
+from crawler.pipeline.transform import sheets
+from crawler.pipeline.transform.graph import Document, Graph, TransformError, iri, literal, resolved
+from feeds.parsing.dates import epoch
+from feeds.parsing.limits import FeedError
+from feeds.parsing.parse import parse_feed
+
+MOST_ITEMS = 2_000
+_F = "{urn:freshet:prepared}"
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+_ITEMS = {"item", "entry"}
+_LINKS = {"link", "comments", "commentRss", "url"}
+_DATES = {"pubDate", "published", "issued", "created", "updated", "modified", "lastBuildDate", "date"}
+_ATTRIBUTES = {"enclosure": "url", "transcript": "url", "chapters": "url", "in-reply-to": "href"}
+_ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
+_DTD = "http://www.w3.org/2001/XMLSchema#"
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_SIOC, _DCT = "http://rdfs.org/sioc/ns#", "http://purl.org/dc/terms/"
+_SCHEMA, _FOAF = "http://schema.org/", "http://xmlns.com/foaf/0.1/"
+
+
+def xml_feed(document: Document, graph: Graph) -> str:
+    """Add what a feed says; the name of the way it took. Raises TransformError."""
+    root = None if _ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
+    if root is None:
+        parsed_feed(document, graph)
+        return "feed-parser"
+    _prepare(root, graph.url)
+    sheets.apply("feed", root, graph)
+    return "feed.xsl"
+
+
+def parsed_feed(document: Document, graph: Graph) -> None:
+    """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises TransformError."""
+    try:
+        feed = parse_feed(document.body, url=graph.url, content_type=document.content_type)
+    except FeedError as error:
+        kind = error.kind if error.kind in {"too-large", "too-deep"} else "malformed"
+        raise TransformError(kind, error.detail) from error
+    own = iri(graph.url)
+    graph.add(own, iri(_RDF), iri(_SIOC + "Forum"))
+    graph.add(own, iri(_RDF), iri(_SCHEMA + "DataFeed"))
+    for name, text in (("title", feed.title), ("description", feed.description), ("language", feed.language)):
+        if text:
+            graph.add(own, iri(_DCT + name), literal(text))
+    home = resolved(graph.url, feed.site_url) if feed.site_url else ""
+    if home:
+        graph.add(own, iri(_FOAF + "homepage"), iri(home))
+    for entry in feed.entries[:MOST_ITEMS]:
+        _entry(entry, own, graph)
+
+
+def _entry(entry: Entry, feed: str, graph: Graph) -> None:
+    address = resolved(graph.url, entry.url) if entry.url else ""
+    item = iri(address or _about(graph.url, entry.identity))
+    media = any(one.type.startswith(("audio/", "video/")) for one in entry.enclosures)
+    graph.add(feed, iri(_SIOC + "container_of"), item)
+    graph.add(item, iri(_RDF), iri(_SIOC + "Post"))
+    graph.add(item, iri(_RDF), iri(_SCHEMA + ("PodcastEpisode" if media else "Article")))
+    if address:
+        graph.add(item, iri("http://purl.org/rss/1.0/link"), iri(address))
+    said = [
+        (_DCT + "title", entry.title),
+        (_DCT + "identifier", entry.identity),
+        (_SCHEMA + "abstract", entry.summary),
+        ("http://purl.org/rss/1.0/modules/content/encoded", entry.content),
+        *((_SCHEMA + "keywords", word) for word in entry.categories),
+    ]
+    for name, text in said:
+        if text:
+            graph.add(item, iri(name), literal(text))
+    for name, when in (("created", entry.published), ("modified", entry.updated)):
+        if when is not None:
+            graph.add(item, iri(_DCT + name), literal(_stamp(when), _DTD + "dateTime"))
+    if entry.author:
+        person = graph.blank()
+        graph.add(item, iri(_DCT + "creator"), person)
+        graph.add(person, iri(_RDF), iri(_FOAF + "Agent"))
+        graph.add(person, iri(_FOAF + "name"), literal(entry.author))
+    for enclosure in entry.enclosures:
+        _attach(enclosure, item, graph)
+
+
+def _attach(enclosure: Enclosure, item: str, graph: Graph) -> None:
+    file = resolved(graph.url, enclosure.url)
+    if not file:
+        return
+    graph.add(item, iri(_SIOC + "attachment"), iri(file))
+    if enclosure.type:
+        graph.add(iri(file), iri(_SCHEMA + "encodingFormat"), literal(enclosure.type))
+    if enclosure.length:
+        graph.add(iri(file), iri(_SCHEMA + "contentSize"), literal(str(enclosure.length)))
+
+
+def _tree(body: bytes) -> etree._Element | None:
+    """None for what is not well-formed."""
+    parser = etree.XMLParser(
+        no_network=True,
+        resolve_entities=False,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        return etree.fromstring(body.lstrip(), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def _prepare(root: etree._Element, url: str) -> None:
+    """Write absolute addresses, readable dates and the items' own IRIs beside what the feed says."""
+    items = 0
+    for element in root.iter(etree.Element):
+        name = element.tag.rpartition("}")[2]
+        if name in _ITEMS:
+            items += 1
+            if items <= MOST_ITEMS:
+                _prepare_item(element, url)
+        elif element.getparent() is not None and not element.get(f"{_F}iri"):
+            _prepare_value(element, name, url)
+
+
+def _prepare_item(item: etree._Element, url: str) -> None:
+    address = identity = ""
+    for element in item:
+        if not isinstance(element.tag, str):
+            continue
+        name = element.tag.rpartition("}")[2]
+        _prepare_value(element, name, url)
+        text = (element.text or "").strip()
+        own = element.get(f"{_F}iri") or ""
+        if name == "link" and not address and element.get("rel", "alternate") == "alternate":
+            address = own
+        elif name in {"guid", "id"} and text:
+            identity = text
+            if not address and name == "guid" and element.get("isPermaLink", "true").lower() == "true":
+                address = resolved(_base(element, url), text) if text.startswith("http") else ""
+    identity = identity or "".join(map(str, item.itertext()))[:1000]
+    item.set(f"{_F}about", address or _about(url, identity))
+
+
+def _prepare_value(element: etree._Element, name: str, url: str) -> None:
+    text = (element.text or "").strip()
+    reference = ""
+    if name in _ATTRIBUTES:
+        reference = element.get(_ATTRIBUTES[name]) or ""
+    elif name in _LINKS:
+        reference = element.get("href") or text
+    elif name in _DATES and text:
+        when = epoch(text[:200])
+        if when is not None:
+            element.set(f"{_F}when", _stamp(when))
+    if reference:
+        address = resolved(_base(element, url), reference.strip())
+        if address:
+            element.set(f"{_F}iri", address)
+            if name == "enclosure" or (name == "link" and element.get("rel") == "enclosure"):
+                element.set(f"{_F}enclosure", "1")
+
+
+def _base(element: etree._Element, url: str) -> str:
+    """The address that relative ones refer to (xml:base), where the feed changes it."""
+    bases = []
+    node: etree._Element | None = element
+    while node is not None:
+        if node.get(_BASE):
+            bases.append(node.get(_BASE) or "")
+        node = node.getparent()
+    for base in reversed(bases):
+        url = resolved(url, base) or url
+    return url
+
+
+def _about(url: str, identity: str) -> str:
+    """An IRI for an item that has no address: a fragment of its feed's."""
+    digest = hashlib.blake2b(identity.encode("utf-8", "replace"), digest_size=12).hexdigest()
+    return f"{url.partition('#')[0]}#{digest}"
+
+
+def _stamp(when: float) -> str:
+    try:
+        return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return "1970-01-01T00:00:00Z"

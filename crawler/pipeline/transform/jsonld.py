@@ -1,0 +1,137 @@
+"""JSON-LD: blocks in pages and whole documents. One bad block costs no other; no context is ever fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+import pyoxigraph
+
+from crawler.pipeline.transform.graph import Graph, TransformError, resolved
+from crawler.pipeline.transform.schemaorg import ADDRESSES, CONTEXT
+
+MOST_SIGNS = 2_000_000
+DEEPEST = 60
+_SCHEMA = re.compile(
+    r"(?:https?:)?//(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonld?)?#?", re.IGNORECASE
+)
+_WRAPPING = re.compile(
+    r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)?(.*?)(?:-->|//\s*\]\]>|\]\]>)?;?\s*$",
+    re.DOTALL,
+)
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_CONTEXT_BYTES = orjson.dumps(CONTEXT)
+
+
+class _TooDeep(ValueError):
+    """A document nested beyond reason."""
+
+
+def is_jsonld(kind: str) -> bool:
+    """Whether a script of this type holds JSON-LD."""
+    return kind.partition(";")[0].strip().lower() == "application/ld+json"
+
+
+def add(text: str, graph: Graph) -> None:
+    """Add a block; what is wrong with it becomes a note."""
+    try:
+        _add(text, graph)
+    except (ValueError, SyntaxError, RecursionError) as error:
+        graph.notes.append(f"a JSON-LD block was skipped: {str(error)[:200]}")
+
+
+def document(text: str, graph: Graph) -> None:
+    """A whole document. Raises TransformError."""
+    try:
+        _add(text, graph)
+    except _TooDeep as error:
+        raise TransformError("too-deep", str(error)) from error
+    except (ValueError, SyntaxError, RecursionError) as error:
+        raise TransformError("malformed", str(error)[:300]) from error
+
+
+def _add(text: str, graph: Graph) -> None:
+    if len(text) > MOST_SIGNS:
+        raise ValueError(f"more than {MOST_SIGNS} characters")
+    _check_depth(text)
+    inner = _WRAPPING.match(text)
+    try:
+        value = json.loads(inner[1] if inner else text, strict=False)
+    except RecursionError as error:
+        raise _TooDeep("nested too deeply") from error
+    if not isinstance(value, dict | list):
+        raise ValueError("neither an object nor a list")
+    left_out: set[str] = set()
+    plain = orjson.dumps(_own(value, graph.url, left_out))
+    graph.notes += [f"the context {name[:200]} is not fetched" for name in sorted(left_out)]
+    graph.take(pyoxigraph.parse(plain, format=pyoxigraph.RdfFormat.JSON_LD, base_iri=graph.url), named=True)
+
+
+def _check_depth(text: str) -> None:
+    """Count brackets outside strings, so that no recursion is needed to refuse."""
+    depth = 0
+    for sign in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+        if sign[0] in "[{":
+            depth += 1
+            if depth > DEEPEST:
+                raise _TooDeep(f"nested deeper than {DEEPEST} levels")
+        elif sign[0] in "]}":
+            depth -= 1
+
+
+def _own(value: Any, url: str, left_out: set[str]) -> Any:
+    """The same with our context for schema.org, and with addresses that are absolute and safe."""
+    if isinstance(value, list):
+        return [_own(one, url, left_out) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if not isinstance(value, dict):
+        return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
+    answer = {}
+    for key, one in value.items():
+        name = key.encode("utf-8", "replace").decode()
+        if name == "@context":
+            answer[name] = _context(one, left_out)
+        elif name in _IDENTIFIERS and isinstance(one, str):
+            answer[name] = _address(one, url)
+        elif name in ADDRESSES:
+            answer[name] = _addresses(one, url, left_out)
+        else:
+            answer[name] = _own(one, url, left_out)
+    return answer
+
+
+_IDENTIFIERS = {"@id", "id"}
+
+
+def _addresses(value: Any, url: str, left_out: set[str]) -> Any:
+    if isinstance(value, str):
+        return _address(value, url)
+    if isinstance(value, list):
+        return [_addresses(one, url, left_out) for one in value]
+    return _own(value, url, left_out)
+
+
+def _address(text: str, url: str) -> str:
+    """Web addresses in the form of our IRIs; blank nodes and other schemes as they are."""
+    text = text.strip()
+    if text.startswith("_:") or (_ABSOLUTE.match(text) and not text[:5].lower().startswith("http")):
+        return text
+    page, mark, fragment = text.partition("#")
+    found = resolved(url, page) if page else url
+    return f"{found}{mark}{fragment.replace(' ', '%20')}" if found else text
+
+
+def _context(value: Any, left_out: set[str]) -> Any:
+    if isinstance(value, list):
+        return [one for one in (_context(part, left_out) for part in value) if one is not None]
+    if isinstance(value, str):
+        if _SCHEMA.fullmatch(value.strip()):
+            return orjson.Fragment(_CONTEXT_BYTES)
+        left_out.add(value)
+        return None
+    if isinstance(value, dict):
+        return {key: one for key, one in value.items() if key != "@import"}
+    return None

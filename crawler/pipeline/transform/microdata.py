@@ -1,0 +1,113 @@
+"""Microdata (HTML standard, section 5) as triples; types and names of schema.org in one spelling."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from lxml import etree, html
+
+from crawler.pipeline.transform.graph import Graph, iri, literal, resolved
+
+MOST_ITEMS = 2_000
+DEEPEST = 30
+
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_ADDRESSES = {
+    "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src",
+    "img": "src", "source": "src", "track": "src", "video": "src", "object": "data",
+}  # fmt: skip
+
+
+_SCOPED = etree.XPath("//*[@itemscope]")
+_PROPERTIES = etree.XPath("//*[@itemprop]")
+_OWNER = etree.XPath("ancestor::*[@itemscope][1]")
+
+
+def add(root: html.HtmlElement, graph: Graph) -> None:
+    """Add the items of a prepared page: addresses in href and src are absolute already."""
+    scoped = cast(list[html.HtmlElement], _SCOPED(root))
+    if scoped:
+        reader = _Reader(root, graph)
+        for item in scoped[:MOST_ITEMS]:
+            if item.get("itemprop") is None:
+                reader.item(item, 0)
+
+
+class _Reader:
+    """Walks the items of one page, each of them once."""
+
+    def __init__(self, root: html.HtmlElement, graph: Graph) -> None:
+        self._root, self._graph = root, graph
+        self._done: dict[html.HtmlElement, str] = {}
+        self._owned: dict[html.HtmlElement, list[html.HtmlElement]] = {}
+        self._free: list[html.HtmlElement] = []
+        for element in cast(list[html.HtmlElement], _PROPERTIES(root)):
+            owner = cast(list[html.HtmlElement], _OWNER(element))
+            if owner:
+                self._owned.setdefault(owner[0], []).append(element)
+            else:
+                self._free.append(element)
+
+    def item(self, element: html.HtmlElement, depth: int) -> str:
+        """The item's node; its triples are added when it is met first."""
+        if element in self._done:
+            return self._done[element]
+        graph = self._graph
+        identity = resolved(graph.url, (element.get("itemid") or "").strip()) if element.get("itemid") else ""
+        node = self._done[element] = iri(identity) if identity else graph.blank()
+        types = [_schema(name) for name in (element.get("itemtype") or "").split() if "://" in name]
+        for name in types:
+            graph.add(node, _TYPE, iri(name))
+        if depth < DEEPEST and len(self._done) <= MOST_ITEMS:
+            prefix = _vocabulary(types)
+            for owned in (*self._owned.get(element, ()), *self._referred(element)):
+                self._property(owned, node, prefix, depth)
+        return node
+
+    def _referred(self, element: html.HtmlElement) -> list[html.HtmlElement]:
+        """Properties elsewhere that the item names by the id of what holds them."""
+        names = set((element.get("itemref") or "").split()[:100])
+        if not names:
+            return []
+        return [
+            one
+            for one in self._free
+            if one.get("id") in names or any(above.get("id") in names for above in one.iterancestors())
+        ]
+
+    def _property(self, element: html.HtmlElement, node: str, prefix: str, depth: int) -> None:
+        scoped = element.get("itemscope") is not None
+        value = self.item(element, depth + 1) if scoped else self._value(element)
+        for name in element.get("itemprop").split() if value else ():
+            self._graph.add(node, iri(_schema(name) if "://" in name else prefix + name), value)
+
+    def _value(self, element: html.HtmlElement) -> str:
+        name = _ADDRESSES.get(element.tag)
+        if name:
+            address = (
+                resolved(self._graph.url, (element.get(name) or "").strip()) if element.get(name) else ""
+            )
+            return iri(address) if address else ""
+        if element.tag == "meta":
+            text = element.get("content") or ""
+        elif element.tag == "time" and element.get("datetime"):
+            text = element.get("datetime")
+        elif element.get("content"):  # not in the standard, but what sites mean
+            text = element.get("content")
+        elif element.tag in {"data", "meter"} and element.get("value"):
+            text = element.get("value")
+        else:
+            text = " ".join("".join(element.itertext()).split())
+        return literal(text) if text else ""
+
+
+def _vocabulary(types: list[str]) -> str:
+    """What names of properties stand behind: the namespace of the first type."""
+    if not types:
+        return "http://schema.org/"
+    before, sign, _ = types[0].rpartition("#" if "#" in types[0] else "/")
+    return before + sign
+
+
+def _schema(name: str) -> str:
+    return name.replace("https://schema.org/", "http://schema.org/", 1)

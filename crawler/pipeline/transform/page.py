@@ -1,0 +1,101 @@
+"""HTML pages: title, links, images, mail addresses and meta by page.xsl; JSON-LD and microdata beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from urllib.parse import unquote
+
+from lxml import etree, html
+
+from articles.extraction import ExtractionError
+from articles.extraction.tree import MAX_DEPTH, page_tree, text_of, whole_tree
+from crawler.http.urls import BadUrl, host_key
+from crawler.pipeline.terms import safe
+from crawler.pipeline.transform import jsonld, microdata, sheets
+from crawler.pipeline.transform.graph import Document, Graph, TransformError, resolved
+
+_ADDRESSES = {"a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "frame": "src"}
+# Whether anything lies so deep; a walk in Python would take a fifth of the whole transformation.
+_DEEP = etree.XPath(f"boolean({'/*' * MAX_DEPTH})")
+_MAIL = re.compile(r"[^\s@<>\"']{1,64}@[^\s@<>\"'/?]{1,255}")
+_META_ADDRESSES = (
+    "og:image",
+    "og:image:url",
+    "og:video",
+    "og:video:url",
+    "og:audio",
+    "og:audio:url",
+    "og:url",
+    "twitter:image",
+)
+
+
+def page_graph(document: Document, graph: Graph, *, hash_mail: bool = False) -> None:
+    """Add what a page says. Mail addresses as SHA-1 where asked. Raises TransformError."""
+    try:
+        text = text_of(document.body, document.content_type)
+        root = whole_tree(text)
+        if root is not None and _DEEP(root):
+            root = page_tree(text)
+    except ExtractionError as error:
+        kind = error.kind if error.kind in {"too-large", "too-deep", "malformed"} else "malformed"
+        raise TransformError(kind, error.detail) from error
+    if root is None:
+        return
+    _prepare(root, graph.url, hash_mail)
+    sheets.apply("page", root, graph)
+    microdata.add(root, graph)
+    for script in root.iter("script"):
+        if jsonld.is_jsonld(script.get("type") or ""):
+            jsonld.add(script.text or "", graph)
+
+
+def _prepare(root: html.HtmlElement, url: str, hash_mail: bool) -> None:
+    """Make addresses absolute and take away those that are none."""
+    base = url
+    for element in root.iter("base"):
+        base = resolved(url, element.get("href") or "") or url
+        break
+    own = _host(url)
+    known: dict[str, str] = {}
+    for element in root.iter(*_ADDRESSES):
+        name = _ADDRESSES[element.tag]
+        reference = element.get(name)
+        if reference is None:
+            continue
+        reference = reference.strip()
+        if reference not in known:
+            known[reference] = "" if reference.startswith("#") else resolved(base, reference)
+        address = known[reference]
+        if not address:
+            _mail(element, reference, hash_mail)
+            del element.attrib[name]
+            continue
+        element.set(name, address)
+        if element.tag == "link" and _host(address) == own:
+            element.set("own", "1")
+    for element in root.iter("meta"):
+        if (element.get("property") or element.get("name") or "").lower() in _META_ADDRESSES:
+            address = resolved(base, (element.get("content") or "").strip())
+            if address:
+                element.set("iri", address)
+
+
+def _mail(element: html.HtmlElement, reference: str, hash_mail: bool) -> None:
+    if reference[:7].lower() != "mailto:":
+        return
+    found = _MAIL.fullmatch(unquote(reference[7:].partition("?")[0]).strip())
+    if not found or not found[0].isascii():
+        return
+    address = "mailto:" + found[0].lower()
+    # What FOAF's mbox_sha1sum is by definition; no secret hangs on it.
+    hashed = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
+    element.set("mbox", hashed if hash_mail else safe(address))
+
+
+def _host(url: str) -> str:
+    try:
+        return host_key(url)
+    except BadUrl:
+        return ""

@@ -1,0 +1,50 @@
+"""The RDFa of one page by pyRdfa3, in a process of its own (see children.py).
+
+Reads a line of JSON {"url", ...} and the page; writes N-Triples, or the reason on standard error.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import sys
+
+from articles.extraction import ExtractionError
+from articles.extraction.tree import page_tree, text_of
+from crawler.pipeline.transform.children import limit
+
+_USES = "http://www.w3.org/ns/rdfa#usesVocabulary"
+
+
+def main() -> int:
+    """Read it; 1 with the reason where that fails."""
+    asked = json.loads(sys.stdin.buffer.readline())
+    body = sys.stdin.buffer.read()
+    limit(asked)
+    socket.socket = None  # type: ignore[assignment, misc]  # nothing here has any business in the network
+    try:
+        sys.stdout.buffer.write(triples(body, asked["url"]))
+    except Exception as error:  # the library has errors of its own, and raises whatever its parts do
+        sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
+        return 1
+    return 0
+
+
+def triples(body: bytes, url: str) -> bytes:
+    """The page's triples as lines. Raises ExtractionError for pages that are too large."""
+    from pyRdfa import pyRdfa  # noqa: PLC0415 - slow to load, and only where it runs
+    from pyRdfa.options import Options  # noqa: PLC0415
+
+    text = text_of(body, "")
+    if page_tree(text) is None:
+        raise ExtractionError("malformed", "there is no page in it")
+    options = Options(embedded_rdf=False, vocab_expansion=False, vocab_cache=False)
+    reader = pyRdfa(options=options, base=url, media_type="text/html")
+    graph = reader.graph_from_source(io.StringIO(text), rdfOutput=False)
+    lines = graph.serialize(format="nt").splitlines(keepends=True)
+    return "".join(line for line in lines if _USES not in line).encode()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

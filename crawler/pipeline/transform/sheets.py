@@ -1,0 +1,39 @@
+"""Our own stylesheets, compiled once for each thread; with no file and no network for any of them."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pyoxigraph
+from lxml import etree
+
+from crawler.pipeline.transform.graph import Graph, TransformError
+
+_FOLDER = Path(__file__).parent / "stylesheets"
+_compiled = threading.local()
+
+
+def apply(name: str, tree: etree._Element, graph: Graph) -> None:
+    """Add what the stylesheet makes of the tree. Raises TransformError."""
+    try:
+        answer = _sheet(name)(tree, url=etree.XSLT.strparam(graph.url))
+        graph.take(pyoxigraph.parse(bytes(answer), format=pyoxigraph.RdfFormat.RDF_XML, base_iri=graph.url))
+    except (etree.XSLTError, SyntaxError) as error:
+        raise TransformError("malformed", f"{name}.xsl: {str(error)[:300]}") from error
+
+
+def _sheet(name: str) -> etree.XSLT:
+    sheets = _compiled.__dict__
+    if name not in sheets:
+        parser = etree.XMLParser(no_network=True, resolve_entities=False)
+        control = etree.XSLTAccessControl.DENY_ALL  # type: ignore[attr-defined]
+        sheets[name] = etree.XSLT(etree.fromstring(_text(name), parser), access_control=control)
+    return cast(etree.XSLT, sheets[name])
+
+
+@cache
+def _text(name: str) -> bytes:
+    return (_FOLDER / f"{name}.xsl").read_bytes()

@@ -1,0 +1,45 @@
+"""A stylesheet of somebody else on one document, in a process of its own (see children.py).
+
+Reads a line of JSON {"html", "url", "sheet", ...}, the stylesheet of so many bytes and the document; writes
+RDF/XML, or the reason on standard error. No file is read or written and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from lxml import etree
+
+from crawler.pipeline.transform.children import limit
+
+
+def main() -> int:
+    """Transform; 1 with the reason where that fails."""
+    asked = json.loads(sys.stdin.buffer.readline())
+    sheet, document = sys.stdin.buffer.read(asked["sheet"]), sys.stdin.buffer.read()
+    limit(asked)
+    try:
+        answer = transformed(sheet, document, asked["html"], asked["url"])
+    except (etree.LxmlError, ValueError, MemoryError, RecursionError) as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
+        return 1
+    if len(answer) > asked["output"]:
+        sys.stderr.write(f"more than {asked['output']} bytes of output")
+        return 1
+    sys.stdout.buffer.write(answer)
+    return 0
+
+
+def transformed(sheet: bytes, document: bytes, html: bool, url: str) -> bytes:
+    """The result as bytes. Raises LxmlError for what is no stylesheet or asks for a file."""
+    safe = etree.XMLParser(no_network=True, resolve_entities=False, load_dtd=False, huge_tree=False)
+    loose = etree.HTMLParser(no_network=True, huge_tree=False)
+    control = etree.XSLTAccessControl.DENY_ALL  # type: ignore[attr-defined]
+    rules = etree.XSLT(etree.fromstring(sheet, safe), access_control=control)
+    tree = etree.fromstring(document, loose if html else safe)
+    return bytes(rules(tree, url=etree.XSLT.strparam(url)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""The pages of the pipeline and of its graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, F, Sum
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from crawler.listing import page_of, render_list, wants_part
+from crawler.permissions import staff_only
+from crawler.pipeline.asking import entity, search, term_of
+from crawler.pipeline.documents import resend
+from crawler.pipeline.export import FORMS, ExportError, chosen, chunks
+from crawler.pipeline.extract import Extracted, extracted
+from crawler.pipeline.forms import FilterForm
+from crawler.pipeline.index import context_of
+from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
+from crawler.pipeline.report import phases
+from crawler.pipeline.sparql.examples import EXAMPLES
+from crawler.pipeline.sparql.replica import lag, snapshot
+from crawler.pipeline.sparql.run import SECONDS, Answer, QueryError, ask
+from crawler.pipeline.terms import Kind, Term
+from crawler.wake import wake_controller
+
+JSON_RESULTS = "application/sparql-results+json"
+DRY_DOCUMENTS, MOST_SHOWN = 200, 500
+HOUR = timedelta(hours=1)
+
+
+@never_cache
+@require_safe
+def pipeline_page(request: HttpRequest) -> HttpResponse:
+    """Queues, speed and failures of each phase, beside the paper's; workers; dead letters by cause."""
+    recent = PhaseFigure.objects.filter(minute__gte=datetime.now(UTC) - HOUR)
+    workers = recent.values("phase", "worker").annotate(
+        done=Sum("documents"), failed=Sum("failures"), took=Sum("seconds")
+    )
+    dead = Document.objects.filter(state=Document.State.DEAD).order_by().values("failed_phase", "failure")
+    context: dict[str, Any] = {
+        "phases": phases(),
+        "workers": workers.filter(took__gt=0)
+        .annotate(pace=F("done") / F("took"))
+        .order_by("phase", "worker"),
+        "dead": dead.annotate(count=Count("id")).order_by("-count"),
+        "documents": Document.objects.count(),
+    }
+    part = "pipeline/_phases.html" if wants_part(request) else "pipeline/pipeline.html"
+    return render(request, part, context)
+
+
+@require_safe
+def document_list(request: HttpRequest) -> HttpResponse:
+    """Documents by state, type and cause."""
+    documents = Document.objects.defer("triples").order_by("-id")
+    for name in ("state", "type", "failed_phase", "failure", "source"):
+        if request.GET.get(name):
+            documents = documents.filter(**{name: request.GET[name]})
+    context = {"page": page_of(request, documents), "states": Document.State.choices}
+    return render_list(request, "pipeline/documents.html", "pipeline/_documents.html", context)
+
+
+@staff_only
+@require_POST
+def send_again(request: HttpRequest) -> HttpResponse:
+    """Send dead letters through again, of one cause or all."""
+    dead = Document.objects.all()
+    for name in ("failed_phase", "failure"):
+        if request.POST.get(name):
+            dead = dead.filter(**{name: request.POST[name]})
+    messages.success(request, f"{resend(dead)} sent again.")
+    wake_controller()
+    return redirect("pipeline")
+
+
+@require_safe
+def links(request: HttpRequest) -> HttpResponse:
+    """What extract looks for and which addresses it lets through; with ?dry= what it would find now."""
+    return _links(request, FilterForm())
+
+
+@staff_only
+@require_POST
+def change_links(request: HttpRequest) -> HttpResponse:
+    """Switch a query or a filter, add a filter, take one away."""
+    action, key = request.POST.get("action", ""), request.POST.get("id", "")
+    number = int(key) if key.isdecimal() and len(key) < 10 else 0
+    if action == "add":
+        form = FilterForm(request.POST)
+        if not form.is_valid():
+            return _links(request, form, status=422)
+        UriFilter.objects.create(
+            pattern=form.cleaned_data["pattern"],
+            allow=form.cleaned_data["allow"],
+            position=UriFilter.objects.count(),
+        )
+    elif action == "switch-query":
+        _switch(get_object_or_404(LinkQuery, pk=number))
+    elif action == "switch-filter":
+        _switch(get_object_or_404(UriFilter, pk=number))
+    elif action == "delete-filter":
+        UriFilter.objects.filter(pk=number).delete()
+    return redirect("pipeline-links")
+
+
+def _switch(rule: LinkQuery | UriFilter) -> None:
+    rule.enabled = not rule.enabled
+    rule.save(update_fields=["enabled"])
+
+
+def _links(request: HttpRequest, form: FilterForm, status: int = 200) -> HttpResponse:
+    queries, filters = list(LinkQuery.objects.all()), list(UriFilter.objects.all())
+    context: dict[str, Any] = {"queries": queries, "filters": filters, "form": form}
+    if request.GET.get("dry"):
+        context |= _dry_run(queries, filters)
+    return render(request, "pipeline/links.html", context, status=status)
+
+
+def _dry_run(queries: list[LinkQuery], filters: list[UriFilter]) -> dict[str, Any]:
+    """The newest documents under the rules that are switched on; nothing is queued."""
+    newest = list(Document.objects.filter(state=Document.State.DONE).order_by("-changed")[:DRY_DOCUMENTS])
+    answer: Extracted = extracted(
+        {row.pk: context_of(row).key() for row in newest},
+        [one for one in queries if one.enabled],
+        [one for one in filters if one.enabled],
+    )
+    weights: dict[str, float] = {}
+    for urls in answer.found.values():
+        for url, weight in urls.items():
+            weights[url] = max(weight, weights.get(url, 0.0))
+    best = sorted(weights.items(), key=lambda one: (-one[1], one[0]))
+    return {
+        "dry": len(newest),
+        "found": len(weights),
+        "denied": answer.denied,
+        "sample": best[:50],
+        "query_hits": answer.queries,
+        "filter_hits": answer.filters,
+    }
+
+
+@require_safe
+def graph(request: HttpRequest) -> HttpResponse:
+    """Search the graph for words."""
+    words = request.GET.get("q", "")[:500]
+    return render(request, "pipeline/graph.html", {"words": words, "hits": search(words)})
+
+
+@require_safe
+def entity_page(request: HttpRequest) -> HttpResponse:
+    """What is said of a thing, by each document, and where it is named."""
+    name = request.GET.get("iri", "")[:4096]
+    try:
+        found = entity(term_of(name)) if name else None
+    except ValueError as error:
+        raise Http404(str(error)) from error
+    if found is None:
+        raise Http404("the graph has never heard of it")
+    document = Document.objects.filter(url=name).defer("triples").first()
+    return render(request, "pipeline/entity.html", {"entity": found, "document": document})
+
+
+@require_safe
+def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
+    """Graphs as a file, of ?url=, ?host=, ?feed= or ?day=."""
+    try:
+        return export_response(request.GET, form)
+    except ExportError as error:
+        raise Http404(str(error)) from error
+
+
+def export_response(asked: Mapping[str, str], form: str) -> StreamingHttpResponse:
+    """The file that was asked for. Raises ExportError."""
+    if form not in FORMS:
+        raise ExportError(f"the formats are {', '.join(FORMS)}")
+    headers = {"Content-Disposition": f'attachment; filename="graph.{form}"'}
+    content = chunks(chosen(asked), FORMS[form])
+    return StreamingHttpResponse(content, content_type=FORMS[form].media_type, headers=headers)
+
+
+@require_safe
+def query_page(request: HttpRequest) -> HttpResponse:
+    """Ask in SPARQL, with examples; the answer as a table."""
+    example = EXAMPLES.get(request.GET.get("example", ""))
+    query = request.GET.get("query") or (example[1] if example else "")
+    newest = snapshot()
+    context: dict[str, Any] = {
+        "query": query or EXAMPLES["authors"][1],
+        "examples": [(key, title) for key, (title, _) in EXAMPLES.items()],
+        "state": newest[1] if newest else None,
+        "lag": lag(newest[1]) if newest else None,
+        "seconds": SECONDS,
+        "rows": MOST_SHOWN,
+    }
+    if query and newest:
+        try:
+            context |= _table(ask(newest[0], query, JSON_RESULTS, rows=MOST_SHOWN))
+        except QueryError as error:
+            context["trouble"] = str(error)
+    return render(request, "pipeline/query.html", context)
+
+
+def _table(answer: Answer) -> dict[str, Any]:
+    """Columns and rows of terms, or the text of a graph, or yes and no."""
+    if answer.type != JSON_RESULTS:
+        return {"text": answer.body.decode(), "cut": answer.cut}
+    told = json.loads(answer.body)
+    if "boolean" in told:
+        return {"text": "yes" if told["boolean"] else "no", "cut": False}
+    names = told["head"]["vars"]
+    rows = [[_shown(row.get(name)) for name in names] for row in told["results"]["bindings"]]
+    return {"names": names, "table": rows, "cut": answer.cut}
+
+
+def _shown(value: dict[str, str] | None) -> Term | None:
+    if value is None:
+        return None
+    kind = {"uri": Kind.IRI, "bnode": Kind.BLANK}.get(value["type"], Kind.LITERAL)
+    return Term(kind, value["value"], value.get("xml:lang", ""), value.get("datatype", ""))

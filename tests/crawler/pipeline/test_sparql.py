@@ -1,0 +1,230 @@
+"""SPARQL: the replica follows the graph, snapshots answer, queries are bounded and only read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from crawler.pipeline.models import GraphChange
+from crawler.pipeline.sparql.endpoint import wanted
+from crawler.pipeline.sparql.examples import EXAMPLES
+from crawler.pipeline.sparql.replica import Replica, lag, snapshot
+from crawler.pipeline.sparql.run import Answer, QueryError, QueryTooLong, ask
+from tests.crawler.pipeline.test_store import URL, indexed, triple
+from tests.factories import make_token, make_user
+
+pytestmark = pytest.mark.django_db
+
+JSON = "application/sparql-results+json"
+VALUES = "SELECT ?o WHERE { <http://s.example/> <http://p.example/> ?o } ORDER BY ?o"
+EVERYTHING = "?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?p ?o"
+
+
+@pytest.fixture(autouse=True)
+def own_directory(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def replica() -> Replica:
+    return Replica()
+
+
+def answer(query: str, form: str = JSON, **options: Any) -> Answer:
+    newest = snapshot()
+    assert newest is not None
+    return ask(newest[0], query, form, **options)
+
+
+def values(query: str = VALUES) -> list[str]:
+    told = json.loads(answer(query).body)
+    return [row["o"]["value"] for row in told["results"]["bindings"]]
+
+
+def test_the_replica_follows_every_change(replica: Replica) -> None:
+    assert snapshot() is None
+    replica.follow()
+    assert values() == []
+    indexed("\n".join([triple(1), triple(2)]))
+    newest = snapshot()
+    assert newest is not None
+    assert lag(newest[1]) == 1
+    assert values() == [], "the snapshot never changes"
+    assert replica.follow() == 1
+    assert values() == ["1", "2"]
+    indexed("\n".join([triple(2), triple(3)]))
+    indexed(triple(9), "http://site.example/other")
+    assert replica.follow() == 2
+    assert values() == ["2", "3", "9"]
+    assert replica.follow() == 0
+    newest = snapshot()
+    assert newest is not None
+    assert lag(newest[1]) == 0
+
+
+def test_where_graphs_came_from_follows_too(replica: Replica) -> None:
+    question = f"SELECT ?o WHERE {{ GRAPH <urn:crawl:meta> {{ <{URL}> <urn:freshet:quads> ?o }} }}"
+    indexed(triple(1))
+    replica.follow()
+    assert values(question) == ["1"]
+    indexed("\n".join([triple(1), triple(2)]))
+    replica.follow()
+    assert values(question) == ["2"]
+
+
+def test_a_replica_that_was_lost_is_built_again(replica: Replica, tmp_path: Path) -> None:
+    indexed(triple(1))
+    replica.follow()
+    fresh = Replica(tmp_path / "another")
+    assert fresh.follow() == 1
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_one_that_was_killed_before_it_published_goes_on(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed(triple(1))
+    monkeypatch.setattr(Replica, "_publish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        replica.follow()
+    monkeypatch.undo()
+    assert replica.follow() == 1
+    assert GraphChange.objects.count() == 1
+
+
+def test_the_command_takes_over_once_and_says_when_another_holds_it() -> None:
+    indexed(triple(1))
+    call_command("sparql_replica", "--once")
+    assert values() == ["1"]
+    holder = Replica()
+    with pytest.raises(CommandError, match="who else has it"):
+        call_command("sparql_replica", "--once")
+    del holder
+
+
+@pytest.mark.parametrize(
+    ("form", "begin"),
+    [
+        (JSON, b"{"),
+        ("application/sparql-results+xml", b"<?xml"),
+        ("text/csv", b"o\r\n1"),
+        ("text/tab-separated-values", b"?o\n"),
+    ],
+)
+def test_results_come_in_four_formats(replica: Replica, form: str, begin: bytes) -> None:
+    indexed(triple(1))
+    replica.follow()
+    found = answer(VALUES, form)
+    assert found.type == form
+    assert found.body.startswith(begin)
+
+
+def test_graphs_yes_and_no_and_cut_answers(replica: Replica) -> None:
+    indexed("\n".join([triple(1), triple(2), triple(3)]))
+    replica.follow()
+    built = answer("CONSTRUCT WHERE { ?s <http://p.example/> ?o }", "text/turtle", rows=2)
+    assert (built.type, built.cut, built.body.count(b'"')) == ("text/turtle", True, 4)
+    assert json.loads(answer("ASK { <http://s.example/> ?p ?o }").body)["boolean"] is True
+    some = answer(VALUES, rows=2)
+    assert some.cut
+    assert len(json.loads(some.body)["results"]["bindings"]) == 2
+
+
+def test_named_graphs_are_chosen_by_the_protocol(replica: Replica) -> None:
+    indexed(triple(1))
+    indexed(triple(2), "http://site.example/other")
+    replica.follow()
+    found = json.loads(answer(VALUES, default_graphs=["http://site.example/other"]).body)
+    assert [row["o"]["value"] for row in found["results"]["bindings"]] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT nonsense", "SyntaxError"),
+        ("INSERT DATA { <http://a.example/> <http://b.example/> 1 }", "SyntaxError"),
+        ("SELECT * WHERE { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }", "SERVICE"),
+        ("SELECT * WHERE { service SILENT ?x { ?s ?p ?o } }", "SERVICE"),
+        ("#" + "x" * 200_000, "characters"),
+    ],
+)
+def test_what_is_no_reading_question_is_refused(replica: Replica, query: str, words: str) -> None:
+    replica.follow()
+    with pytest.raises(QueryError, match=words):
+        answer(query)
+
+
+def test_the_word_service_may_stand_in_texts_and_names(replica: Replica) -> None:
+    replica.follow()
+    answer('SELECT * WHERE { ?s <http://a.example/SERVICE> "a service" } # SERVICE')
+
+
+def test_a_query_without_end_is_ended(replica: Replica) -> None:
+    indexed("\n".join(triple(number) for number in range(60)))
+    replica.follow()
+    with pytest.raises(QueryTooLong):
+        answer(
+            "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }",
+            seconds=1,
+        )
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_the_examples_are_answered(replica: Replica, name: str) -> None:
+    indexed(triple(1))
+    replica.follow()
+    json.loads(answer(EXAMPLES[name][1]).body)
+
+
+def test_the_protocol(replica: Replica, client: Client) -> None:
+    assert client.get("/graph/sparql", {"query": VALUES}).status_code == 401
+    token = {"Authorization": make_token(make_user())}
+    assert client.get("/graph/sparql", {"query": VALUES}, headers=token).status_code == 503
+    indexed(triple(1))
+    replica.follow()
+    found = client.get("/graph/sparql", {"query": VALUES}, headers=token)
+    assert (found.status_code, found["Content-Type"]) == (200, f"{JSON}; charset=utf-8")
+    assert found["Freshet-Changes-Behind"] == "0"
+    csv = client.get("/graph/sparql", {"query": VALUES}, headers=token | {"Accept": "text/csv, */*;q=0.1"})
+    assert csv.content == b"o\r\n1\r\n"
+    form = client.post("/graph/sparql", {"query": VALUES}, headers=token)
+    assert form.status_code == 415, "multipart is not in the protocol"
+    body = f"query={VALUES}"
+    form = client.post("/graph/sparql", body, content_type="application/x-www-form-urlencoded", headers=token)
+    direct = client.post("/graph/sparql", VALUES, content_type="application/sparql-query", headers=token)
+    assert form.content == direct.content == found.content
+    for query, status in (("", 400), ("SELECT nonsense", 400)):
+        assert client.get("/graph/sparql", {"query": query}, headers=token).status_code == status
+    update = client.post(
+        "/graph/sparql", "update=x", content_type="application/x-www-form-urlencoded", headers=token
+    )
+    assert update.status_code == 403
+
+
+def test_accept_headers() -> None:
+    assert wanted("text/csv;q=0.5, application/sparql-results+xml") == "application/sparql-results+xml"
+    assert wanted("text/html, */*") == JSON
+    assert wanted("text/csv;q=x") == JSON
+
+
+def test_the_page_asks_shows_and_explains(replica: Replica, client: Client) -> None:
+    assert client.get("/graph/query/").status_code == 302
+    client.force_login(make_user())
+    assert "no snapshot yet" in client.get("/graph/query/").content.decode()
+    indexed(triple("<b>one</b>"))
+    replica.follow()
+    page = client.get("/graph/query/", {"query": VALUES}).content.decode()
+    assert "1 row" in page
+    assert "&lt;b&gt;one&lt;/b&gt;" in page
+    assert "SyntaxError" in client.get("/graph/query/", {"query": "SELECT"}).content.decode()
+    assert "yes" in client.get("/graph/query/", {"query": "ASK {}"}).content.decode()
+    for key in EXAMPLES:
+        assert client.get("/graph/query/", {"example": key}).status_code == 200
