@@ -58,11 +58,12 @@ def lease_pages(
     return taken
 
 
-def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap: float) -> None:
+def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap: float) -> list[int]:
     """Store downloaded pages and give their text to their articles; inside the caller's transaction.
 
-    Only pages still under one of the leases count, so a harvest that comes twice changes nothing.
-    A page that failed waits `gap` seconds twofold, fourfold ... before the next attempt.
+    Only pages still under one of the leases count, so a harvest that comes twice changes nothing; the
+    primary keys of those stored. A page that failed waits `gap` seconds twofold, fourfold ... before the
+    next attempt.
     """
     brought = {harvest.id: harvest for harvest in harvests}
     rows = Page.objects.select_for_update().filter(id__in=brought, lease__in=leases).defer("html", "text")
@@ -77,6 +78,7 @@ def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap
             _store(page, harvest)
             stored[page.id] = page
     _give_text(stored)
+    return list(stored)
 
 
 def release_pages(leases: Sequence[uuid.UUID]) -> int:

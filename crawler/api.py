@@ -25,6 +25,16 @@ from articles.api import ArticleViewSet, PersonalFeedViewSet, SubscriberViewSet,
 from crawler.documentation import endpoints
 from crawler.frontier.api import CrawlViewSet
 from crawler.models import Host
+from crawler.pipeline.api import (
+    DocumentViewSet,
+    ExportView,
+    LinkQueryViewSet,
+    PhasesView,
+    QuadsView,
+    SearchView,
+    StylesheetViewSet,
+    UriFilterViewSet,
+)
 from crawler.serializers import HostSerializer, StatisticsSerializer
 from crawler.statistics import statistics
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
@@ -69,10 +79,18 @@ router.register("subscriptions", SubscriptionViewSet, "api-subscription")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
 router.register("experiments", ExperimentViewSet, "api-experiment")
 router.register("crawls", CrawlViewSet, "api-crawl")
+router.register("documents", DocumentViewSet, "api-document")
+router.register("link-queries", LinkQueryViewSet, "api-link-query")
+router.register("stylesheets", StylesheetViewSet, "api-stylesheet")
+router.register("uri-filters", UriFilterViewSet, "api-uri-filter")
 router.register("hosts", HostViewSet, "api-host")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("stats/", StatisticsView.as_view(), name="api-stats"),
+    path("pipeline/", PhasesView.as_view(), name="api-pipeline"),
+    path("graph/quads/", QuadsView.as_view(), name="api-quads"),
+    path("graph/export/", ExportView.as_view(), name="api-graph-export"),
+    path("graph/search/", SearchView.as_view(), name="api-graph-search"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", documentation, name="api-docs"),
     path("", include(router.urls)),

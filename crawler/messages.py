@@ -19,6 +19,9 @@ from typing import Any, Literal, TypeVar
 
 import orjson
 
+# After so many seconds a terminal gives the rest of a batch back, so that nobody waits for a slow host.
+TURN_SECONDS = 10.0
+
 Kind = Literal["feed", "page", "hub", "push", "crawl"]
 
 
@@ -124,7 +127,7 @@ class Assignment:
     """One thing to do: download a feed, an article's page, a crawl's page; ask a hub; read what it pushed.
 
     `id` is that of the feed, of a page its own. `content` is the form for a hub, or what a hub pushed
-    with its `content_type`.
+    with its `content_type`. A crawl that takes `any_type` wants feeds and data as well as pages.
     """
 
     kind: Kind
@@ -137,6 +140,7 @@ class Assignment:
     subscribers: int = 0
     content: bytes = b""
     content_type: str = ""
+    any_type: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +211,10 @@ class Report:
     robots: Robots | None = None
 
 
-Message = TypeVar("Message", Batch, Report)
+Message = TypeVar("Message")
 
 
-def encode(message: Batch | Report) -> str:
+def encode(message: object) -> str:
     """The message as text for any broker: JSON without empty fields, deflated, base64.
 
     Half of a surrogate pair, which no UTF-8 can carry, becomes a question mark.

@@ -13,8 +13,12 @@ class HostQuerySet(models.QuerySet["Host"]):
 
     def named(self, names: set[str]) -> dict[str, int]:
         """Primary keys of hosts by name; unknown names are made first."""
-        self.bulk_create([Host(name=name) for name in sorted(names)], ignore_conflicts=True)
-        return dict(self.filter(name__in=names).values_list("name", "id"))
+        known = dict(self.filter(name__in=names).values_list("name", "id"))
+        missing = names - known.keys()
+        if missing:
+            self.bulk_create([Host(name=name) for name in sorted(missing)], ignore_conflicts=True)
+            known |= dict(self.filter(name__in=missing).values_list("name", "id"))
+        return known
 
 
 class Host(models.Model):

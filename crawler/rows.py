@@ -24,15 +24,17 @@ Model = type[models.Model]
 MOST_ROWS = 500  # in one statement: their text is in memory three times while it is sent
 
 
-def insert_rows(model: Model, rows: Sequence[object]) -> None:
+def insert_rows(model: Model, rows: Sequence[object], *, returning: str = "") -> list[Any]:
     """Insert new rows, all in one transaction of the caller's; those that a constraint refuses are left out.
 
-    A row is an instance of the model or anything with its attributes (`feed_id`, not `feed`). The
-    primary key, generated columns and columns with a default of the database are left to it. Values
-    must be what the columns hold: no field converts them. Raises ValueError for text that UTF-8
-    cannot carry, DatabaseError as bulk_create does.
+    Answers with the column `returning` of those that were inserted. A row is an instance of the model or
+    anything with its attributes (`feed_id`, not `feed`). The primary key, generated columns and columns with
+    a default of the database are left to it. Values must be what the columns hold: no field converts them.
+    Raises ValueError for text that UTF-8 cannot carry, DatabaseError as bulk_create does.
     """
-    _run(model, f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING", _inserted(model), rows)
+    answer = f' RETURNING "{returning}"' if returning else ""
+    statement = f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING{answer}"
+    return [value for (value,) in _run(model, statement, _inserted(model), rows)]
 
 
 def upsert_rows(model: Model, rows: Sequence[object]) -> None:
@@ -99,9 +101,13 @@ def _given(table: str) -> str:
     return f'json_populate_recordset(NULL::"{table}", %s::json) AS given'
 
 
-def _run(model: Model, statement: str, names: Sequence[str], objects: Sequence[object]) -> None:
+def _run(
+    model: Model, statement: str, names: Sequence[str], objects: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    """What the statement returns for all of them."""
     if not objects:
-        return
+        return []
+    answer: list[tuple[Any, ...]] = []
     attributes = {field.column: field.attname for field in model._meta.concrete_fields}
     pairs = [(name, attributes[name]) for name in names]
     connection.ensure_connection()
@@ -111,6 +117,8 @@ def _run(model: Model, statement: str, names: Sequence[str], objects: Sequence[o
             part = objects[start : start + MOST_ROWS]
             rows = [{name: getattr(one, attribute) for name, attribute in pairs} for one in part]
             cursor.execute(statement, [_json(rows)])
+            answer += cursor.fetchall() if cursor.description else []
+    return answer
 
 
 def _json(rows: Sequence[dict[str, Any]]) -> str:

@@ -80,6 +80,13 @@ CRAWL_LEASE_SLACK_SECONDS = environment.number("CRAWL_LEASE_SLACK_SECONDS", 30.0
 # How often running crawls are looked after: limits, time control, lost leases (seconds).
 FRONTIER_TEND_SECONDS = environment.number("FRONTIER_TEND_SECONDS", 5.0, least=0.5)
 
+# Feeds and the pages of articles go into the graph as they are stored.
+PIPELINE_STORED = environment.switch("PIPELINE_STORED", True)
+# Mail addresses of pages go into the graph as SHA-1 (foaf:mbox_sha1sum) instead of in plain.
+PIPELINE_HASH_MAIL = environment.switch("PIPELINE_HASH_MAIL", False)
+# RDFa, too; a page that has some takes a second.
+PIPELINE_RDFA = environment.switch("PIPELINE_RDFA", False)
+
 # --- Fetching ---------------------------------------------------------------------------------------
 
 # Special networks that may be fetched from all the same, comma-separated CIDR. Empty: private, loopback,
@@ -137,6 +144,11 @@ CELERY_TASK_ROUTES = {
     "crawler.tasks.fetch": {"queue": "fetch"},
     "crawler.tasks.store": {"queue": "store"},
     "crawler.tasks.pulse_answered": {"queue": "store"},
+    "crawler.tasks.detect": {"queue": "detect"},
+    "crawler.tasks.transform": {"queue": "transform"},
+    "crawler.tasks.index": {"queue": "index"},
+    "crawler.tasks.extract": {"queue": "extract"},
+    "crawler.tasks.settle": {"queue": "store"},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
@@ -159,6 +171,7 @@ CELERY_BEAT_SCHEDULE = {
 INSTALLED_APPS = [
     "crawler",
     "crawler.frontier",
+    "crawler.pipeline",
     "feeds",
     "feeds.laboratory",
     "feeds.websub",
@@ -275,6 +288,9 @@ SPECTACULAR_SETTINGS = {
         "RetrievalOutcome": "feeds.models.Retrieval.Outcome",
         "ExperimentState": "feeds.laboratory.models.Experiment.State",
         "HubSubscriptionState": "feeds.websub.models.HubSubscription.State",
+        "ExperimentSource": "feeds.laboratory.models.Experiment.Source",
+        "DocumentSource": "crawler.pipeline.models.Document.Source",
+        "DocumentState": "crawler.pipeline.models.Document.State",
     },
 }
 

@@ -10,9 +10,13 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import threading
+import time
+import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from celery import shared_task
 
@@ -72,14 +76,17 @@ def experiment(pk: int) -> None:
 
 @shared_task(name="crawler.tasks.tend")
 def tend() -> None:
-    """Every few seconds: limits, time control and lost leases of crawls, and their next work."""
+    """Every few seconds: limits, time control, lost leases of crawls and documents; their next work."""
     from crawler.controller import leases
     from crawler.frontier import crawls
+    from crawler.pipeline import documents
 
     now = datetime.now(UTC)
     if crawls.tend(now):
         leases.sweep(now)
         dispatch()
+    documents.sweep(now)
+    pump()
 
 
 @shared_task(name="crawler.tasks.dispatch")
@@ -131,3 +138,63 @@ def pulse_answered(queue: str) -> None:
     from crawler.controller import pulses
 
     pulses.answered(queue, datetime.now(UTC))
+
+
+def pump() -> None:
+    """Send the next batches of documents to their phases."""
+    from crawler.pipeline.handing import hand_out
+
+    tasks: dict[str, Any] = {"detect": detect, "transform": transform, "index": index, "extract": extract}
+    for message in hand_out(datetime.now(UTC)):
+        tasks[message.phase].delay(message.content)
+
+
+def _phase(work: str) -> None:
+    """A batch of detect or transform, without a database; one whose lease is over is left alone."""
+    from crawler.pipeline.messages import Work
+    from crawler.pipeline.phases import run
+
+    batch = decode(Work, work)
+    if time.time() < batch.expires:
+        settle.delay(encode(run(batch, f"{socket.gethostname()}-{os.getpid()}")))
+
+
+@shared_task(name="crawler.tasks.detect")
+def detect(work: str) -> None:
+    """What documents are."""
+    _phase(work)
+
+
+@shared_task(name="crawler.tasks.transform")
+def transform(work: str) -> None:
+    """Documents to triples."""
+    _phase(work)
+
+
+@shared_task(name="crawler.tasks.settle")
+def settle(done: str) -> None:
+    """Write down what detect or transform made of a batch, and send on what comes next."""
+    from crawler.pipeline import documents
+    from crawler.pipeline.messages import Done
+
+    documents.settle(decode(Done, done))
+    pump()
+
+
+@shared_task(name="crawler.tasks.index")
+def index(lease: str) -> None:
+    """Triples into the graph."""
+    from crawler.pipeline import index as phase
+
+    phase.index(uuid.UUID(lease), f"{socket.gethostname()}-{os.getpid()}")
+    pump()
+
+
+@shared_task(name="crawler.tasks.extract")
+def extract(lease: str) -> None:
+    """The next addresses out of the graph; crawls that got some are handed out at once."""
+    from crawler.pipeline import extract as phase
+
+    if phase.extract(uuid.UUID(lease), f"{socket.gethostname()}-{os.getpid()}"):
+        dispatch()
+    pump()

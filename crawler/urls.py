@@ -15,6 +15,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/", include("articles.urls")),
     path("health/", views.feed_health, name="feed-health"),
     path("crawls/", include("crawler.frontier.urls")),
+    path("pipeline/", include("crawler.pipeline.urls")),
+    path("graph/", include("crawler.pipeline.graph_urls")),
     path("websub/", include("feeds.websub.urls")),
     path("lab/", include("feeds.laboratory.urls")),
     path("me/", include("articles.me_urls")),

@@ -13,15 +13,14 @@ from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from crawler.http.urls import BadUrl
 from crawler.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
 from crawler.pagination import KeysetPages
+from crawler.permissions import StaffWrites
 from crawler.wake import wake_controller
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
@@ -44,14 +43,6 @@ from feeds.serializers import (
     ScheduleSerializer,
     SelectedSerializer,
 )
-
-
-class StaffWrites(IsAuthenticated):
-    """Reading for everyone who is signed in, changing for staff."""
-
-    def has_permission(self, request: Request, view: APIView) -> bool:
-        signed_in = super().has_permission(request, view)
-        return signed_in and (request.method in SAFE_METHODS or request.user.is_staff)
 
 
 class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from crawler.health import worker_alive
+from crawler.permissions import staff_only
 from crawler.wake import wake_controller
 from feeds.adding import Added, Wanted, add_feeds
 from feeds.filters import folder_choices
@@ -27,22 +26,8 @@ from feeds.opml import OpmlError, import_opml
 from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
 
-View = Callable[..., HttpResponse]
-
 FOLLOWED = 50
 """New feeds whose first visits are followed one by one; of more, a count is shown."""
-
-
-def staff_only(view: View) -> View:
-    """Refuse (403) people who may read but not change."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_staff:
-            raise PermissionDenied("only staff may add and change feeds")
-        return view(request, *args, **kwargs)
-
-    return guarded
 
 
 @staff_only

@@ -19,6 +19,8 @@ from crawler.frontier.queue import release_urls
 from crawler.http.failures import Failure
 from crawler.messages import Report
 from crawler.models import Host
+from crawler.pipeline.documents import note, take_crawled, take_feeds, take_pages
+from crawler.pipeline.messages import Outcome
 from feeds import visits
 from feeds.websub import pushes, subscriptions
 
@@ -69,12 +71,17 @@ def _store(reports: Sequence[Report]) -> None:
     visits.settle(opened, ours=outage([h for h in harvests if h.kind in {"feed", "page"}]))
 
     gap = float(settings.CRAWL_MIN_GAP_SECONDS)
-    pages.check_in_pages([h for h in harvests if h.kind == "page"], held, gap)
+    fetched = pages.check_in_pages([h for h in harvests if h.kind == "page"], held, gap)
+    if settings.PIPELINE_STORED:
+        take_pages(fetched)
+        take_feeds([(visit.feed.host_id, visit.harvest) for visit in opened])
 
     subscriptions.check_in_hubs([h for h in harvests if h.kind == "hub"], held)
 
+    note("fetch", "terminals", [Outcome(h.id, h.failure, seconds=h.elapsed) for h in harvests if h.elapsed])
+
     now = datetime.now(UTC)
-    check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now)
+    take_crawled(check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now))
 
     visits.release_feeds(held)
     release_urls(held)

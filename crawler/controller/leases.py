@@ -25,8 +25,6 @@ from feeds.websub import pushes, subscriptions
 
 MOST_IN_BATCH = 20
 FEWEST_NEAR_LIMIT = 32
-# A terminal starts no request after this much of its batch, so that a host's next feeds need not wait.
-BATCH_SECONDS = 10.0
 
 
 def lease_seconds() -> float:
@@ -34,9 +32,13 @@ def lease_seconds() -> float:
     return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
 
 
+def _until(now: datetime) -> datetime:
+    return now + timedelta(seconds=lease_seconds())
+
+
 def hand_out(now: datetime, most: int | None = None) -> list[Batch]:
     """All that terminals can do now: what hubs pushed, and the work of free hosts, at most `most` hosts."""
-    return [*pushes.hand_out_pushes(now), *_hand_out_hosts(now, most)]
+    return [*pushes.hand_out_pushes(_until(now)), *_hand_out_hosts(now, most)]
 
 
 @transaction.atomic
@@ -69,7 +71,7 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
         work[host] += assigned
     for host, assigned in handing.lease(crawls, leases, work, now).items():
         work[host] += assigned
-    until = now + timedelta(seconds=lease_seconds())
+    until = _until(now)
     taken = [hosts[host] for host, assigned in work.items() if assigned]
     for row in taken:
         row.lease, row.leased_until, row.served = leases[row.id], until, now

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from articles.models import Article, Page
 from crawler.models import Tick
+from crawler.pipeline.models import PhaseFigure
 from feeds.models import Retrieval
 
 AT_ONCE = 5000  # rows a tick, so that no tick is long
@@ -18,6 +19,7 @@ KEPT_TICKS_DAYS = 30
 def tidy(now: datetime) -> dict[str, int]:
     """Delete what is older than its retention, and bodies of old pages; rows changed by table."""
     return {
+        "phases": _delete(PhaseFigure.objects.filter(minute__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
         "ticks": _delete(Tick.objects.filter(started__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
         "retrievals": _expire(Retrieval.objects, "at", settings.RETENTION_RETRIEVALS_DAYS, now),
         "articles": _expire(Article.objects, "fetched", settings.RETENTION_ARTICLES_DAYS, now),

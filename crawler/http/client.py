@@ -30,6 +30,10 @@ ACCEPT_FEED = (
     "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, text/html;q=0.5, */*;q=0.1"
 )
 ACCEPT_PAGE = "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.1"
+ACCEPT_ANY = (
+    "text/html, application/xhtml+xml, application/rdf+xml, text/turtle, application/ld+json, "
+    "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5"
+)
 
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -15,6 +15,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from crawler.http.failures import Failure
+from crawler.pipeline.prefixes import compact
 
 register = template.Library()
 
@@ -160,3 +161,9 @@ def column(context: Mapping[str, Any], label: str, key: str, css: str = "") -> d
     query["sort"] = chosen
     direction = ("descending" if current.startswith("-") else "ascending") if active else ""
     return {"label": label, "url": f"{request.path}?{query.urlencode()}", "direction": direction, "css": css}
+
+
+@register.filter
+def compact_iri(iri: str) -> str:
+    """An IRI with its vocabulary's short name."""
+    return compact(iri)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lxml import etree, html
 
 from articles.extraction import ExtractionError
 from articles.extraction.tree import media_type, text_of, whole_tree
 from crawler.frontier.budgets import Budgets, without_session
-from crawler.http.client import ACCEPT_PAGE, Client, Response
+from crawler.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response
 from crawler.http.failures import Failure, FetchError
 from crawler.http.urls import BadUrl, canonical_url, join
 from crawler.keys import digest_of_bytes
 from crawler.messages import Assignment, CrawledPage, Harvest, Robots
+from crawler.pipeline.detect import BINARY, EMPTY, HTML, XHTML, detect
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.page import ask_robots
 from crawler.terminals.sitemap import is_sitemap, sitemap_links
@@ -36,11 +38,12 @@ def crawl_page(client: Client, assignment: Assignment, rules: Robots, spacing: f
     at = time.time()
     try:
         ask_robots(client, assignment, rules)
-        response = client.get(assignment.url, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
+        accept = ACCEPT_ANY if assignment.any_type else ACCEPT_PAGE
+        response = client.get(assignment.url, accept=accept, spacing=spacing, follow=False)
         if response.status not in {200, 226}:
             return answered(assignment, at, response, crawled=_redirect(response))
         with analysing:
-            return answered(assignment, at, response, crawled=_read(response))
+            return answered(assignment, at, response, crawled=_read(response, assignment.any_type))
     except FetchError as error:
         return refused(assignment, at, error)
     except ExtractionError as error:
@@ -86,27 +89,38 @@ def _references(root: html.HtmlElement) -> Iterator[str]:
             yield reference.strip()
 
 
-def _read(response: Response) -> CrawledPage:
-    """Raises ExtractionError for what is neither HTML nor text."""
+def _read(response: Response, any_type: bool) -> CrawledPage:
+    """Raises ExtractionError for what is neither HTML nor text, or nothing that the pipeline reads."""
     links: tuple[str, ...] = ()
     more, title = 0, ""
     if is_sitemap(response.body):
         links, more = sitemap_links(response.body, response.url, MOST_LINKS)
-    elif media_type(response.body, response.content_type) == "text/html":
+    elif _is_page(response, any_type):
         root = whole_tree(text_of(response.body, response.content_type), MOST_ELEMENTS)
         if root is not None:
             links, more = page_links(root, response.url)
             title = _title(root)
+    return replace(kept_page(response), links=links, cut=more, title=title)
+
+
+def kept_page(response: Response) -> CrawledPage:
+    """What is kept of an answer: its bytes and headers."""
     return CrawledPage(
-        links=links,
-        cut=more,
-        title=title,
         content_type=response.content_type[:200],
         size=len(response.body),
         digest=digest_of_bytes(response.body).hex,
         body=zlib.compress(response.body, 1),
         headers=tuple(list(response.headers.items())[:MOST_HEADERS]),
     )
+
+
+def _is_page(response: Response, any_type: bool) -> bool:
+    if not any_type:
+        return media_type(response.body, response.content_type) == "text/html"
+    verdict = detect(response.body, response.content_type, response.url)
+    if verdict.type in {BINARY, EMPTY}:
+        raise ExtractionError("unsupported-type", verdict.reason)
+    return verdict.type in {HTML, XHTML}
 
 
 def _title(root: html.HtmlElement) -> str:

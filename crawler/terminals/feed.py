@@ -7,12 +7,14 @@ import time
 from dataclasses import replace
 from urllib.parse import urljoin
 
+from django.conf import settings
 from requests.utils import parse_header_links
 
 from crawler.http.client import ACCEPT_FEED, Client, Response
 from crawler.http.failures import Failure, FetchError
 from crawler.messages import Assignment, FeedDocument, FeedLink, Harvest
 from crawler.terminals.answers import answered, refused
+from crawler.terminals.crawl import kept_page
 from crawler.terminals.turn import analysing
 from feeds.parsing import FeedError, compare, feed_links, looks_like_html, merged, parse_feed
 
@@ -53,7 +55,8 @@ def _analyse(assignment: Assignment, at: float, response: Response, body_hash: s
             links=_feeds_named(response),
         )
     document = compare(_with_links(document, response), assignment.known)
-    return answered(assignment, at, response, feed=document, body_hash=body_hash)
+    kept = kept_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
+    return answered(assignment, at, response, feed=document, body_hash=body_hash, crawled=kept)
 
 
 def read_push(assignment: Assignment) -> Harvest:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from crawler.http import robots
 from crawler.http.client import Client
 from crawler.http.failures import Failure
-from crawler.messages import Assignment, Batch, Harvest, Report, Robots
+from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, Robots
 from crawler.terminals.crawl import crawl_page
 from crawler.terminals.feed import read_push, retrieve_feed
 from crawler.terminals.hub import ask_hub
@@ -29,7 +29,6 @@ STUCK_SECONDS = 30.0
 LONGEST_SPACING = 60.0
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
 OLD_ROBOTS_AGE = 30 * 86_400.0
-BATCH_SECONDS = 10.0  # after this the rest of a batch is given back, so that nobody waits for a slow host
 
 
 class StuckError(RuntimeError):
@@ -73,7 +72,7 @@ def _gathered(done: SimpleQueue[Future[Report]], most: int, patience: float) -> 
 def serve_host(client: Client, batch: Batch) -> Report:
     """All assignments of one host, as far as its lease and its turn last. Never raises."""
     started = time.time()
-    last_start = min(started + BATCH_SECONDS, batch.expires - client.config.deadline)
+    last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
     rules, old = _known_rules(batch, started), batch.robots
     spacing = batch.spacing

@@ -13,7 +13,7 @@ from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from feeds.api import StaffWrites
+from crawler.permissions import StaffWrites
 from feeds.laboratory.experiments import MOST_BYTES, begin, checked_trace, stop
 from feeds.laboratory.models import Experiment
 from feeds.laboratory.results import as_json, budgets_for

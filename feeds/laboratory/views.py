@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from crawler.listing import page_of, render_list, wants_part
-from feeds.change_views import staff_only
+from crawler.permissions import staff_only
 from feeds.laboratory.experiments import begin, planned, stop
 from feeds.laboratory.forms import ExperimentForm
 from feeds.laboratory.models import Experiment

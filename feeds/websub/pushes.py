@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 import zlib
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.conf import settings
 from django.db import transaction
 
 from crawler.messages import Assignment, Batch
@@ -27,15 +26,14 @@ def keep(feed: Feed, body: bytes, content_type: str) -> bool:
     return True
 
 
-def hand_out_pushes(now: datetime) -> list[Batch]:
-    """Lease the oldest push of each feed that is not out with a terminal; a batch of its own for each."""
+def hand_out_pushes(until: datetime) -> list[Batch]:
+    """Lease the oldest push of each feed that is not out, up to this time; a batch of its own for each."""
     with transaction.atomic():
         oldest = Push.objects.filter(lease__isnull=True).order_by("feed_id", "id").distinct("feed_id")
         pushes = {push.feed_id: push for push in oldest[:MOST_AT_ONCE]}
         if not pushes:
             return []
         feeds = Feed.objects.select_for_update(skip_locked=True).filter(id__in=pushes, lease__isnull=True)
-        until = now + timedelta(seconds=settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
         return [_batch(pushes[feed.id], feed, until) for feed in feeds.order_by("id")]
 
 

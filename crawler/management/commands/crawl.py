@@ -6,22 +6,17 @@ import json
 import sys
 import time
 from argparse import ArgumentParser
-from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler.controller.leases import sweep
-from crawler.frontier.crawls import CrawlError, begin, pause, resume, tend
+from crawler.frontier.crawls import CrawlError, begin, pause, resume
 from crawler.frontier.models import Crawl
 from crawler.frontier.report import Report, report
 from crawler.frontier.scope import ScopeError
 from crawler.frontier.strategies import STRATEGIES
-from crawler.inline import Rounds
-
-TEND_SECONDS = 2.0
-IDLE_SECONDS = 0.1
+from crawler.inline import run_crawl
 
 
 class Command(BaseCommand):
@@ -42,6 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--scope", action="append", default=[], metavar="REGEX", help="may come often")
         parser.add_argument("--sitemaps", action="store_true", help="also what sitemaps name")
         parser.add_argument("--no-bodies", action="store_true", help="keep no content")
+        parser.add_argument("--graph", action="store_true", help="feeds and data too, all into the graph")
         parser.add_argument("--workers", type=int, default=32, metavar="N", help="hosts side by side here")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -53,8 +49,7 @@ class Command(BaseCommand):
         crawl = self._begin(options) if options["seeds"] else self._resumed(options["resume"])
         line = _Line()
         try:
-            with Rounds(options["workers"]) as rounds:
-                self._run(crawl, rounds, line)
+            run_crawl(crawl, options["workers"], lambda: line.show(crawl))
         except KeyboardInterrupt:
             pause(Crawl.objects.filter(pk=crawl.pk))
             line.end()
@@ -66,7 +61,11 @@ class Command(BaseCommand):
     def _begin(self, options: dict[str, Any]) -> Crawl:
         names = ("seeds", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
                  "max_hosts", "scope", "sitemaps")  # fmt: skip
-        crawl = Crawl(keep_bodies=not options["no_bodies"], **{name: options[name] for name in names})
+        crawl = Crawl(
+            keep_bodies=not options["no_bodies"],
+            into_graph=options["graph"],
+            **{name: options[name] for name in names},
+        )
         try:
             crawl.clean_fields()
             return begin(crawl)
@@ -85,27 +84,6 @@ class Command(BaseCommand):
             raise CommandError(f"crawl {number} is {crawl.get_state_display()}: it cannot go on")
         return crawl
 
-    def _run(self, crawl: Crawl, rounds: Rounds, line: _Line) -> None:
-        """Hand out, serve, check in; every two seconds look after limits, lost leases and time control."""
-        tended = 0.0
-        while True:
-            if time.monotonic() - tended >= TEND_SECONDS:
-                now = datetime.now(UTC)
-                sweep(now)
-                if crawl.pk not in tend(now):
-                    return
-                tended = time.monotonic()
-                line.show(crawl)
-            if not rounds.step(IDLE_SECONDS) and not rounds.busy:
-                if not _waiting(crawl):
-                    tended = 0.0
-                time.sleep(IDLE_SECONDS)
-
-
-def _waiting(crawl: Crawl) -> bool:
-    """Whether a URL waits or is out: else the end is near, and looked for at once."""
-    return crawl.urls.filter(state__in=["queued", "leased"]).exists()
-
 
 class _Line:
     """Progress on a terminal's stderr; nothing elsewhere."""
@@ -119,7 +97,7 @@ class _Line:
         if not self._on:
             return
         now = Crawl.objects.get(pk=crawl.pk)
-        waiting = crawl.urls.filter(state="queued").count()
+        waiting = crawl.waiting.count()
         pace = now.crawled / max(time.monotonic() - self._began, 0.1)
         sys.stderr.write(
             f"\r\033[K{now.crawled} crawled, {waiting} waiting, {now.dropped} dropped, "

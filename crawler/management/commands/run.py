@@ -115,7 +115,7 @@ class Command(BaseCommand):
         return "given by CELERY_BROKER_URL"
 
     def _children(self) -> list[Child]:
-        """The four processes. Terminals handle hostile bytes, so they are given no database."""
+        """All processes. Terminals and transformers handle hostile bytes: they are given no database."""
         python = [sys.executable, "-m"]
         worker = [*python, "celery", "--quiet", "-A", "crawler", "worker", "--loglevel", settings.LOG_LEVEL]
         worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
@@ -123,6 +123,8 @@ class Command(BaseCommand):
             ["--pool", "prefork", "-c", "2", "--prefetch-multiplier", "16"],
             ["--pool", "threads", "-c", "32"],
         )
+        one = ["--pool", "prefork", "-c", "1"]
+        last = ["nice", "-n", "10"]  # the graph can wait, the news cannot
         own = "tick,store,enrich"
         known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
         known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
@@ -145,6 +147,23 @@ class Command(BaseCommand):
                 [*worker, *threads, "-Q", "fetch", "-n", "terminal@freshet"],
                 {**known, "DATABASE_URL": "none"},
                 ("fetch",),
+            ),
+            Child(
+                "transformer",
+                [*last, *worker, *one, "-Q", "detect,transform", "-n", "transformer@freshet"],
+                {**known, "DATABASE_URL": "none"},
+                ("detect", "transform"),
+            ),
+            Child(
+                "indexer",
+                [*last, *worker, *one, "-Q", "index,extract", "-n", "indexer@freshet"],
+                known,
+                ("index", "extract"),
+            ),
+            Child(
+                "replica",
+                [*last, sys.executable, str(settings.BASE_DIR / "manage.py"), "sparql_replica"],
+                known,
             ),
             Child(
                 "beat",
