@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+import zlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,10 +16,15 @@ from articles.models import Article, Page
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.crawls import begin as begin_crawl
 from crawler.frontier.figures import note
-from crawler.frontier.models import Crawl
+from crawler.frontier.models import Crawl, Waiting
 from crawler.frontier.queue import renew_hosts
 from crawler.keys import digest
-from crawler.models import Pulse, Tick
+from crawler.models import Host, Pulse, Tick
+from crawler.pipeline.documents import bury
+from crawler.pipeline.documents import note as note_phase
+from crawler.pipeline.index import index
+from crawler.pipeline.messages import Outcome
+from crawler.pipeline.models import Document, UriFilter
 from feeds.categories import category_at
 from feeds.laboratory.experiments import advance, begin
 from feeds.laboratory.models import Experiment
@@ -110,6 +116,7 @@ def seed(now: datetime) -> None:
     _ticks(now)
     _experiment()
     _crawl(now)
+    _graph(now)
 
 
 def _source(
@@ -292,6 +299,7 @@ def _crawl(now: datetime) -> None:
             url.title, url.size, url.inter, url.intra = "A page", 20_000 + at, 5, 2
             url.out = [other.key for other in urls[at + 1 : at + 5]]
         url.save()
+    Waiting.objects.filter(page__in=urls[:20]).delete()
     renew_hosts(crawl.pk, {url.host_id for url in urls})
     Crawl.objects.filter(pk=crawl.pk).update(crawled=17, duplicates=240, refused={"scope": 31}, bytes=412_000)
     for half_hours in (2, 1, 0):
@@ -303,6 +311,34 @@ def _crawl(now: datetime) -> None:
         bucket = crawl.buckets.latest("start")
         bucket.figures |= spread
         bucket.save()
+
+
+def _graph(now: datetime) -> None:
+    """Documents that went through the pipeline, one on its way and one that died."""
+    host = Host.objects.get(name="courier.example")
+    lease = uuid.uuid4()
+    for number in range(1, 9):
+        url = f"https://courier.example/graph/{number}"
+        triples = (
+            f'<{url}> <http://purl.org/dc/terms/title> "{SUBJECTS[number]}: a word from the harbour" .\n'
+            f"<{url}> <http://rdfs.org/sioc/ns#links_to> <https://courier.example/graph/{number % 8 + 1}> .\n"
+            f"<{url}> <http://www.w3.org/2000/01/rdf-schema#seeAlso> <https://courier.example/feed> .\n"
+            f'<{url}> <http://xmlns.com/foaf/0.1/topic> _:b0 .\n_:b0 <http://xmlns.com/foaf/0.1/name> "Ann" .'
+        )
+        Document.objects.create(
+            url=url, key=digest(url), host=host, source="crawl", fetched=now, state="transformed",
+            lease=lease, leased_until=now, type="html", reason="the first tag is HTML's",
+            transformer="page.xsl@1",
+            content_type="text/html", triples=zlib.compress(triples.encode()),
+        )  # fmt: skip
+    index(lease, "demo")
+    Document.objects.update(state="done", links=1)
+    first, second = Document.objects.order_by("id")[:2]
+    Document.objects.filter(pk=first.pk + 6).update(state="indexed")
+    bury(second, "transform", "entities", "an RDF document that declares entities is refused").save()
+    for phase, seconds in (("detect", 0.001), ("transform", 0.02), ("extract", 0.004)):
+        note_phase(phase, "demo", [Outcome(number, seconds=seconds) for number in range(8)])
+    UriFilter.objects.create(pattern=r"\.pdf$")
 
 
 def _experiment() -> None:

@@ -7,6 +7,7 @@ import pytest
 from crawler.controller import pulses, retention
 from crawler.controller.tick import lately, tick
 from crawler.models import Tick
+from crawler.pipeline.models import PhaseFigure
 from feeds.models import Feed, Retrieval
 from tests.factories import make_article, make_feed
 from tests.harvests import entry, visit
@@ -142,6 +143,9 @@ def test_what_is_older_than_its_retention_goes_and_the_rest_stays(settings):
         Retrieval.objects.create(feed=feed, at=NOW - timedelta(days=days), outcome="new")
         make_article(feed, fetched=NOW - timedelta(days=days))
     Tick.objects.create(started=NOW - timedelta(days=31), policy="freshness")
-    assert retention.tidy(NOW) == {"ticks": 1, "retrievals": 1, "articles": 0, "bodies": 0}
+    for days in (29, 31):
+        minute = NOW - timedelta(days=days)
+        PhaseFigure.objects.create(phase="detect", worker="w", minute=minute)
+    assert retention.tidy(NOW) == {"phases": 1, "ticks": 1, "retrievals": 1, "articles": 0, "bodies": 0}
     settings.RETENTION_ARTICLES_DAYS = 90
     assert retention.tidy(NOW)["articles"] == 1

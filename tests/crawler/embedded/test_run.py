@@ -93,15 +93,18 @@ def test_it_comes_up_tells_each_step_and_ends_at_one_signal(home: Path) -> None:
         said = "".join(lines)
         steps = [m[2] for line in lines if (m := re.match(r"(\d+)\. (.+?): .*\(\d+\.\d s\)", line))]
         assert steps[:5] == ["PostgreSQL", "broker", "migrations", "static files", "administrator"], said
-        assert set(steps[5:]) == {"web", "controller", "terminal", "beat"}
+        names = {"web", "controller", "terminal", "transformer", "indexer", "replica", "beat"}
+        assert set(steps[5:]) == names
         assert "user admin, password " in said
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/static/hello.txt", timeout=5) as answer:
             assert answer.read() == b"hello"
         assert sorted(ticks(home)) == [("tend", 5), ("tick", 1234)]
 
         terminal = next(pid for pid in children(process.pid) if b"terminal@" in cmdline(pid))
-        environment = Path(f"/proc/{terminal}/environ").read_bytes().split(b"\0")
-        assert b"DATABASE_URL=none" in environment
+        transformer = next(pid for pid in children(process.pid) if b"transformer@" in cmdline(pid))
+        for hostile in (terminal, transformer):
+            environment = Path(f"/proc/{hostile}/environ").read_bytes().split(b"\0")
+            assert b"DATABASE_URL=none" in environment
 
         began = time.monotonic()
         process.send_signal(signal.SIGINT)

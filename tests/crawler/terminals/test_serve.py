@@ -78,7 +78,7 @@ def test_a_lease_that_runs_out_leaves_the_rest_to_the_next(web: WebServer, clien
 def test_a_slow_host_gives_its_rest_back_after_its_turn(
     web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "BATCH_SECONDS", 0.5)
+    monkeypatch.setattr(terminal, "TURN_SECONDS", 0.5)
     web.replies["/feed"] = Reply(rss(web.origin, range(2)), seconds=0.3)
     assert 1 <= len(serve_host(client, batch(*[feed(web)] * 20)).harvests) <= 3
 
