@@ -6,6 +6,8 @@ Autodiscovery is the WHATWG HTML standard's rel=alternate with a feed's type.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 
@@ -38,6 +40,7 @@ _COMMENT_FEED = re.compile(r"comment|kommentar|comentari|commentaire|комме�
 _JSON_API = re.compile(r"/wp-json/|oembed", re.IGNORECASE)
 _MAX_BYTES = 2_000_000
 _MAX_LINKS = 30
+_MAX_CANDIDATES = 1_000
 
 
 def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLink, ...]:
@@ -50,17 +53,14 @@ def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLi
         return ()
     base = next((b for e in root.iter("base") if (b := absolute(url, e.get("href") or ""))), url)
     ranked: dict[str, tuple[int, FeedLink]] = {}
-    for element in root.iter("link", "a"):
-        rank = _named(element) if element.tag == "link" else _guessed(element)
-        link = absolute(base, element.get("href") or "").partition("#")[0] if rank is not None else ""
-        if rank is None or not link or _JSON_API.search(link):
+    for element, rank in islice(_candidates(root), _MAX_CANDIDATES):
+        link = absolute(base, element.get("href") or "").partition("#")[0]
+        if not link or _JSON_API.search(link):
             continue
         found = FeedLink(link, _title(element), (element.get("type") or "").strip().lower()[:100])
         rank += _COMMENTS if _COMMENT_FEED.search(f"{found.title} {link}") else 0
         if link not in ranked or rank < ranked[link][0]:
             ranked[link] = (rank, found)
-        if len(ranked) >= 10 * _MAX_LINKS:
-            break
     ordered = sorted(ranked.values(), key=lambda pair: pair[0])
     return tuple(link for _, link in ordered[:_MAX_LINKS])
 
@@ -73,6 +73,14 @@ def _tree(body: bytes, content_type: str) -> etree._Element | None:
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
+
+
+def _candidates(root: etree._Element) -> Iterator[tuple[etree._Element, int]]:
+    """The elements that may name a feed, and their ranks."""
+    for element in root.iter("link", "a"):
+        rank = _named(element) if element.tag == "link" else _guessed(element)
+        if rank is not None:
+            yield element, rank
 
 
 def _named(element: etree._Element) -> int | None:

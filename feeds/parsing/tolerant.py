@@ -21,7 +21,8 @@ _FORMATS = {
     "rss094": "rss0.94", "rss10": "rss1.0", "rss20": "rss2.0", "rss": "rss2.0",
     "atom01": "atom0.3", "atom02": "atom0.3", "atom03": "atom0.3", "atom10": "atom1.0", "atom": "atom1.0",
 }  # fmt: skip
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\"[^\"<]*\"|'[^'<]*'|[^<>\"'])*?(/?)>")
+# A tag that is never closed ends where the next one starts, as in feedparser.
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\"[^\"<]*\"|'[^'<]*'|[^<>\"'])*?(/?)(?:>|(?=<))")
 _VOID = {"br", "hr", "img", "input", "col", "wbr", "area", "base", "embed", "param", "source", "p", "li"}
 _DEPTH = 1_000  # unclosed tags count as levels here, so this is wider than the limit for XML
 _HOUR = re.compile(r"<hour>\s*(\d{1,2})\s*</hour", re.IGNORECASE)

@@ -170,7 +170,7 @@ def test_ill_formed_junk_ends_soon(junk: bytes) -> None:
         except FeedError as error:
             return error
 
-    assert isinstance(within(8, work), FeedDocument | FeedError)  # 1 to 3 s, by the machine
+    assert isinstance(within(3, work), FeedDocument | FeedError)
 
 
 def test_a_million_items_leave_a_thousand() -> None:
