@@ -108,16 +108,16 @@ def _check(graphs: dict[int, bytes]) -> None:
     """Whether the export of each graph is the graph that went in, blank nodes renamed or not."""
     import pyoxigraph
 
+    from crawler.pipeline.export import FORMS, chunks
     from crawler.pipeline.index import context_of
     from crawler.pipeline.models import Document
-    from crawler.pipeline.store import n_quads
 
     same = lines = 0
     for row in Document.objects.filter(id__in=graphs).defer("triples").iterator():
         name = context_of(row).value
-        text = "".join(n_quads([name]))
-        lines += text.count("\n")
-        back = pyoxigraph.Dataset(pyoxigraph.parse(text.encode(), format=pyoxigraph.RdfFormat.N_QUADS))
+        text = b"".join(chunks(Document.objects.filter(pk=row.pk), FORMS["nq"]))
+        lines += text.count(b"\n")
+        back = pyoxigraph.Dataset(pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS))
         given = pyoxigraph.parse(zlib.decompress(graphs[row.pk]), format=pyoxigraph.RdfFormat.N_TRIPLES)
         named = pyoxigraph.NamedNode(name)
         source = pyoxigraph.Dataset(

@@ -28,6 +28,7 @@ from crawler.models import Host
 from crawler.pipeline.api import (
     DocumentViewSet,
     ExportView,
+    HttpTransformerViewSet,
     LinkQueryViewSet,
     PhasesView,
     QuadsView,
@@ -81,6 +82,7 @@ router.register("experiments", ExperimentViewSet, "api-experiment")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")
 router.register("link-queries", LinkQueryViewSet, "api-link-query")
+router.register("http-transformers", HttpTransformerViewSet, "api-http-transformer")
 router.register("stylesheets", StylesheetViewSet, "api-stylesheet")
 router.register("uri-filters", UriFilterViewSet, "api-uri-filter")
 router.register("hosts", HostViewSet, "api-host")

@@ -81,10 +81,10 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
 
 
-def networks(name: str) -> tuple[Network, ...]:
+def networks(name: str, default: tuple[str, ...] = ()) -> tuple[Network, ...]:
     """A comma-separated list of addresses or CIDR networks, such as `127.0.0.0/8, fd00::/8`."""
     try:
-        return tuple(ipaddress.ip_network(word) for word in words(name))
+        return tuple(ipaddress.ip_network(word) for word in words(name, default))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}") from None
 

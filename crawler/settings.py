@@ -87,6 +87,9 @@ PIPELINE_HASH_MAIL = environment.switch("PIPELINE_HASH_MAIL", False)
 # RDFa, too; a page that has some takes a second.
 PIPELINE_RDFA = environment.switch("PIPELINE_RDFA", False)
 
+# Special networks in which transformers behind HTTP (the admin's plug-ins) may stand, comma-separated CIDR.
+PIPELINE_PLUGIN_NETWORKS = environment.networks("PIPELINE_PLUGIN_NETWORKS", ("127.0.0.0/8", "::1/128"))
+
 # --- Fetching ---------------------------------------------------------------------------------------
 
 # Special networks that may be fetched from all the same, comma-separated CIDR. Empty: private, loopback,

@@ -149,14 +149,20 @@ def pump() -> None:
         tasks[message.phase].delay(message.content)
 
 
+def _worker() -> str:
+    """This process's name in figures of the pipeline."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
 def _phase(work: str) -> None:
     """A batch of detect or transform, without a database; one whose lease is over is left alone."""
     from crawler.pipeline.messages import Work
     from crawler.pipeline.phases import run
+    from crawler.pipeline.plugins import call
 
     batch = decode(Work, work)
     if time.time() < batch.expires:
-        settle.delay(encode(run(batch, f"{socket.gethostname()}-{os.getpid()}")))
+        settle.delay(encode(run(batch, _worker(), call)))
 
 
 @shared_task(name="crawler.tasks.detect")
@@ -186,7 +192,7 @@ def index(lease: str) -> None:
     """Triples into the graph."""
     from crawler.pipeline import index as phase
 
-    phase.index(uuid.UUID(lease), f"{socket.gethostname()}-{os.getpid()}")
+    phase.index(uuid.UUID(lease), _worker())
     pump()
 
 
@@ -195,6 +201,6 @@ def extract(lease: str) -> None:
     """The next addresses out of the graph; crawls that got some are handed out at once."""
     from crawler.pipeline import extract as phase
 
-    if phase.extract(uuid.UUID(lease), f"{socket.gethostname()}-{os.getpid()}"):
+    if phase.extract(uuid.UUID(lease), _worker()):
         dispatch()
     pump()

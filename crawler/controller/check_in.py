@@ -17,7 +17,7 @@ from crawler.controller.outage import outage
 from crawler.frontier.check_in import check_in_crawls, name_sitemaps
 from crawler.frontier.queue import release_urls
 from crawler.http.failures import Failure
-from crawler.messages import Report
+from crawler.messages import Harvest, Report
 from crawler.models import Host
 from crawler.pipeline.documents import note, take_crawled, take_feeds, take_pages
 from crawler.pipeline.messages import Outcome
@@ -37,7 +37,7 @@ def check_in(reports: Sequence[Report]) -> None:
     document PostgreSQL cannot take does not keep the others out.
     """
     try:
-        _store(reports)
+        harvests = _store(reports)
     except (DatabaseError, ValueError) as error:
         if len(reports) == 1:
             log.exception("the report of %s cannot be stored", reports[0].host)
@@ -45,11 +45,15 @@ def check_in(reports: Sequence[Report]) -> None:
             return
         for report in reports:
             check_in([report])
+    else:  # after the transaction, for all of them write into one row a minute
+        note(
+            "fetch", "terminals", [Outcome(h.id, h.failure, seconds=h.elapsed) for h in harvests if h.elapsed]
+        )
 
 
 @transaction.atomic
-def _store(reports: Sequence[Report]) -> None:
-    """The numbered way of every harvest.
+def _store(reports: Sequence[Report]) -> list[Harvest]:
+    """The numbered way of every harvest; those that counted.
 
     1. Lock the hosts whose lease is still the report's; drop other reports.
     2. Lock the feeds, store their articles and make their pages.
@@ -78,8 +82,6 @@ def _store(reports: Sequence[Report]) -> None:
 
     subscriptions.check_in_hubs([h for h in harvests if h.kind == "hub"], held)
 
-    note("fetch", "terminals", [Outcome(h.id, h.failure, seconds=h.elapsed) for h in harvests if h.elapsed])
-
     now = datetime.now(UTC)
     take_crawled(check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now))
 
@@ -93,6 +95,7 @@ def _store(reports: Sequence[Report]) -> None:
             _remember(host, reported[host.lease])
     name_sitemaps(hosts, now)
     leases.close(held)
+    return harvests
 
 
 def _arrival(visit: visits.Visit) -> Arrival:

@@ -18,7 +18,7 @@ from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, r
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl
 from crawler.frontier.own_graph import crawled_graph
-from crawler.frontier.report import report
+from crawler.frontier.report import report, urls_of
 from crawler.frontier.serializers import (
     CourseSerializer,
     CrawlChangeSerializer,
@@ -92,10 +92,7 @@ class CrawlViewSet(
     @action(detail=True, filterset_fields=[])
     def urls(self, request: Request, pk: str) -> Response:
         """Filters: state, failure, host."""
-        urls = self.get_object().urls.select_related("host").order_by("id")
-        for name, column in (("state", "state"), ("failure", "failure"), ("host", "host__name")):
-            if request.query_params.get(name):
-                urls = urls.filter(**{column: request.query_params[name]})
+        urls = urls_of(self.get_object(), request.query_params)
         page: Any = self.paginate_queryset(urls)  # type: ignore[arg-type]
         return self.get_paginated_response(CrawlUrlSerializer(page, many=True).data)
 

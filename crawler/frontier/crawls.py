@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from django.db import connection, transaction
 from django.db.models import Count, F, FloatField, QuerySet
@@ -164,7 +164,7 @@ def _tend(crawl: Crawl, now: datetime) -> None:
             state=State.DONE,
             reason=reason,
             finished=now,
-            running_for=crawl.running_for + (now - crawl.resumed).total_seconds(),
+            running_for=crawl.seconds(now),
         )
 
 
@@ -174,8 +174,7 @@ def _limit_reached(crawl: Crawl, now: datetime) -> str:
         return f"the limit of {crawl.max_pages} pages is reached"
     if crawl.max_bytes is not None and crawl.bytes >= crawl.max_bytes:
         return f"the limit of {crawl.max_bytes} bytes is reached"
-    running = timedelta(seconds=crawl.running_for) + (now - crawl.resumed)
-    if crawl.max_minutes is not None and running >= timedelta(minutes=crawl.max_minutes):
+    if crawl.max_minutes is not None and crawl.seconds(now) >= crawl.max_minutes * 60:
         return f"the limit of {crawl.max_minutes:g} minutes is reached"
     return ""
 

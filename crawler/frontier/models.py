@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -108,6 +108,12 @@ class Crawl(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("crawl", args=[self.pk])
+
+    def seconds(self, now: datetime) -> float:
+        """How long it has run, pauses left out."""
+        if self.state != self.State.RUNNING:
+            return self.running_for
+        return self.running_for + (now - self.resumed).total_seconds()
 
     def rules(self) -> Strategy:
         """The order of its queue."""

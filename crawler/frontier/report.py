@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from crawler.frontier.causes import PAPER_CRAWLED, cause
 from crawler.frontier.domains import top_level_domain
@@ -75,7 +76,7 @@ def report(crawl: Crawl) -> Report:
     )
     crawled = states.get(State.CRAWLED, 0)
     out = crawl.leased.count()
-    seconds = running_seconds(crawl)
+    seconds = crawl.seconds(datetime.now(UTC))
     all_links = links["inter"] + links["intra"]
     return Report(
         crawl=crawl.pk,
@@ -106,11 +107,13 @@ def report(crawl: Crawl) -> Report:
     )
 
 
-def running_seconds(crawl: Crawl) -> float:
-    """How long the crawl has run, pauses left out."""
-    if crawl.state != Crawl.State.RUNNING:
-        return crawl.running_for
-    return crawl.running_for + (datetime.now(UTC) - crawl.resumed).total_seconds()
+def urls_of(crawl: Crawl, asked: Mapping[str, str]) -> QuerySet[CrawlUrl]:
+    """The crawl's URLs in the order of discovery, by `state`, `failure` and `host` where these are asked."""
+    urls = crawl.urls.select_related("host").order_by("id")
+    for name, column in (("state", "state"), ("failure", "failure"), ("host", "host__name")):
+        if asked.get(name):
+            urls = urls.filter(**{column: asked[name]})
+    return urls
 
 
 def _top_level(crawl: Crawl, crawled: int) -> dict[str, float]:

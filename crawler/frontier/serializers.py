@@ -10,6 +10,15 @@ from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
 
 
+def _usable(scope: list[str]) -> list[str]:
+    """Expressions that compile."""
+    try:
+        Scope(scope)
+    except ScopeError as error:
+        raise serializers.ValidationError(str(error)) from error
+    return scope
+
+
 class CrawlSerializer(serializers.ModelSerializer[Crawl]):
     """A crawl; its report has the figures of now."""
 
@@ -26,11 +35,7 @@ class CrawlSerializer(serializers.ModelSerializer[Crawl]):
         ]  # fmt: skip
 
     def validate_scope(self, scope: list[str]) -> list[str]:
-        try:
-            Scope(scope)
-        except ScopeError as error:
-            raise serializers.ValidationError(str(error)) from error
-        return scope
+        return _usable(scope)
 
 
 class CrawlChangeSerializer(serializers.Serializer[Any]):
@@ -40,11 +45,7 @@ class CrawlChangeSerializer(serializers.Serializer[Any]):
     scope = serializers.ListField(child=serializers.CharField(), required=False)
 
     def validate_scope(self, scope: list[str]) -> list[str]:
-        try:
-            Scope(scope)
-        except ScopeError as error:
-            raise serializers.ValidationError(str(error)) from error
-        return scope
+        return _usable(scope)
 
 
 class RequeueSerializer(serializers.Serializer[Any]):

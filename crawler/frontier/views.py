@@ -19,7 +19,7 @@ from crawler.frontier.forms import CrawlForm, ScopeForm
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl, CrawlUrl, Waiting
 from crawler.frontier.own_graph import crawled_graph
-from crawler.frontier.report import report
+from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
 from crawler.listing import page_of, render_list, wants_part
 from crawler.permissions import staff_only
@@ -75,12 +75,11 @@ def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
 def url_list(request: HttpRequest, pk: int) -> HttpResponse:
     """The URLs of a crawl, by state, failure and host."""
     crawl = get_object_or_404(Crawl, pk=pk)
-    wanted = request.GET
-    urls = crawl.urls.select_related("host").order_by("id")
-    for name, column in (("state", "state"), ("failure", "failure"), ("host", "host__name")):
-        if wanted.get(name):
-            urls = urls.filter(**{column: wanted[name]})
-    context = {"crawl": crawl, "page": page_of(request, urls), "states": CrawlUrl.State.choices}
+    context = {
+        "crawl": crawl,
+        "page": page_of(request, urls_of(crawl, request.GET)),
+        "states": CrawlUrl.State.choices,
+    }
     return render_list(request, "frontier/urls.html", "frontier/_urls.html", context)
 
 

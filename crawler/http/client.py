@@ -216,6 +216,17 @@ class Client:
                 trip.follow(answer, self.config.max_redirects)
                 spacing = spacing if trip.on_first_host else None
 
+    def submit(self, url: str, content: bytes, *, headers: Mapping[str, str], accept: str) -> Response:
+        """Send content to a service that its operator trusts, without a pause; 200 with a body, or 204.
+
+        No redirect is followed. Raises FetchError for everything else.
+        """
+        trip = self._trip(url, None)
+        with _telling(trip):
+            limits = Limits(self.config.max_bytes)
+            answer = self._hop(trip, self._headers(accept, 0) | dict(headers), limits, 0.0, content)
+            return _response(trip, answer, {}, also={204})
+
     def _trip(self, url: str, deadline: float | None) -> _Trip:
         started = time.monotonic()
         allowance = Allowance(started + (deadline or self.config.deadline), self.config.silence)

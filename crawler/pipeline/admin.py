@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from crawler.admin import RecordAdmin, RowAdmin
 from crawler.pipeline.documents import resend
-from crawler.pipeline.models import Document, GraphChange, LinkQuery, Stylesheet, UriFilter
+from crawler.pipeline.models import Document, GraphChange, HttpTransformer, LinkQuery, Stylesheet, UriFilter
 from crawler.wake import wake_controller
 
 
@@ -49,6 +49,14 @@ class StylesheetAdmin(RowAdmin):
     """Stylesheets of our own users, and those that documents name."""
 
     list_display = ("name", "types", "pattern", "grddl", "enabled")
+    list_editable = ("enabled",)
+
+
+@admin.register(HttpTransformer)
+class HttpTransformerAdmin(RowAdmin):
+    """Plug-ins behind HTTP."""
+
+    list_display = ("name", "address", "types", "pattern", "enabled")
     list_editable = ("enabled",)
 
 

@@ -17,13 +17,14 @@ from rest_framework.views import APIView
 from crawler.permissions import StaffWrites
 from crawler.pipeline.asking import search, term_of
 from crawler.pipeline.documents import resend
-from crawler.pipeline.export import FORMS, ExportError
-from crawler.pipeline.models import Document, LinkQuery, Stylesheet, UriFilter
+from crawler.pipeline.export import FORMS, ExportError, export_response
+from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, Stylesheet, UriFilter
 from crawler.pipeline.report import phases
 from crawler.pipeline.serializers import (
     AgainSerializer,
     DocumentSerializer,
     HitSerializer,
+    HttpTransformerSerializer,
     LinkQuerySerializer,
     PhaseSerializer,
     QuadSerializer,
@@ -32,7 +33,6 @@ from crawler.pipeline.serializers import (
     UriFilterSerializer,
 )
 from crawler.pipeline.store import quads
-from crawler.pipeline.views import export_response
 from crawler.wake import wake_controller
 
 MOST_QUADS = 10_000
@@ -76,6 +76,15 @@ class StylesheetViewSet(viewsets.ModelViewSet[Stylesheet]):
 
     queryset = Stylesheet.objects.all()
     serializer_class = StylesheetSerializer
+    permission_classes = [StaffWrites]
+    ordering = ["id"]
+
+
+class HttpTransformerViewSet(viewsets.ModelViewSet[HttpTransformer]):
+    """Transformers behind HTTP; changes hold for documents that are transformed from then on."""
+
+    queryset = HttpTransformer.objects.all()
+    serializer_class = HttpTransformerSerializer
     permission_classes = [StaffWrites]
     ordering = ["id"]
 

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 from xml.parsers import expat
 
-from crawler.pipeline.mime import RESOURCE_HEADER, MimeType, binary_type, is_html, parse_mime_type
+from crawler.pipeline.mime import (
+    RESOURCE_HEADER,
+    MimeType,
+    binary_type,
+    is_html,
+    parse_mime_type,
+    wide_encoding,
+)
 
 HTML, XHTML, XML = "html", "xhtml", "xml"
 RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED = "rss-0.9x", "rss-1.0", "rss-2.0", "atom", "json-feed"
@@ -147,7 +154,7 @@ def _inflated(body: bytes) -> bytes:
 
 def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
     body = body[:_WINDOW]
-    wide = _wide(body)
+    wide = wide_encoding(body)
     if wide:
         body = body.decode(wide, "replace").encode()
     elif media := binary_type(body[:RESOURCE_HEADER]):
@@ -158,13 +165,6 @@ def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
     if lead[:1] in {b"{", b"["}:
         return _json(lead)
     return _rdf_text(lead) or _behind_junk(lead)
-
-
-def _wide(body: bytes) -> str:
-    """UTF-16 by its mark or by the zeros beside the first sign; empty for others."""
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    return {b"<\x00": "utf-16-le", b"\x00<": "utf-16-be"}.get(body[:2], "")
 
 
 def _markup(lead: bytes, mime: MimeType | None) -> Verdict | None:

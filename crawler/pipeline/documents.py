@@ -18,8 +18,8 @@ from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.keys import digest
 from crawler.messages import Harvest
-from crawler.pipeline.messages import HEAD, Done, Outcome, Sheet, Task, Work
-from crawler.pipeline.models import Document, PhaseFigure, Stylesheet
+from crawler.pipeline.messages import HEAD, Done, Outcome, Plugin, Sheet, Task, Work
+from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
 from crawler.rows import update_rows
 
 State = Document.State
@@ -181,7 +181,7 @@ def work(phase: str, rows: Sequence[Document]) -> list[Work]:
         size += len(body)
         batches[-1].append(Task(row.pk, row.url, body, row.content_type, row.type))
     expires = rows[0].leased_until.timestamp() if rows[0].leased_until else 0.0
-    sheets = _sheets() if phase == "transform" else ()
+    sheets, plugins = (_sheets(), _plugins()) if phase == "transform" else ((), ())
     return [
         Work(
             phase,
@@ -191,6 +191,7 @@ def work(phase: str, rows: Sequence[Document]) -> list[Work]:
             hash_mail=settings.PIPELINE_HASH_MAIL,
             rdfa=settings.PIPELINE_RDFA,
             sheets=sheets,
+            plugins=plugins,
         )
         for batch in batches
     ]
@@ -199,6 +200,11 @@ def work(phase: str, rows: Sequence[Document]) -> list[Work]:
 def _sheets() -> tuple[Sheet, ...]:
     enabled = Stylesheet.objects.filter(enabled=True)
     return tuple(Sheet(one.name, one.content, tuple(one.types), one.pattern, one.grddl) for one in enabled)
+
+
+def _plugins() -> tuple[Plugin, ...]:
+    enabled = HttpTransformer.objects.filter(enabled=True)
+    return tuple(Plugin(one.name, one.address, tuple(one.types), one.pattern) for one in enabled)
 
 
 def _bodies(rows: Sequence[Document]) -> dict[int, bytes]:

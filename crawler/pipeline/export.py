@@ -9,6 +9,7 @@ from datetime import date
 
 import pyoxigraph
 from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
 
 from articles.models import Page
 from crawler.pipeline.documents import key_of
@@ -75,6 +76,15 @@ def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
             yield text
     if many:
         yield b"]\n"
+
+
+def export_response(asked: Mapping[str, str], form: str) -> StreamingHttpResponse:
+    """The file that was asked for. Raises ExportError."""
+    if form not in FORMS:
+        raise ExportError(f"the formats are {', '.join(FORMS)}")
+    headers = {"Content-Disposition": f'attachment; filename="graph.{form}"'}
+    content = chunks(chosen(asked), FORMS[form])
+    return StreamingHttpResponse(content, content_type=FORMS[form].media_type, headers=headers)
 
 
 def _of_feed(number: str) -> list[uuid.UUID]:

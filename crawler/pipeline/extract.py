@@ -18,6 +18,7 @@ from crawler.frontier.budgets import without_session
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import BadUrl, canonical_url
+from crawler.patterns import compiled, found_in
 from crawler.pipeline.documents import State, note
 from crawler.pipeline.index import context_of
 from crawler.pipeline.messages import Outcome
@@ -26,11 +27,6 @@ from crawler.pipeline.terms import Kind, iri
 from crawler.rows import update_rows
 
 MOST_OF_DOCUMENT = 2_000
-FILTER_SECONDS = 0.05
-
-
-class FilterError(ValueError):
-    """A filter that is no regular expression, with the reason."""
 
 
 @dataclass(slots=True)
@@ -43,15 +39,6 @@ class Extracted:
     denied: int = 0
 
 
-def checked_pattern(pattern: str) -> str:
-    """The pattern, if it is a regular expression. Raises FilterError."""
-    try:
-        regex.compile(pattern)
-    except regex.error as error:
-        raise FilterError(f"{pattern!r}: {error}") from error
-    return pattern
-
-
 def extracted(
     contexts: dict[int, int], queries: Sequence[LinkQuery], filters: Sequence[UriFilter]
 ) -> Extracted:
@@ -62,7 +49,7 @@ def extracted(
         for name in query.predicates:
             of_predicate[iri(name).key()].append(query)
     documents = {context: document for document, context in contexts.items()}
-    rules = [(regex.compile(one.pattern), one) for one in filters]
+    rules = [(compiled(one.pattern), one) for one in filters]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -146,11 +133,7 @@ def _address(value: str) -> str:
 
 def _wanted(address: str, rules: Sequence[tuple[regex.Pattern[str], UriFilter]], answer: Extracted) -> bool:
     for pattern, rule in rules:
-        try:
-            hit = pattern.search(address, timeout=FILTER_SECONDS)
-        except TimeoutError:
-            continue
-        if hit:
+        if found_in(pattern, address):
             answer.filters[rule.pk] += 1
             return rule.allow
     return True

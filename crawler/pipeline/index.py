@@ -13,16 +13,13 @@ from django.db import transaction
 from crawler.pipeline.documents import State, bury, note
 from crawler.pipeline.messages import Outcome
 from crawler.pipeline.models import Document, GraphChange
+from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.store import META, Keys, Source, read_source, replace_graphs, replace_subjects
 from crawler.pipeline.terms import Kind, Term, iri, safe
 from crawler.rows import update_rows
 
-_PROV = "http://www.w3.org/ns/prov#"
-_SCHEMA = "http://schema.org/"
-_DCT = "http://purl.org/dc/terms/"
-_OWN = "urn:freshet:"
-_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
-_STAMP = "http://www.w3.org/2001/XMLSchema#dateTime"
+_PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
+_INTEGER, _STAMP = PREFIXES["xsd"] + "integer", PREFIXES["xsd"] + "dateTime"
 
 Terms = list[tuple[Term, Term, Term]]
 

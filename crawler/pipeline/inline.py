@@ -12,6 +12,7 @@ from crawler.pipeline.extract import extract
 from crawler.pipeline.index import index
 from crawler.pipeline.models import Document
 from crawler.pipeline.phases import run
+from crawler.pipeline.plugins import call
 
 WORKER = "here"
 
@@ -31,7 +32,7 @@ def step_of(phase: str, documents: QuerySet[Document] | None = None) -> int:
         in_database[phase](rows[0].lease, WORKER)
     else:
         for batch in work(phase, rows):
-            settle(run(batch, WORKER))
+            settle(run(batch, WORKER, call))
     return len(rows)
 
 

@@ -35,6 +35,16 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
+class Plugin:
+    """A transformer behind an address: for documents of these types (empty: all) whose URL matches."""
+
+    name: str
+    address: str
+    types: tuple[str, ...] = ()
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a phase made of a document; `failure` is empty on success. `seconds` of work."""
 
@@ -62,6 +72,7 @@ class Work:
     hash_mail: bool = False
     rdfa: bool = False
     sheets: tuple[Sheet, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

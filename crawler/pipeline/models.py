@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import regex
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from crawler.frontier.models import Body, Crawl
 from crawler.models import Host
+from crawler.pipeline.detect import TYPES
+from crawler.validators import is_pattern
 
-_XML = "http://www.w3.org/1999/XSL/Transform"
+_XSLT = "http://www.w3.org/1999/XSL/Transform"
+
+
+def is_stylesheet(content: str) -> None:
+    """Refuse what is no stylesheet by its looks. Raises ValidationError."""
+    if _XSLT not in content:
+        raise ValidationError("this is no XSLT stylesheet: its namespace is missing", code="stylesheet")
 
 
 class Document(models.Model):
@@ -156,7 +162,10 @@ class LinkQuery(models.Model):
 class UriFilter(models.Model):
     """A rule on addresses that extract found: the first that matches says yes or no; none says yes."""
 
-    pattern = models.CharField(max_length=500, help_text="A regular expression, looked for in the address.")
+    pattern = models.CharField(
+        max_length=500, validators=[is_pattern],
+        help_text="A regular expression, looked for in the address.",
+    )  # fmt: skip
     allow = models.BooleanField(default=False)
     position = models.PositiveSmallIntegerField(default=0)
     enabled = models.BooleanField(default=True)
@@ -169,62 +178,48 @@ class UriFilter(models.Model):
         return f"{'allow' if self.allow else 'deny'} {self.pattern}"
 
 
-class Stylesheet(models.Model):
-    """An XSLT 1.0 stylesheet that turns documents into RDF/XML, beside our own; it gets a parameter `url`."""
+class Transformer(models.Model):
+    """Somebody else's way to make triples of documents, and which documents it is meant for."""
 
     name = models.CharField(max_length=100, unique=True)
     types = ArrayField(
-        models.CharField(max_length=12), default=list, blank=True,
+        models.CharField(max_length=12, choices=[(name, name) for name in TYPES]), default=list, blank=True,
         help_text="Types of documents, such as html, xml or rss-2.0; empty: all.",
     )  # fmt: skip
     pattern = models.CharField(
-        max_length=500, blank=True, help_text="A regular expression on the address; empty: every address."
-    )
-    grddl = models.CharField(
-        max_length=500, blank=True,
-        help_text="Its own address: then only for documents that name it as their transformation (GRDDL).",
+        max_length=500, blank=True, validators=[is_pattern],
+        help_text="A regular expression on the address; empty: every address.",
     )  # fmt: skip
-    content = models.TextField(help_text="The stylesheet. It reaches no file and no network.")
     enabled = models.BooleanField(default=True)
 
     class Meta:
+        abstract = True
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
 
-    def clean(self) -> None:
-        """Refuse what is no XML, and what is no regular expression."""
-        try:
-            check_sheet(self.content, self.pattern)
-        except ValueError as error:
-            raise ValidationError(str(error)) from error
+
+class Stylesheet(Transformer):
+    """An XSLT 1.0 stylesheet that turns documents into RDF/XML, beside our own; it gets a parameter `url`."""
+
+    grddl = models.CharField(
+        max_length=500, blank=True,
+        help_text="Its own address: then only for documents that name it as their transformation (GRDDL).",
+    )  # fmt: skip
+    content = models.TextField(
+        validators=[is_stylesheet], help_text="The stylesheet. It reaches no file and no network."
+    )
 
 
-class StoredTerm(models.Model):
-    """A term under its key; made and read in SQL (crawler/pipeline/store.py)."""
+class HttpTransformer(Transformer):
+    """A plug-in: a service that gets documents by POST and answers with RDF in any of five formats."""
 
-    id = models.BigIntegerField(primary_key=True)
-    mark = models.IntegerField()
-    kind = models.PositiveSmallIntegerField()
-    lang = models.TextField()
-    datatype = models.TextField()
-    value = models.TextField()
-    words: Any = models.TextField()
+    address = models.URLField(
+        max_length=500, validators=[URLValidator(schemes=["http", "https"])],
+        help_text="Documents are sent there as they came, their own address in Content-Location. It answers "
+        "within 5 s in N-Triples, N-Quads, Turtle, RDF/XML or JSON-LD, or with 204 for nothing.",
+    )  # fmt: skip
 
-    class Meta:
-        managed = False
-        db_table = "pipeline_term"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-def check_sheet(content: str, pattern: str) -> None:
-    """Raises ValueError for what is no stylesheet by its looks, and for what is no regular expression."""
-    if _XML not in content:
-        raise ValueError("this is no XSLT stylesheet: its namespace is missing")
-    try:
-        regex.compile(pattern)
-    except regex.error as error:
-        raise ValueError(f"{pattern!r}: {error}") from error
+    class Meta(Transformer.Meta):
+        verbose_name = "HTTP transformer"

@@ -14,12 +14,14 @@ from dataclasses import replace
 from crawler.pipeline.detect import BINARY, EMPTY, detect
 from crawler.pipeline.messages import Done, Outcome, Task, Work
 from crawler.pipeline.transform import Document, TransformError, transform
+from crawler.pipeline.transform.plugins import Call, Plugins
 
 
-def run(work: Work, worker: str) -> Done:
-    """Do the batch; no document's failure reaches another."""
+def run(work: Work, worker: str, call: Call | None = None) -> Done:
+    """Do the batch; no document's failure reaches another. Plug-ins take part where `call` reaches them."""
+    plugins = Plugins(work.plugins, call) if call is not None and work.plugins else None
     one: Callable[[Task], Outcome] = (
-        _detected if work.phase == "detect" else lambda task: _transformed(task, work)
+        _detected if work.phase == "detect" else lambda task: _transformed(task, work, plugins)
     )
     return Done(work.phase, work.lease, worker, tuple(_timed(one, task) for task in work.tasks))
 
@@ -43,9 +45,11 @@ def _detected(task: Task) -> Outcome:
     return Outcome(task.id, type=verdict.type, reason=verdict.reason)
 
 
-def _transformed(task: Task, work: Work) -> Outcome:
+def _transformed(task: Task, work: Work, plugins: Plugins | None) -> Outcome:
     document = Document(task.url, task.type, task.body, task.content_type)
-    found = transform(document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets)
+    found = transform(
+        document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins
+    )
     return Outcome(
         task.id,
         sha256=hashlib.sha256(task.body).hexdigest(),

@@ -21,6 +21,12 @@ PREFIXES = {
 _LONGEST_FIRST = sorted(PREFIXES.items(), key=lambda one: -len(one[1]))
 
 
+def expanded(name: str) -> str:
+    """`dct:title` as N-Triples spells it, in angle brackets. Raises KeyError for a prefix nobody knows."""
+    prefix, _, local = name.partition(":")
+    return f"<{PREFIXES[prefix]}{local}>"
+
+
 def compact(iri: str) -> str:
     """`dct:title` for an IRI of a known vocabulary; others as they are."""
     for prefix, space in _LONGEST_FIRST:

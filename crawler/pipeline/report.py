@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
@@ -33,12 +32,11 @@ class PhaseReport:
     waiting: int = 0
 
 
-def phases(since: datetime | None = None) -> list[PhaseReport]:
-    """Figures of all workers, from this time on."""
-    figures = PhaseFigure.objects.filter(minute__gte=since) if since else PhaseFigure.objects.all()
+def phases() -> list[PhaseReport]:
+    """Figures of all workers."""
     sums: dict[str, Any] = {
         row["phase"]: row
-        for row in figures.values("phase").annotate(
+        for row in PhaseFigure.objects.values("phase").annotate(
             documents=Sum("documents"), failures=Sum("failures"), seconds=Sum("seconds")
         )
     }

@@ -6,8 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.pipeline.extract import FilterError, checked_pattern
-from crawler.pipeline.models import Document, LinkQuery, Stylesheet, UriFilter, check_sheet
+from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, Stylesheet, UriFilter
 
 
 class DocumentSerializer(serializers.ModelSerializer[Document]):
@@ -68,13 +67,6 @@ class UriFilterSerializer(serializers.ModelSerializer[UriFilter]):
         fields = ["id", "pattern", "allow", "position", "enabled", "hits"]
         read_only_fields = ["id", "hits"]
 
-    def validate_pattern(self, pattern: str) -> str:
-        """An expression that compiles."""
-        try:
-            return checked_pattern(pattern)
-        except FilterError as error:
-            raise serializers.ValidationError(str(error)) from error
-
 
 class StylesheetSerializer(serializers.ModelSerializer[Stylesheet]):
     """A stylesheet beside our own."""
@@ -84,15 +76,14 @@ class StylesheetSerializer(serializers.ModelSerializer[Stylesheet]):
         fields = ["id", "name", "types", "pattern", "grddl", "content", "enabled"]
         read_only_fields = ["id"]
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A stylesheet by its looks, and an expression that compiles."""
-        old = self.instance
-        content = attrs.get("content", old.content if old else "")
-        try:
-            check_sheet(content, attrs.get("pattern", old.pattern if old else ""))
-        except ValueError as error:
-            raise serializers.ValidationError(str(error)) from error
-        return attrs
+
+class HttpTransformerSerializer(serializers.ModelSerializer[HttpTransformer]):
+    """A plug-in behind HTTP."""
+
+    class Meta:
+        model = HttpTransformer
+        fields = ["id", "name", "types", "pattern", "address", "enabled"]
+        read_only_fields = ["id"]
 
 
 class QuadSerializer(serializers.Serializer[Any]):

@@ -6,7 +6,7 @@ before or after, for each replacement is one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import psycopg
@@ -45,7 +45,7 @@ class Keys:
     def __init__(self) -> None:
         self._of: dict[Term, int] = {}
         self._marks: dict[int, tuple[int, Term]] = {}
-        self._collided: dict[Term, tuple[int, int]] = {}
+        self._collided: set[Term] = set()
 
     def add(self, terms: Iterable[Term]) -> None:
         """Give these terms keys."""
@@ -54,7 +54,7 @@ class Keys:
                 key, mark = term.keys()
                 self._of[term] = key
                 if key in self._marks and self._marks[key][1] != term:
-                    self._collided[term] = (key, mark)
+                    self._collided.add(term)
                 else:
                     self._marks[key] = (mark, term)
 
@@ -69,7 +69,7 @@ class Keys:
         new = [(key, mark, term) for key, (mark, term) in self._marks.items() if key not in known]
         for key, (mark, term) in self._marks.items():
             if known.get(key, mark) != mark:
-                self._collided[term] = (key, mark)
+                self._collided.add(term)
         self._insert(new)
         for term in self._collided:
             self._of[term] = _salted(term)
@@ -241,11 +241,3 @@ def read_terms(keys: set[int]) -> dict[int, Term]:
             "SELECT id, kind, value, lang, datatype FROM pipeline_term WHERE id = ANY(%s)", [list(keys)]
         )
         return {key: Term(Kind(kind), value, lang, datatype) for key, kind, value, lang, datatype in cursor}
-
-
-def n_quads(contexts: Sequence[str]) -> Iterator[str]:
-    """Lines of N-Quads of these graphs, one graph after the other."""
-    for name in contexts:
-        context = iri(name)
-        for quad in quads(context=context, most=10_000_000):
-            yield f"{quad.subject.n3()} {quad.predicate.n3()} {quad.object.n3()} {context.n3()} .\n"

@@ -62,10 +62,15 @@ class Term:
             return f"<{self.value}>"
         if self.kind == Kind.BLANK:
             return f"_:{self.value}"
-        text = _ESCAPED.sub(lambda sign: _ESCAPES[sign[0]], self.value)
+        text = escaped(self.value)
         if self.lang:
             return f'"{text}"@{self.lang}'
         return f'"{text}"^^<{self.datatype}>' if self.datatype else f'"{text}"'
+
+
+def escaped(text: str) -> str:
+    """The text of a literal as N-Triples spells it, without the quotes."""
+    return _ESCAPED.sub(lambda sign: _ESCAPES[sign[0]], text)
 
 
 def iri(value: str) -> Term:

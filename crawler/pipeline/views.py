@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,7 +17,7 @@ from crawler.listing import page_of, render_list, wants_part
 from crawler.permissions import staff_only
 from crawler.pipeline.asking import entity, search, term_of
 from crawler.pipeline.documents import resend
-from crawler.pipeline.export import FORMS, ExportError, chosen, chunks
+from crawler.pipeline.export import ExportError, export_response
 from crawler.pipeline.extract import Extracted, extracted
 from crawler.pipeline.forms import FilterForm
 from crawler.pipeline.index import context_of
@@ -174,15 +173,6 @@ def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
         return export_response(request.GET, form)
     except ExportError as error:
         raise Http404(str(error)) from error
-
-
-def export_response(asked: Mapping[str, str], form: str) -> StreamingHttpResponse:
-    """The file that was asked for. Raises ExportError."""
-    if form not in FORMS:
-        raise ExportError(f"the formats are {', '.join(FORMS)}")
-    headers = {"Content-Disposition": f'attachment; filename="graph.{form}"'}
-    content = chunks(chosen(asked), FORMS[form])
-    return StreamingHttpResponse(content, content_type=FORMS[form].media_type, headers=headers)
 
 
 @require_safe

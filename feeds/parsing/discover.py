@@ -53,12 +53,12 @@ def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLi
         return ()
     base = next((b for e in root.iter("base") if (b := absolute(url, e.get("href") or ""))), url)
     ranked: dict[str, tuple[int, FeedLink]] = {}
-    for element, rank in islice(_candidates(root), _MAX_CANDIDATES):
+    for element, kind in islice(_candidates(root), _MAX_CANDIDATES):
         link = absolute(base, element.get("href") or "").partition("#")[0]
         if not link or _JSON_API.search(link):
             continue
         found = FeedLink(link, _title(element), (element.get("type") or "").strip().lower()[:100])
-        rank += _COMMENTS if _COMMENT_FEED.search(f"{found.title} {link}") else 0
+        rank = kind + (_COMMENTS if _COMMENT_FEED.search(f"{found.title} {link}") else 0)
         if link not in ranked or rank < ranked[link][0]:
             ranked[link] = (rank, found)
     ordered = sorted(ranked.values(), key=lambda pair: pair[0])

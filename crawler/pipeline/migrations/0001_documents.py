@@ -1,3 +1,4 @@
+import crawler.validators
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -15,22 +16,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='StoredTerm',
-            fields=[
-                ('id', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('mark', models.IntegerField()),
-                ('kind', models.PositiveSmallIntegerField()),
-                ('lang', models.TextField()),
-                ('datatype', models.TextField()),
-                ('value', models.TextField()),
-                ('words', models.TextField()),
-            ],
-            options={
-                'db_table': 'pipeline_term',
-                'managed': False,
-            },
-        ),
         migrations.CreateModel(
             name='LinkQuery',
             fields=[
@@ -50,7 +35,7 @@ class Migration(migrations.Migration):
             name='UriFilter',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pattern', models.CharField(help_text='A regular expression, looked for in the address.', max_length=500)),
+                ('pattern', models.CharField(help_text='A regular expression, looked for in the address.', max_length=500, validators=[crawler.validators.is_pattern])),
                 ('allow', models.BooleanField(default=False)),
                 ('position', models.PositiveSmallIntegerField(default=0)),
                 ('enabled', models.BooleanField(default=True)),

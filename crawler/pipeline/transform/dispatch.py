@@ -8,6 +8,7 @@ from crawler.http.charset import decode
 from crawler.pipeline import detect
 from crawler.pipeline.detect import unpacked
 from crawler.pipeline.messages import Sheet
+from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.feed import parsed_feed, xml_feed
@@ -15,6 +16,7 @@ from crawler.pipeline.transform.foreign import add_foreign
 from crawler.pipeline.transform.graph import Document, Graph, Transformed, TransformError, iri, literal
 from crawler.pipeline.transform.outline import outline_graph
 from crawler.pipeline.transform.page import page_graph
+from crawler.pipeline.transform.plugins import Plugins
 from crawler.pipeline.transform.rdf import FORMATS, rdf_graph
 from crawler.pipeline.transform.rdfa import add_rdfa
 
@@ -24,13 +26,17 @@ VERSION = "1"
 MOST_BYTES = 50_000_000
 _FEEDS = {detect.RSS_0, detect.RSS_1, detect.RSS_2, detect.ATOM}
 _PAGES = {detect.HTML, detect.XHTML}
-_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 def transform(
-    document: Document, *, hash_mail: bool = False, rdfa: bool = False, sheets: Sequence[Sheet] = ()
+    document: Document,
+    *,
+    hash_mail: bool = False,
+    rdfa: bool = False,
+    sheets: Sequence[Sheet] = (),
+    plugins: Plugins | None = None,
 ) -> Transformed:
-    """The graph of a document, with RDFa where asked, and what other people's stylesheets add.
+    """The graph of a document, with RDFa where asked, and what other people's transformers add.
 
     Raises TransformError for those that have none.
     """
@@ -44,6 +50,8 @@ def transform(
     if rdfa:
         add_rdfa(document, graph)
     add_foreign(sheets, document, graph)
+    if plugins is not None:
+        plugins.add(document, graph)
     return graph.done(f"{way}@{VERSION}")
 
 
@@ -68,8 +76,8 @@ def _jsonld_graph(document: Document, graph: Graph) -> None:
 
 def _text_graph(_: Document, graph: Graph) -> None:
     """A text says nothing of itself but that it is there."""
-    graph.add(iri(graph.url), _TYPE, "<http://xmlns.com/foaf/0.1/Document>")
-    graph.add(iri(graph.url), "<http://purl.org/dc/terms/format>", literal("text/plain"))
+    graph.add(iri(graph.url), expanded("rdf:type"), expanded("foaf:Document"))
+    graph.add(iri(graph.url), expanded("dct:format"), literal("text/plain"))
 
 
 _WAYS: dict[str, Callable[[Document, Graph], None]] = {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from datetime import UTC, datetime
 
 from lxml import etree
 
 from crawler.messages import Enclosure, Entry
+from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.transform import sheets
-from crawler.pipeline.transform.graph import Document, Graph, TransformError, iri, literal, resolved
+from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError, iri, literal, resolved
 from feeds.parsing.dates import epoch
 from feeds.parsing.limits import FeedError
 from feeds.parsing.parse import parse_feed
@@ -22,17 +22,15 @@ _ITEMS = {"item", "entry"}
 _LINKS = {"link", "comments", "commentRss", "url"}
 _DATES = {"pubDate", "published", "issued", "created", "updated", "modified", "lastBuildDate", "date"}
 _ATTRIBUTES = {"enclosure": "url", "transcript": "url", "chapters": "url", "in-reply-to": "href"}
-_ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
-_DTD = "http://www.w3.org/2001/XMLSchema#"
 
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-_SIOC, _DCT = "http://rdfs.org/sioc/ns#", "http://purl.org/dc/terms/"
-_SCHEMA, _FOAF = "http://schema.org/", "http://xmlns.com/foaf/0.1/"
+_SIOC, _DCT, _SCHEMA, _FOAF = (PREFIXES[name] for name in ("sioc", "dct", "schema", "foaf"))
+_RSS, _CONTENT, _XSD = (PREFIXES[name] for name in ("rss", "content", "xsd"))
+_TYPE = PREFIXES["rdf"] + "type"
 
 
 def xml_feed(document: Document, graph: Graph) -> str:
     """Add what a feed says; the name of the way it took. Raises TransformError."""
-    root = None if _ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
+    root = None if ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
     if root is None:
         parsed_feed(document, graph)
         return "feed-parser"
@@ -49,8 +47,8 @@ def parsed_feed(document: Document, graph: Graph) -> None:
         kind = error.kind if error.kind in {"too-large", "too-deep"} else "malformed"
         raise TransformError(kind, error.detail) from error
     own = iri(graph.url)
-    graph.add(own, iri(_RDF), iri(_SIOC + "Forum"))
-    graph.add(own, iri(_RDF), iri(_SCHEMA + "DataFeed"))
+    graph.add(own, iri(_TYPE), iri(_SIOC + "Forum"))
+    graph.add(own, iri(_TYPE), iri(_SCHEMA + "DataFeed"))
     for name, text in (("title", feed.title), ("description", feed.description), ("language", feed.language)):
         if text:
             graph.add(own, iri(_DCT + name), literal(text))
@@ -66,15 +64,15 @@ def _entry(entry: Entry, feed: str, graph: Graph) -> None:
     item = iri(address or _about(graph.url, entry.identity))
     media = any(one.type.startswith(("audio/", "video/")) for one in entry.enclosures)
     graph.add(feed, iri(_SIOC + "container_of"), item)
-    graph.add(item, iri(_RDF), iri(_SIOC + "Post"))
-    graph.add(item, iri(_RDF), iri(_SCHEMA + ("PodcastEpisode" if media else "Article")))
+    graph.add(item, iri(_TYPE), iri(_SIOC + "Post"))
+    graph.add(item, iri(_TYPE), iri(_SCHEMA + ("PodcastEpisode" if media else "Article")))
     if address:
-        graph.add(item, iri("http://purl.org/rss/1.0/link"), iri(address))
+        graph.add(item, iri(_RSS + "link"), iri(address))
     said = [
         (_DCT + "title", entry.title),
         (_DCT + "identifier", entry.identity),
         (_SCHEMA + "abstract", entry.summary),
-        ("http://purl.org/rss/1.0/modules/content/encoded", entry.content),
+        (_CONTENT + "encoded", entry.content),
         *((_SCHEMA + "keywords", word) for word in entry.categories),
     ]
     for name, text in said:
@@ -82,11 +80,11 @@ def _entry(entry: Entry, feed: str, graph: Graph) -> None:
             graph.add(item, iri(name), literal(text))
     for name, when in (("created", entry.published), ("modified", entry.updated)):
         if when is not None:
-            graph.add(item, iri(_DCT + name), literal(_stamp(when), _DTD + "dateTime"))
+            graph.add(item, iri(_DCT + name), literal(_stamp(when), _XSD + "dateTime"))
     if entry.author:
         person = graph.blank()
         graph.add(item, iri(_DCT + "creator"), person)
-        graph.add(person, iri(_RDF), iri(_FOAF + "Agent"))
+        graph.add(person, iri(_TYPE), iri(_FOAF + "Agent"))
         graph.add(person, iri(_FOAF + "name"), literal(entry.author))
     for enclosure in entry.enclosures:
         _attach(enclosure, item, graph)

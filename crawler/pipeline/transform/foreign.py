@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyoxigraph
-import regex
 
 from crawler.pipeline.detect import HTML, XHTML
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.transform.children import run_child
+from crawler.pipeline.transform.fitting import fits
 from crawler.pipeline.transform.graph import Document, Graph, TransformError
-
-PATTERN_SECONDS = 0.05
 
 
 def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> None:
     """Add what the stylesheets that fit the document make of it."""
     for sheet in sheets:
-        if not fits(sheet, document):
+        if not fits(sheet.types, sheet.pattern, document) or not _named(sheet.grddl, document):
             continue
         try:
             text = _run(sheet, document, graph.url)
@@ -32,16 +30,9 @@ def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> No
             graph.notes.append(f"the stylesheet {sheet.name} was skipped: {str(error)[:200]}")
 
 
-def fits(sheet: Sheet, document: Document) -> bool:
-    """Whether a stylesheet is meant for a document: by type, by address, for GRDDL by its being named."""
-    if sheet.types and document.type not in sheet.types:
-        return False
-    if sheet.grddl and not (b"transformation" in document.body and sheet.grddl.encode() in document.body):
-        return False
-    try:
-        return regex.search(sheet.pattern, document.url, timeout=PATTERN_SECONDS) is not None
-    except (regex.error, TimeoutError):
-        return False
+def _named(address: str, document: Document) -> bool:
+    """Whether the document names a stylesheet for GRDDL; true for those that are for no GRDDL."""
+    return not address or (b"transformation" in document.body and address.encode() in document.body)
 
 
 def _run(sheet: Sheet, document: Document, url: str) -> bytes:

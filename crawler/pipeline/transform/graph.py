@@ -11,7 +11,7 @@ from typing import Literal
 import pyoxigraph
 
 from crawler.http.urls import BadUrl, join
-from crawler.pipeline.terms import safe
+from crawler.pipeline.terms import escaped, safe
 
 MOST_TRIPLES = 50_000
 MOST_OUTPUT = 20_000_000
@@ -19,8 +19,9 @@ LONGEST_LITERAL = 65_536
 
 ErrorKind = Literal["unsupported-type", "malformed", "too-large", "too-deep", "entities"]
 
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-_ESCAPED = re.compile(r'[\\"\n\r]')
+ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
+"""Where a document declares an entity."""
+
 _BLANK = re.compile(r"^_:\S+| _:\S+(?= \.$)")
 _SCHEMA = "<https://schema.org/"
 
@@ -144,5 +145,5 @@ def resolved(base: str, reference: str) -> str:
 
 def literal(text: str, datatype: str = "") -> str:
     """A plain or typed literal as N-Triples spells it, cut at its longest length."""
-    escaped = _ESCAPED.sub(lambda sign: _ESCAPES[sign[0]], text[:LONGEST_LITERAL])
-    return f'"{escaped}"^^<{datatype}>' if datatype else f'"{escaped}"'
+    quoted = f'"{escaped(text[:LONGEST_LITERAL])}"'
+    return f"{quoted}^^<{datatype}>" if datatype else quoted

@@ -22,6 +22,7 @@ _WRAPPING = re.compile(
     re.DOTALL,
 )
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_IDENTIFIERS = {"@id", "id"}
 _CONTEXT_BYTES = orjson.dumps(CONTEXT)
 
 
@@ -101,9 +102,6 @@ def _own(value: Any, url: str, left_out: set[str]) -> Any:
         else:
             answer[name] = _own(one, url, left_out)
     return answer
-
-
-_IDENTIFIERS = {"@id", "id"}
 
 
 def _addresses(value: Any, url: str, left_out: set[str]) -> Any:

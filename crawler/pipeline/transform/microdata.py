@@ -6,12 +6,13 @@ from typing import cast
 
 from lxml import etree, html
 
+from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.transform.graph import Graph, iri, literal, resolved
 
 MOST_ITEMS = 2_000
 DEEPEST = 30
 
-_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_TYPE = expanded("rdf:type")
 _ADDRESSES = {
     "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src",
     "img": "src", "source": "src", "track": "src", "video": "src", "object": "data",

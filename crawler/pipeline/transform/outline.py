@@ -7,20 +7,19 @@ import io
 from lxml import etree
 
 from crawler.pipeline.detect import SITEMAP
+from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.transform.graph import Document, Graph, TransformError, iri, literal, resolved
 
 MOST_NAMED = 20_000
-_LINKS_TO = "<http://rdfs.org/sioc/ns#links_to>"
-_SEE_ALSO = "<http://www.w3.org/2000/01/rdf-schema#seeAlso>"
-_MODIFIED = "<http://purl.org/dc/terms/modified>"
-_TITLE = "<http://purl.org/dc/terms/title>"
-_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_LINKS_TO, _SEE_ALSO = expanded("sioc:links_to"), expanded("rdfs:seeAlso")
+_MODIFIED, _TITLE = expanded("dct:modified"), expanded("dct:title")
+_TYPE, _DOCUMENT = expanded("rdf:type"), expanded("foaf:Document")
 
 
 def outline_graph(document: Document, graph: Graph) -> None:
     """Add what the document names. Raises TransformError where it names nothing before it breaks."""
     own = iri(graph.url)
-    graph.add(own, _TYPE, "<http://xmlns.com/foaf/0.1/Document>")
+    graph.add(own, _TYPE, _DOCUMENT)
     events = etree.iterparse(
         io.BytesIO(document.body.lstrip()), tag=("{*}url", "{*}sitemap", "outline"), events=("start", "end"),
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False,

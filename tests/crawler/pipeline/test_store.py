@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from crawler.keys import digest
 from crawler.models import Host
 from crawler.pipeline import store
+from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.index import index
 from crawler.pipeline.models import Document, GraphChange
-from crawler.pipeline.store import META, Keys, find_key, n_quads, pattern_sql, quads
+from crawler.pipeline.store import META, Keys, find_key, pattern_sql, quads
 from crawler.pipeline.terms import Kind, Term, iri, parse_term
 
 URL = "http://site.example/page"
@@ -45,7 +46,8 @@ def indexed(triples: str, url: str = URL) -> Document:
 
 
 def lines(url: str = URL) -> set[str]:
-    return set(n_quads([url]))
+    documents = Document.objects.filter(url=url)
+    return set(b"".join(chunks(documents, FORMS["nq"])).decode().splitlines(keepends=True))
 
 
 def triple(value: object, subject: str = "http://s.example/") -> str:

@@ -19,12 +19,13 @@ from crawler.inline import run_crawl
 from crawler.inline import work_off as fetch_all
 from crawler.pipeline import phases
 from crawler.pipeline.documents import LEASE_SECONDS, lease, queues, resend, settle, sweep, take_crawl, work
+from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.extract import extracted
 from crawler.pipeline.index import context_of, index
 from crawler.pipeline.inline import step_of, work_off
 from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
 from crawler.pipeline.phases import run
-from crawler.pipeline.store import n_quads, quads
+from crawler.pipeline.store import quads
 from crawler.pipeline.terms import iri
 from tests.servers import Reply, WebServer
 
@@ -223,7 +224,7 @@ def test_what_is_exported_reads_back_as_the_same_graph(site: WebServer) -> None:
     fetched(site, "/", "/feed")
     work_off()
     for row in Document.objects.all():
-        text = "".join(n_quads([row.url])).encode()
+        text = b"".join(chunks(Document.objects.filter(pk=row.pk), FORMS["nq"]))
         parsed = pyoxigraph.Dataset(pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS))
         (batch,) = work("transform", [row])
         (outcome,) = run(batch, "w").outcomes

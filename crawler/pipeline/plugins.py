@@ -1,0 +1,51 @@
+"""Calls of transformers behind HTTP, from the process that transforms; needs no database."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.conf import settings
+
+from crawler.http.client import Client, ClientConfig
+from crawler.http.failures import FetchError
+from crawler.http.gate import HostGate
+from crawler.pipeline.transform import Document
+from crawler.pipeline.transform.graph import MOST_OUTPUT
+from crawler.pipeline.transform.plugins import ACCEPT, PluginError
+
+DEADLINE_SECONDS = 5.0
+_MEDIA = {
+    "html": "text/html", "xhtml": "application/xhtml+xml", "rss-1.0": "application/rss+xml",
+    "rss-2.0": "application/rss+xml", "rss-0.9x": "application/rss+xml", "atom": "application/atom+xml",
+    "json-feed": "application/feed+json", "rdf-xml": "application/rdf+xml", "json-ld": "application/ld+json",
+    "json": "application/json", "turtle": "text/turtle", "n-triples": "application/n-triples",
+    "n-quads": "application/n-quads", "text": "text/plain",
+}  # fmt: skip
+
+
+def call(address: str, document: Document) -> tuple[str, bytes]:
+    """POST the document, its address in Content-Location; the answer. Raises PluginError."""
+    kind = document.content_type or _MEDIA.get(document.type, "application/xml")
+    headers = {"Content-Type": _header(kind), "Content-Location": _header(document.url)}
+    try:
+        answer = _client().submit(address, document.body, headers=headers, accept=ACCEPT)
+    except FetchError as error:
+        raise PluginError(str(error)) from error
+    return answer.content_type, answer.body
+
+
+def _header(value: str) -> str:
+    """As a header can carry it."""
+    return "".join(sign for sign in value if " " <= sign <= "~")
+
+
+@cache
+def _client() -> Client:
+    """Of this process; the addresses are its operator's, so that other networks are open to it than to pages."""
+    config = ClientConfig(
+        user_agent=settings.FETCH_USER_AGENT,
+        deadline=DEADLINE_SECONDS,
+        max_bytes=MOST_OUTPUT,
+        allowed_networks=tuple(str(network) for network in settings.PIPELINE_PLUGIN_NETWORKS),
+    )
+    return Client(config, HostGate(settings.DATA_DIR / "hosts", 0.0))

@@ -1,0 +1,18 @@
+"""Which documents other people's transformers are meant for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawler.patterns import PatternError, compiled, found_in
+from crawler.pipeline.transform.graph import Document
+
+
+def fits(types: Sequence[str], pattern: str, document: Document) -> bool:
+    """By type (none given: all) and by a regular expression on the address (empty: every address)."""
+    if types and document.type not in types:
+        return False
+    try:
+        return not pattern or found_in(compiled(pattern), document.url)
+    except PatternError:
+        return False

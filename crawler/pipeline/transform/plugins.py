@@ -1,0 +1,82 @@
+"""Transformers behind HTTP: what they answer for a document is added to what our own ways made of it.
+
+The call itself is the caller's, so that this stays pure. What goes wrong with one is a note on its document.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pyoxigraph
+
+from crawler.http.charset import decode
+from crawler.pipeline.messages import Plugin
+from crawler.pipeline.mime import parse_mime_type
+from crawler.pipeline.transform import jsonld
+from crawler.pipeline.transform.fitting import fits
+from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError
+
+FORMATS = {
+    "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,
+    "text/turtle": pyoxigraph.RdfFormat.TURTLE,
+    "application/rdf+xml": pyoxigraph.RdfFormat.RDF_XML,
+    "application/n-quads": pyoxigraph.RdfFormat.N_QUADS,
+}
+JSON_LD = "application/ld+json"
+ACCEPT = ", ".join([*FORMATS, JSON_LD])
+PATIENCE = 2
+"""Failures of one plug-in in a batch after which the rest of the batch goes without it."""
+
+
+class PluginError(Exception):
+    """A plug-in that did not answer as it should, with the reason."""
+
+
+Call = Callable[[str, Document], tuple[str, bytes]]
+"""Sends a document to an address; the answer's Content-Type and body. Raises PluginError."""
+
+
+@dataclass(slots=True)
+class Plugins:
+    """The plug-ins of one batch, how to call them, and how often each has failed."""
+
+    rules: Sequence[Plugin]
+    call: Call
+    failed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, document: Document, graph: Graph) -> None:
+        """Add what the plug-ins that fit the document make of it."""
+        for plugin in self.rules:
+            if not fits(plugin.types, plugin.pattern, document):
+                continue
+            if self.failed[plugin.name] >= PATIENCE:
+                graph.notes.append(f"the plug-in {plugin.name} was left out: it failed {PATIENCE} times")
+                continue
+            try:
+                content_type, body = self.call(plugin.address, document)
+            except PluginError as error:
+                self.failed[plugin.name] += 1
+                graph.notes.append(f"the plug-in {plugin.name} failed: {str(error)[:200]}")
+                continue
+            try:
+                _take(content_type, body, graph)
+            except (TransformError, SyntaxError, ValueError) as error:
+                graph.notes.append(f"the answer of the plug-in {plugin.name} was skipped: {str(error)[:200]}")
+
+
+def _take(content_type: str, body: bytes, graph: Graph) -> None:
+    """Add an answer. Raises ValueError for what is no RDF by its header, and what the parsers raise."""
+    if not body.strip():
+        return
+    mime = parse_mime_type(content_type)
+    kind = mime.essence if mime else ""
+    if kind == JSON_LD:
+        jsonld.document(decode(body, content_type), graph)
+    elif kind in FORMATS:
+        if ENTITY.search(body):
+            raise ValueError("it declares entities")
+        graph.take(pyoxigraph.parse(body, format=FORMATS[kind], base_iri=graph.url), named=True)
+    else:
+        raise ValueError(f"{content_type[:60]!r} is none of {ACCEPT}")
