@@ -4,8 +4,9 @@
 
 WORLD is a directory of zip files with sites, each with a manifest.json that names its `base_url`. All files
 go through detect, transform, index and extract in one process, with an embedded PostgreSQL of its own. Pages
-a second are of processor time: that of this process, then with that of PostgreSQL's processes. With --check
-every graph is exported as N-Quads, read back, and compared with what transform gave.
+a second are, first, of the phase's own work by the clock (the figure that the pipeline's page shows); then of
+processor time: that of this process with leasing and settling, and with that of PostgreSQL's processes. With
+--check every graph is exported as N-Quads, read back, and compared with what transform gave.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _measure(world: Path, servers: list[int], check: bool) -> None:
     _load(world)
     total = Document.objects.count()
     print(f"{total} documents")
-    print("phase      documents  failed  pages/s of CPU  with PostgreSQL  the paper")
+    print("phase      documents  failed  pages/s of work  of CPU  with PostgreSQL  the paper")
     graphs: dict[int, bytes] = {}
     for phase in ("detect", "transform", "index", "extract"):
         if phase == "index" and check:
@@ -73,14 +74,23 @@ def _measure(world: Path, servers: list[int], check: bool) -> None:
         own, theirs = time.process_time() - own, _seconds(servers) - theirs
         failed = Document.objects.filter(state="dead", failed_phase=phase).count()
         print(
-            f"{phase:10} {done:9} {failed:7} {done / own:15.0f} {done / (own + theirs):16.0f} "
-            f"{PAPER[phase]:10.0f}",
+            f"{phase:10} {done:9} {failed:7} {done / _work(phase):16.0f} {done / own:7.0f} "
+            f"{done / (own + theirs):16.0f} {PAPER[phase]:10.0f}",
             flush=True,
         )
     types = Counter(Document.objects.values_list("type", flat=True))
     print(", ".join(f"{name} {count}" for name, count in types.most_common()))
     if check:
         _check(graphs)
+
+
+def _work(phase: str) -> float:
+    """Seconds that the phase has noted so far."""
+    from django.db.models import Sum
+
+    from crawler.pipeline.models import PhaseFigure
+
+    return float(PhaseFigure.objects.filter(phase=phase).aggregate(total=Sum("seconds"))["total"])
 
 
 def _seconds(servers: list[int]) -> float:

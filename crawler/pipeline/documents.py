@@ -169,12 +169,11 @@ def work(phase: str, rows: Sequence[Document]) -> list[Work]:
     """Messages for detect or transform, each of bounded size; rows of one lease."""
     if not rows:
         return []
-    bodies = _bodies(rows)
+    bodies = _bodies(rows, HEAD if phase == "detect" else UNPACKED_BYTES)
     batches: list[list[Task]] = [[]]
     size = 0
     for row in rows:
         body = bodies.get(row.pk, b"")
-        body = body[:HEAD] if phase == "detect" else body
         if size + len(body) > BATCH_BYTES and batches[-1]:
             batches.append([])
             size = 0
@@ -207,10 +206,11 @@ def _plugins() -> tuple[Plugin, ...]:
     return tuple(Plugin(one.name, one.address, tuple(one.types), one.pattern) for one in enabled)
 
 
-def _bodies(rows: Sequence[Document]) -> dict[int, bytes]:
+def _bodies(rows: Sequence[Document], most: int) -> dict[int, bytes]:
+    """Their content, by document, so many bytes of each."""
     stored = Document.objects.filter(id__in=[row.pk for row in rows])
     return {
-        key: zlib.decompressobj().decompress(bytes(content or html), UNPACKED_BYTES)
+        key: zlib.decompressobj().decompress(content or html, most)
         for key, content, html in stored.values_list("id", "body__content", "page__html")
         if content or html
     }

@@ -47,9 +47,7 @@ def _detected(task: Task) -> Outcome:
 
 def _transformed(task: Task, work: Work, plugins: Plugins | None) -> Outcome:
     document = Document(task.url, task.type, task.body, task.content_type)
-    found = transform(
-        document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins
-    )
+    found = transform(document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins)
     return Outcome(
         task.id,
         sha256=hashlib.sha256(task.body).hexdigest(),

@@ -41,7 +41,7 @@ def _header(value: str) -> str:
 
 @cache
 def _client() -> Client:
-    """Of this process; the addresses are its operator's, so that other networks are open to it than to pages."""
+    """Of this process. The addresses are its operator's: other networks are open to it than to fetching."""
     config = ClientConfig(
         user_agent=settings.FETCH_USER_AGENT,
         deadline=DEADLINE_SECONDS,
