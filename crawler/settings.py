@@ -179,6 +179,7 @@ INSTALLED_APPS = [
     "feeds.laboratory",
     "feeds.websub",
     "articles",
+    "recrawl",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -1,1 +1,1 @@
-"""Sites whose pages are watched for changes. Nothing is here yet."""
+"""Sites that are fetched again: which pages have changed, with few requests (Kumagai and Yamana 2004)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from crawler.progress import bar
 from feeds.replay.comparison import Comparison, Options, compare
 from feeds.replay.metrics import Metrics
 from feeds.replay.simulation import Setup
 from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
 from feeds.scheduling.registry import POLICIES
 
-BAR = 40
 COLUMNS = (
     ("pending", "total_pending", "{:.2f}"),
     ("max", "max_pending", "{:.2f}"),
@@ -63,7 +62,7 @@ class Command(BaseCommand):
                 setup,
                 Options(options["beta"], weight),
                 processes=os.cpu_count() or 1,
-                progress=_bar(),
+                progress=bar(),
             )
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
@@ -118,20 +117,6 @@ def _cells(metrics: Metrics) -> list[str]:
 
 def _times(value: float, base: float) -> str:
     return f"{value / base:.3f}" if base else ""
-
-
-def _bar() -> Any:
-    """Draws on a terminal's stderr; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-
-    def draw(share: float) -> None:
-        full = round(BAR * share)
-        end = "\r\033[K" if share >= 1 else ""
-        sys.stderr.write(f"\r[{'#' * full}{'.' * (BAR - full)}] {share:4.0%}{end}")
-        sys.stderr.flush()
-
-    return draw
 
 
 def _positive(text: str) -> float:

@@ -1,0 +1,113 @@
+"""What a crawler knows of a server: its stored copy of every page, and what its fetches have shown. Pure.
+
+Time is counted in weeks, as a number that need not be whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from recrawl.structure import Graph
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Page:
+    """One page as it is stored: the links of the copy, and the time of the last fetch.
+
+    `checks` are the fetches after the first, `changes` those of them that found something new.
+    """
+
+    links: tuple[str, ...]
+    fetched: float
+    checks: int = 0
+    changes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A fetch: whether the page had changed, how old the copy was, and links that the copy had not."""
+
+    changed: bool
+    age: float
+    new_links: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Visit:
+    """One visit to a server while it lasts.
+
+    `budget` is how many fetches may still be made, what was saved included; `weekly` what each week gives.
+    """
+
+    now: float
+    budget: float = math.inf
+    weekly: float = math.inf
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def has_seen(self, path: str, server: Server) -> bool:
+        """Whether it was fetched in this visit, or joined the copy in it."""
+        return path in self.outcomes or server.pages[path].fetched >= self.now
+
+    def changed(self, path: str) -> bool:
+        """Whether it was fetched in this visit, and had changed."""
+        outcome = self.outcomes.get(path)
+        return outcome is not None and outcome.changed
+
+
+class Server:
+    """Stored pages by path, the graph of their links, and what a method wants to keep between visits."""
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.pages: dict[str, Page] = {}
+        self.memory: dict[str, Any] = {}
+        self._derived: dict[Callable[[Graph], Any], Any] = {}
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The links of the stored copies."""
+        if self._graph is None:
+            self._graph = Graph(self.top, {path: page.links for path, page in self.pages.items()})
+        return self._graph
+
+    def derived(self, function: Callable[[Graph], T]) -> T:
+        """What a function makes of the graph, computed once for each state of it."""
+        if function not in self._derived:
+            self._derived[function] = function(self.graph)
+        found: T = self._derived[function]
+        return found
+
+    def store(self, path: str, links: Sequence[str], now: float) -> None:
+        """A page that was not known."""
+        self.pages[path] = Page(tuple(links), now)
+        self._forget()
+
+    def drop(self, path: str) -> None:
+        """A page that is gone."""
+        if self.pages.pop(path, None) is not None:
+            self._forget()
+
+    def fetched(self, path: str, changed: bool, links: Sequence[str], now: float) -> Outcome:
+        """Note a fetch of a known page; what it showed."""
+        page = self.pages[path]
+        age = now - page.fetched
+        new_links: tuple[str, ...] = ()
+        page.checks += 1
+        page.changes += changed
+        page.fetched = now
+        if changed and tuple(links) != page.links:
+            known = set(page.links)
+            new_links = tuple(one for one in dict.fromkeys(links) if one not in known)
+            page.links = tuple(links)
+            self._forget()
+        return Outcome(changed, age, new_links)
+
+    def _forget(self) -> None:
+        self._graph = None
+        self._derived.clear()

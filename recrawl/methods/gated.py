@@ -1,0 +1,59 @@
+"""Methods A, B and C: fetch the tops of every site, then the members of sites whose top has changed. Pure."""
+
+from __future__ import annotations
+
+from recrawl.division import Site, above, by_directory, by_links
+from recrawl.knowledge import Server, Visit
+from recrawl.methods.base import unfetched
+from recrawl.structure import Graph
+
+
+class ByDirectory:
+    """Method A."""
+
+    name = "A"
+
+    def following(self, server: Server, visit: Visit) -> list[str]:
+        return _tops_then_members(server.derived(by_directory), server, visit)
+
+
+class ByLinks:
+    """Method B."""
+
+    name = "B"
+
+    def following(self, server: Server, visit: Visit) -> list[str]:
+        return _tops_then_members(server.derived(by_links), server, visit)
+
+
+class ByLinksGated:
+    """Method C: a site is looked at only when a site above it has changed; the top page's always is."""
+
+    name = "C"
+
+    def following(self, server: Server, visit: Visit) -> list[str]:
+        sites, over = server.derived(_gates)
+        changed = {number for number, site in enumerate(sites) if _changed(site, visit)}
+        tops: list[str] = []
+        members: list[str] = []
+        for number, site in enumerate(sites):
+            if server.top in site.tops or over[number] & changed:
+                tops += site.tops
+            if number in changed:
+                members += site.members
+        return unfetched(tops, server, visit) or unfetched(members, server, visit)
+
+
+def _gates(graph: Graph) -> tuple[list[Site], list[set[int]]]:
+    sites = by_links(graph)
+    return sites, above(graph, sites)
+
+
+def _tops_then_members(sites: list[Site], server: Server, visit: Visit) -> list[str]:
+    tops = [top for site in sites for top in site.tops]
+    members = [page for site in sites if _changed(site, visit) for page in site.members]
+    return unfetched(tops, server, visit) or unfetched(members, server, visit)
+
+
+def _changed(site: Site, visit: Visit) -> bool:
+    return any(visit.changed(top) for top in site.tops)

@@ -1,0 +1,32 @@
+"""The methods by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from recrawl.methods.adaptive import Adaptive
+from recrawl.methods.base import Method
+from recrawl.methods.gated import ByDirectory, ByLinks, ByLinksGated
+from recrawl.methods.plain import BreadthFirst, History
+from recrawl.methods.sampling import ServerSampling
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "A": ByDirectory,
+    "B": ByLinks,
+    "C": ByLinksGated,
+    "breadth-first": BreadthFirst,
+    "server-sampling": ServerSampling,
+    "server-sampling+A": lambda: ServerSampling(ByDirectory()),
+    "server-sampling+B": lambda: ServerSampling(ByLinks()),
+    "server-sampling+C": lambda: ServerSampling(ByLinksGated()),
+    "history": History,
+    "adaptive": Adaptive,
+}
+DEFAULT = "adaptive"
+
+
+def make_method(name: str) -> Method:
+    """A method by its name. Raises ValueError for one that there is not."""
+    if name not in METHODS:
+        raise ValueError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
+    return METHODS[name]()

@@ -1,0 +1,49 @@
+"""Server sampling (Cho and Ntoulas 2002): some pages tell whether a server is worth a visit. Pure.
+
+Alone, or with one of the methods A, B, C on servers that are (section 6.3.3 of Kumagai and Yamana 2004).
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from recrawl.knowledge import Server, Visit
+from recrawl.methods.base import Method, unfetched
+
+SHARE = 0.05
+LEAST = 3
+WORTH = 0.1
+"""The share of changed pages from which a server is visited: the paper's 10 %."""
+
+
+class ServerSampling:
+    """Fetches a sample, chosen anew for every visit, and goes on where enough of it has changed."""
+
+    def __init__(self, inner: Method | None = None) -> None:
+        self.inner = inner
+        self.name = f"server-sampling+{inner.name}" if inner is not None else "server-sampling"
+
+    def following(self, server: Server, visit: Visit) -> list[str]:
+        sample = chosen(server, visit.now)
+        rest = unfetched(sample, server, visit)
+        if rest:
+            return rest
+        changed = sum(visit.changed(path) for path in sample)
+        return self.within(server, visit) if changed >= WORTH * len(sample) and sample else []
+
+    def within(self, server: Server, visit: Visit) -> list[str]:
+        """What to fetch where it is worth it: everything, the longest unseen first, or by a method."""
+        if self.inner is not None:
+            return self.inner.following(server, visit)
+        order = sorted(server.pages, key=lambda path: (server.pages[path].fetched, path))
+        return unfetched(order, server, visit)
+
+
+def chosen(server: Server, now: float) -> list[str]:
+    """The sample of a visit: the same whenever it is asked for, and as if drawn by chance."""
+    size = max(LEAST, round(SHARE * len(server.pages)))
+
+    def lot(path: str) -> bytes:
+        return hashlib.blake2b(f"{now} {path}".encode("utf-8", "replace"), digest_size=8).digest()
+
+    return sorted(server.pages, key=lot)[:size]

@@ -1,0 +1,98 @@
+"""Histories of sites, one state a week, as `manage.py recrawl_replay` reads them. Pure but for reading."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from recrawl.structure import Graph
+
+MOST_BYTES = 2_000_000_000
+
+
+class HistoryError(ValueError):
+    """A file that is no history, with its name, the line and the reason."""
+
+
+@dataclass
+class History:
+    """The states of a site: `weeks[t]` has the checksum and the links of every page that was there."""
+
+    name: str
+    top: str
+    dates: list[str]
+    weeks: list[dict[str, tuple[str, tuple[str, ...]]]]
+
+    @cached_property
+    def live(self) -> list[dict[str, str]]:
+        """Checksums of the pages that the top page led to, week by week."""
+        found = []
+        for state in self.weeks:
+            depth = Graph(self.top, {path: links for path, (_, links) in state.items()}).depth
+            found.append({path: state[path][0] for path in depth})
+        return found
+
+
+def read_history(path: Path) -> History:
+    """The history in a file of JSON Lines, gzipped or not. Raises HistoryError, OSError."""
+    top, dates = "", []
+    weeks: list[dict[str, tuple[str, tuple[str, ...]]]] = []
+    state: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for number, record in _records(path):
+        try:
+            if number == 1:
+                top = _text(record["top"])
+            if record["week"] != number - 1:
+                raise HistoryError(f"{path.name}, line {number}: week {number - 1} is expected")
+            state = dict(state)
+            for gone in record.get("removed", []):
+                state.pop(_text(gone), None)
+            for name, (checksum, links) in record["pages"].items():
+                state[name] = (_text(checksum), tuple(map(_text, links)))
+            dates.append(_text(record["date"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, HistoryError):
+                raise
+            raise HistoryError(
+                f"{path.name}, line {number}: {type(error).__name__}: {str(error)[:100]}"
+            ) from error
+        weeks.append(state)
+    if len(weeks) < 2:
+        raise HistoryError(f"{path.name} has fewer than two weeks")
+    if top not in weeks[0]:
+        raise HistoryError(f"{path.name}: the top page {top[:100]!r} is not among the pages of week 0")
+    return History(path.name, top, dates, weeks)
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Numbers from 1, and objects. Raises HistoryError."""
+    with path.open("rb") as plain:
+        packed = plain.read(2) == b"\x1f\x8b"
+        plain.seek(0)
+        stream = gzip.GzipFile(fileobj=plain) if packed else plain
+        left, number = MOST_BYTES, 0
+        try:
+            while line := stream.readline(left + 1):
+                left, number = left - len(line), number + 1
+                if left < 0:
+                    raise HistoryError(f"{path.name} is larger than {MOST_BYTES} bytes")
+                record = json.loads(line)
+                if not isinstance(record, dict):
+                    raise HistoryError(f"{path.name}, line {number}: this is no object")
+                yield number, record
+        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError, RecursionError) as error:
+            raise HistoryError(f"{path.name} is damaged: {error}") from error
+        except json.JSONDecodeError as error:
+            raise HistoryError(f"{path.name}, line {number}: {error}") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:60]!r} is no text")
+    return value

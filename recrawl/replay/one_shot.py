@@ -1,0 +1,150 @@
+"""The paper's own comparison: all pages of one week, fetched again some weeks later. Pure.
+
+Structure and past of every page are those of week s, where a crawler has seen all weeks up to then; what is
+counted are pages that the top page led to, and that are there in both weeks. Methods that only order pages
+fetch as many as C does in the same comparison; server sampling is given each server's true share (section
+6.3.3 of the paper).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from recrawl.knowledge import Outcome, Server, Visit
+from recrawl.methods.adaptive import Adaptive
+from recrawl.methods.base import Method
+from recrawl.methods.gated import ByLinksGated
+from recrawl.methods.sampling import WORTH, ServerSampling
+from recrawl.replay.history import History
+
+ORDERS = ("breadth-first", "history", "adaptive")
+
+
+@dataclass(slots=True)
+class OneShot:
+    """Sums over comparisons: pages fetched, those of them that had changed, and all that had."""
+
+    fetched: int = 0
+    changed_fetched: int = 0
+    changed: int = 0
+
+    def add(self, other: OneShot) -> None:
+        """Pool with another."""
+        self.fetched += other.fetched
+        self.changed_fetched += other.changed_fetched
+        self.changed += other.changed
+
+    def as_json(self) -> dict[str, float]:
+        """With update rate and coverage, 0 where there is nothing to divide by."""
+        return {
+            "fetched": self.fetched,
+            "changed_fetched": self.changed_fetched,
+            "changed": self.changed,
+            "rate": self.changed_fetched / self.fetched if self.fetched else 0.0,
+            "coverage": self.changed_fetched / self.changed if self.changed else 0.0,
+        }
+
+
+Table = dict[int, dict[str, OneShot]]
+
+
+def one_shot(history: History, methods: Sequence[Callable[[], Method]], periods: Sequence[int]) -> Table:
+    """Pooled results by period (weeks) and name; "all" is fetching everything."""
+    names = [made().name for made in methods]
+    found: Table = {period: {name: OneShot() for name in (*names, "all")} for period in periods}
+    for week, server in enumerate(_observed(history)):
+        for period in periods:
+            if week % max(1, period // 2) == 0 and week + period < len(history.weeks):
+                pair = _pair(history, server, week, period)
+                for made in methods:
+                    found[period][made().name].add(pair.result(made()))
+                found[period]["all"].add(pair.everything())
+    return found
+
+
+def _observed(history: History) -> Iterator[Server]:
+    """The server as known in each week by somebody who has fetched all of it every week."""
+    server = Server(history.top)
+    learner = Adaptive()
+    for week, state in enumerate(history.weeks):
+        live = history.live[week]
+        visit = Visit(float(week))
+        for path in [path for path in server.pages if path not in live]:
+            server.drop(path)
+        for path in live:
+            links = state[path][1]
+            if path in server.pages:
+                before = history.weeks[week - 1].get(path)
+                changed = before is not None and before[0] != state[path][0]
+                visit.outcomes[path] = server.fetched(path, changed, links, visit.now)
+            else:
+                server.store(path, links, visit.now)
+        if week:
+            learner.finish(server, visit)
+        yield server
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two weeks: the server as known in the first, and which pages that count had changed by the second.
+
+    `now` is the second week, `as_c` how many pages method C fetches.
+    """
+
+    server: Server
+    changed: dict[str, bool]
+    now: float
+    as_c: int = 0
+
+    def everything(self) -> OneShot:
+        """What fetching all pages would find."""
+        total = sum(self.changed.values())
+        return OneShot(len(self.changed), total, total)
+
+    def result(self, method: Method) -> OneShot:
+        """What a method finds."""
+        total = sum(self.changed.values())
+        if isinstance(method, ServerSampling):
+            worth = total >= WORTH * len(self.changed)
+            fetched = self.fetched(_Within(method), math.inf) if worth else set()
+        else:
+            fetched = self.fetched(method, self.as_c if method.name in ORDERS else math.inf)
+        return OneShot(len(fetched), sum(self.changed[path] for path in fetched), total)
+
+    def fetched(self, method: Method, budget: float) -> set[str]:
+        """The pages that count which a method fetches in one visit."""
+        visit = Visit(self.now, budget, budget)
+        found: set[str] = set()
+        while len(found) < budget:
+            wanted = method.following(self.server, visit)
+            if not wanted:
+                break
+            for path in wanted:
+                age = self.now - self.server.pages[path].fetched
+                visit.outcomes[path] = Outcome(self.changed.get(path, False), age)
+                if path in self.changed and len(found) < budget:
+                    found.add(path)
+                    visit.budget -= 1
+        return found
+
+
+def _pair(history: History, server: Server, week: int, period: int) -> _Pair:
+    after = history.weeks[week + period]
+    changed = {
+        path: after[path][0] != checksum for path, checksum in history.live[week].items() if path in after
+    }
+    pair = _Pair(server, changed, float(week + period))
+    return replace(pair, as_c=len(pair.fetched(ByLinksGated(), math.inf)))
+
+
+class _Within:
+    """Server sampling on a server that is known to be worth a visit."""
+
+    def __init__(self, method: ServerSampling) -> None:
+        self._method = method
+        self.name = method.name
+
+    def following(self, server: Server, visit: Visit) -> list[str]:
+        return self._method.within(server, visit)

@@ -1,0 +1,88 @@
+"""A server's pages as a graph: depth from its top page, and directories. Pure.
+
+Terms of Kumagai and Yamana 2004 (sections 5.1, 5.2): the top page has depth 1, every link adds 1 along the
+shortest path, and links are followed eleven times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+MOST_LINKS = 11
+_INDEX = re.compile(r"(?:index|default|home|welcome)(?:\.[A-Za-z0-9]{1,6})*", re.IGNORECASE)
+
+
+def raw_directory(path: str) -> str:
+    """The part of a path up to its last slash, query and fragment left out: `a/b/` for `a/b/c.html?x`."""
+    path = path.partition("#")[0].partition("?")[0]
+    return path[: path.rfind("/") + 1]
+
+
+def is_index(path: str) -> bool:
+    """Whether a path is its directory's own page: `a/`, `a/index.html`, `a/default.aspx`."""
+    plain = path.partition("#")[0].partition("?")[0]
+    name = plain[plain.rfind("/") + 1 :]
+    return not name or _INDEX.fullmatch(name) is not None
+
+
+def directories(paths: Iterable[str]) -> dict[str, str]:
+    """The directory of every page; one that holds an index page only is a page of its parent directory."""
+    inside: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        inside[raw_directory(path)].append(path)
+    found = {}
+    for name, pages in inside.items():
+        alone = len(pages) == 1 and is_index(pages[0]) and name.strip("/")
+        parent = name[: name.rstrip("/").rfind("/") + 1] if alone else name
+        for page in pages:
+            found[page] = parent
+    return found
+
+
+@dataclass(slots=False)
+class Graph:
+    """Pages with the pages they link to, and the top page. Links to pages that are not there are left out."""
+
+    top: str
+    links: Mapping[str, Sequence[str]] = field(repr=False)
+
+    @cached_property
+    def depth(self) -> dict[str, int]:
+        """Depth of every page that the top page leads to, 1 for itself."""
+        if self.top not in self.links:
+            return {}
+        found = {self.top: 1}
+        shell = [self.top]
+        for depth in range(2, MOST_LINKS + 2):
+            following = []
+            for page in shell:
+                for target in self.links[page]:
+                    if target not in found and target in self.links:
+                        found[target] = depth
+                        following.append(target)
+            shell = following
+        return found
+
+    @cached_property
+    def directory(self) -> dict[str, str]:
+        """Directory of every page that has a depth."""
+        return directories(self.depth)
+
+    @cached_property
+    def parents(self) -> dict[str, list[str]]:
+        """The pages that link to a page, the shallowest first; a page does not link to itself."""
+        found: dict[str, list[str]] = {page: [] for page in self.depth}
+        for page in self.by_depth:
+            for target in dict.fromkeys(self.links[page]):
+                if target != page and target in found:
+                    found[target].append(page)
+        return found
+
+    @cached_property
+    def by_depth(self) -> list[str]:
+        """Pages by depth, those of one depth by name."""
+        return sorted(self.depth, key=lambda page: (self.depth[page], page))

@@ -1,0 +1,158 @@
+"""What each method fetches of a server that it knows."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.knowledge import Outcome, Server, Visit
+from recrawl.methods.adaptive import Adaptive
+from recrawl.methods.base import Learning, Method
+from recrawl.methods.registry import METHODS, make_method
+from recrawl.methods.sampling import chosen
+from tests.recrawl.test_division import FIGURE_4
+
+ALL = set(FIGURE_4)
+
+
+def known(links: dict[str, list[str]]) -> Server:
+    server = Server(next(iter(links)))
+    for path, targets in links.items():
+        server.store(path, targets, 0.0)
+    return server
+
+
+def visited(method: Method, server: Server, changed: set[str], visit: Visit | None = None) -> list[str]:
+    """The pages that a visit fetches, in order."""
+    visit = visit or Visit(1.0)
+    while visit.budget >= 1 and (wanted := method.following(server, visit)):
+        for path in wanted:
+            if visit.budget >= 1:
+                assert path not in visit.outcomes
+                visit.outcomes[path] = Outcome(path in changed, visit.now - server.pages[path].fetched)
+                visit.budget -= 1
+    return list(visit.outcomes)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "fetched"),
+    [
+        ("A", set(), {"a/A", "d/D", "d/F", "g/G"}),
+        ("A", {"d/D"}, {"a/A", "d/D", "d/F", "g/G", "d/E"}),
+        ("B", set(), {"a/A", "d/D", "d/E", "g/G"}),
+        ("B", {"g/G"}, {"a/A", "d/D", "d/E", "g/G", "g/H"}),
+        ("B", {"d/E"}, {"a/A", "d/D", "d/E", "g/G", "d/F"}),
+        # C on the same graph: nothing below A is looked at unless A has changed.
+        ("C", set(), {"a/A"}),
+        ("C", {"g/G", "d/D"}, {"a/A"}),
+        ("C", {"a/A"}, {"a/A", "a/B", "a/C", "d/D", "g/G"}),
+        ("C", {"a/A", "g/G"}, {"a/A", "a/B", "a/C", "d/D", "g/G", "g/H"}),
+        ("C", {"a/A", "d/D"}, {"a/A", "a/B", "a/C", "d/D", "g/G", "d/E"}),
+        ("C", {"a/A", "d/D", "d/E"}, ALL - {"g/H"}),
+        ("breadth-first", set(), ALL),
+        ("history", set(), ALL),
+    ],
+)
+def test_what_is_fetched_of_figure_4(name: str, changed: set[str], fetched: set[str]) -> None:
+    assert set(visited(make_method(name), known(FIGURE_4), changed)) == fetched
+
+
+def test_breadth_first_goes_by_depth_and_on_where_it_stopped() -> None:
+    server = known(FIGURE_4)
+    first = visited(make_method("breadth-first"), server, set(), Visit(1.0, 3, 3))
+    assert first == ["a/A", "a/B", "a/C"]
+    for path in first:
+        server.fetched(path, False, FIGURE_4[path], 1.0)
+    assert visited(make_method("breadth-first"), server, set(), Visit(2.0, 3, 3)) == ["d/D", "d/F", "g/G"]
+
+
+def test_history_goes_by_how_often_pages_have_changed() -> None:
+    server = known(FIGURE_4)
+    for week, changed in enumerate([{"g/H", "d/F"}, {"g/H"}], 1):
+        for path in FIGURE_4:
+            server.fetched(path, path in changed, FIGURE_4[path], float(week))
+    assert visited(make_method("history"), server, set(), Visit(3.0, 2, 2)) == ["g/H", "d/F"]
+
+
+def test_a_sample_tells_whether_a_server_is_visited() -> None:
+    server = known(FIGURE_4)
+    sample = chosen(server, 1.0)
+    assert len(sample) == 3
+    assert sample == chosen(server, 1.0)
+    assert any(chosen(server, float(week)) != sample for week in range(2, 9))
+    assert visited(make_method("server-sampling"), server, set()) == sample
+    assert set(visited(make_method("server-sampling"), server, {sample[0]})) == ALL
+    assert set(visited(make_method("server-sampling+C"), server, {sample[0]} - {"a/A"})) == {*sample, "a/A"}
+
+
+def week(
+    method: Adaptive, server: Server, number: float, changed: set[str], budget: float = 100.0
+) -> list[str]:
+    """A visit as the replay makes it."""
+    visit = Visit(number, budget, budget)
+    fetched = []
+    while visit.budget >= 1 and (wanted := method.following(server, visit)):
+        for path in wanted[: int(visit.budget)]:
+            fetched.append(path)
+            visit.budget -= 1
+            links = server.pages[path].links
+            visit.outcomes[path] = server.fetched(path, path in changed, links, number)
+    method.finish(server, visit)
+    return fetched
+
+
+def site(pages: int) -> dict[str, list[str]]:
+    return {"index.html": [f"p{n}" for n in range(pages)]} | {f"p{n}": [] for n in range(pages)}
+
+
+def test_adaptive_follows_a_home_page_that_announces_news() -> None:
+    """Pages that change with the home page are fetched in the very week once that is known, others seldom."""
+    server, method = known(site(40)), Adaptive()
+    news = {"index.html", "p0", "p1", "p2"}
+    for number in range(1, 25):
+        week(method, server, float(number), news if number % 2 else set(), 12.0)
+    assert news <= set(week(method, server, 25.0, news, 12.0))
+    assert not {"p0", "p1", "p2"} & set(week(method, server, 26.0, set(), 12.0)[:3])
+
+
+def test_adaptive_notices_a_burst_from_a_few_pages() -> None:
+    """Where the first pages show that everything has changed the rest follows, else it does not."""
+    server, method = known(site(60)), Adaptive()
+    everything = set(site(60))
+    for number in range(1, 13):
+        week(method, server, float(number), everything if number % 4 == 0 else {"index.html"}, 40.0)
+    assert len(week(method, server, 13.0, {"index.html"}, 40.0)) < 25
+    assert len(week(method, server, 16.0, everything, 61.0)) == 61
+
+
+def test_adaptive_sees_every_page_in_the_end_even_where_nothing_ever_changes() -> None:
+    server, method = known(site(50)), Adaptive()
+    seen = set()
+    for number in range(1, 41):
+        seen.update(week(method, server, float(number), set(), 5.0))
+    assert seen == set(site(50))
+
+
+@given(
+    st.integers(0, 12),
+    st.lists(st.tuples(st.sets(st.sampled_from(sorted(ALL))), st.integers(0, 9)), max_size=6),
+    st.sampled_from(sorted(METHODS)),
+)
+def test_no_method_fetches_a_page_twice_or_beyond_its_budget(
+    weekly: int, weeks: list[tuple[set[str], int]], name: str
+) -> None:
+    server, method = known(FIGURE_4), make_method(name)
+    for number, (changed, budget) in enumerate(weeks, 1):
+        visit = Visit(float(number), float(budget), float(weekly or 1))
+        fetched = visited(method, server, changed, visit)
+        assert len(fetched) == len(set(fetched)) <= budget
+        for path in fetched:
+            server.fetched(path, path in changed, FIGURE_4[path], float(number))
+        if isinstance(method, Learning):
+            method.finish(server, visit)
+
+
+def test_an_unknown_method_is_named() -> None:
+    with pytest.raises(ValueError, match="there is no method 'D'; the methods are A, B, C"):
+        make_method("D")
