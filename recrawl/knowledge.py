@@ -48,6 +48,8 @@ class Visit:
     budget: float = math.inf
     weekly: float = math.inf
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    """Pages that were asked for and are there no more."""
 
     def has_seen(self, path: str, server: Server) -> bool:
         """Whether it was fetched in this visit, or joined the copy in it."""

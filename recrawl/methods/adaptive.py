@@ -25,6 +25,7 @@ from recrawl.methods.belief import (
     habit,
     record,
 )
+from recrawl.structure import raw_directory
 
 SIGNALS = 0.5
 """The part of changes that gates are taken to announce."""
@@ -40,10 +41,12 @@ QUIET = 2.0
 LIKELY = 0.25
 KEPT_WEEKS = 7.0
 SMALLEST_SITE_BUDGET = 3.0
-ROUND = 0.15
+ROUND = 0.08
 FEW = 3
 GROWTH = 1.5
 MOST_TOLD = 50.0
+UNLINKED = 0.1
+"""How likely a page that no stored copy links to is still there."""
 
 
 class Adaptive:
@@ -149,6 +152,22 @@ def _value(sound: float, fresh: float, rate: float, price: float) -> float:
     return (SIGNALS * (1 - sound) + (1 - SIGNALS) * _grown(sound)) / rate + IN_TIME * price * fresh
 
 
+def _there(server: Server, visit: Visit) -> dict[str, float]:
+    """How likely pages are there that no stored copy links to, or whose directory has lost others."""
+    depth = server.graph.depth
+    found = {
+        path: UNLINKED for path in server.pages if path not in depth and not visit.has_seen(path, server)
+    }
+    if visit.gone:
+        gone = Counter(raw_directory(path) for path in visit.gone)
+        alive = Counter(raw_directory(path) for path in visit.outcomes)
+        for path in server.pages:
+            name = raw_directory(path)
+            if gone[name] and not visit.has_seen(path, server):
+                found[path] = found.get(path, 1.0) * (1 + alive[name]) / (1 + alive[name] + gone[name])
+    return found
+
+
 def _worth(
     server: Server, visit: Visit, belief: Belief, rates: dict[str, float], price: float
 ) -> dict[str, float]:
@@ -159,6 +178,8 @@ def _worth(
         for path in server.pages
         if not visit.has_seen(path, server)
     }
+    for path, there in _there(server, visit).items():
+        found[path] *= there
     told = server.derived(gates)
     behind: defaultdict[str, float] = defaultdict(float)
     nothing: dict[int, Track] = {}

@@ -112,6 +112,7 @@ class _Copy:
     def _fetch(self, week: int, path: str, visit: Visit) -> None:
         state = self.history.weeks[week]
         if path not in state:
+            visit.gone.append(path)
             self.server.drop(path)
             self.stored.pop(path, None)
             return
