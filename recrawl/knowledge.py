@@ -30,11 +30,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A fetch: whether the page had changed, how old the copy was, and links that the copy had not."""
+    """A fetch: whether the page had changed, and how old the copy was, in weeks."""
 
     changed: bool
     age: float
-    new_links: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -99,16 +98,13 @@ class Server:
         """Note a fetch of a known page; what it showed."""
         page = self.pages[path]
         age = now - page.fetched
-        new_links: tuple[str, ...] = ()
         page.checks += 1
         page.changes += changed
         page.fetched = now
         if changed and tuple(links) != page.links:
-            known = set(page.links)
-            new_links = tuple(one for one in dict.fromkeys(links) if one not in known)
             page.links = tuple(links)
             self._forget()
-        return Outcome(changed, age, new_links)
+        return Outcome(changed, age)
 
     def _forget(self) -> None:
         self._graph = None

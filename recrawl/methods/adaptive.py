@@ -34,17 +34,32 @@ IN_TIME = 8.0
 """What a change of this very week counts extra, in prices of a fetch."""
 
 LONGEST_WEEKS = 12.0
+"""How long a fetched copy is taken to last at most."""
+
 DEAREST = 6.0
+"""The highest price of a fetch, in weeks of a page that is as stored."""
+
 QUIET = 2.0
 """How much dearer a fetch without a signal is while the top page has not changed."""
 
 LIKELY = 0.25
+"""The odds of a change this week from which a page has a signal."""
+
 KEPT_WEEKS = 7.0
+"""How much is kept for bursts."""
+
 SMALLEST_SITE_BUDGET = 3.0
+"""Fetches a week from which the top page is fetched in every visit."""
+
 ROUND = 0.08
-FEW = 3
-GROWTH = 1.5
+"""The part of a week's budget that is fetched before the odds are looked at again."""
+
+FEW, GROWTH = 3, 1.5
+"""Of a group so many pages at first, then so many times as were fetched of it."""
+
 MOST_TOLD = 50.0
+"""What a gate may be worth for the pages behind it, in weeks of a page that is as stored."""
+
 UNLINKED = 0.1
 """How likely a page that no stored copy links to is still there."""
 

@@ -27,7 +27,8 @@ _HABITS = (0.12, 0.45, 0.8)
 _SITE_WEIGHT, _DIRECTORY_WEIGHT, _PAGE_WEIGHT = 4.0, 4.0, 2.0
 _VARIANCES = (2.0, 2.0, 8.0)
 _LEAST, _MOST = 1e-4, 0.99
-_STALE = 0.7
+_FRESH_DOUBT, _STALE = 0.3, 0.7
+"""Doubt below which a change found is taken to be of this week, and above which an old gate tells nothing."""
 
 
 @dataclass(slots=True)
@@ -71,9 +72,7 @@ class Ledger:
 def _first(situation: int, habit: int) -> float:
     """The share that is assumed before anything is known."""
     share = _FIRST_ODDS[situation % 3]
-    return (share, _FIRST_ODDS[situation % 3] * 0.35, max(share, 0.2), max(share, 0.5), max(share, 0.85))[
-        habit
-    ]
+    return (share, share * 0.35, max(share, 0.2), max(share, 0.5), max(share, 0.85))[habit]
 
 
 def habit(track: dict[int, Track], situation: int) -> int:
@@ -184,7 +183,7 @@ def _learn_from(visit: Visit, top: str, belief: Belief) -> None:
             weight = now if outcome.changed and belief.doubt[path] >= _FRESH_DOUBT else 1.0
             group = belief.group(path)
             belief.seen[group] += 1
-            samples.append(_Sample(logit(odds), now, weight, group))
+            samples.append(_Sample(_logit(odds), now, weight, group))
     if not samples:
         return
     whole = _shifted(samples, _VARIANCES[0])
@@ -199,10 +198,7 @@ def _learn_from(visit: Visit, top: str, belief: Belief) -> None:
     for path, odds in belief.fresh.items():
         directory, gate = belief.group(path)
         moved = whole + by_gate.get(gate, 0.0) + by_directory.get(directory, 0.0)
-        belief.fresh[path] = _bounded(_expit(logit(odds) + moved))
-
-
-_FRESH_DOUBT = 0.3
+        belief.fresh[path] = _bounded(_expit(_logit(odds) + moved))
 
 
 def _shifted(samples: list[_Sample], variance: float) -> float:
@@ -250,7 +246,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
             one.weeks, one.doubt = 0, 0.0
 
 
-def logit(share: float) -> float:
+def _logit(share: float) -> float:
     """The logarithm of the odds."""
     return math.log(share / (1 - share))
 

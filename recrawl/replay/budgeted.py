@@ -57,10 +57,9 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
     open_changes: dict[str, list[int]] = {}
     saved = 0.0
     for week in range(1, len(history.weeks)):
-        live, before = history.live[week], history.live[week - 1]
-        for path, checksum in live.items():
-            if before.get(path, checksum) != checksum:
-                open_changes.setdefault(path, []).append(week)
+        live, changed = history.live[week], history.changed[week]
+        for path in changed:
+            open_changes.setdefault(path, []).append(week)
         weekly = math.inf if budget is None else budget * len(live)
         saved = min(saved, SAVED_WEEKS * weekly) + weekly
         visit = Visit(float(week), math.floor(saved + 1e-9) if saved < math.inf else math.inf, weekly)
@@ -73,7 +72,7 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
             tally.page_weeks += len(live)
             stale = sum(copy.stored.get(path) != checksum for path, checksum in live.items())
             tally.stale.append(stale / len(live) if live else 0.0)
-            tally.changes += sum(before.get(p, c) != c for p, c in live.items())
+            tally.changes += len(changed)
     for weeks in open_changes.values():
         tally.delays += [len(history.weeks) - week for week in weeks if week >= begin]
     return Budgeted(

@@ -12,7 +12,7 @@ from typing import Any
 from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.registry import METHODS, make_method
 from recrawl.replay.budgeted import Budgeted, mean_spending, simulate
-from recrawl.replay.history import History, read_history
+from recrawl.replay.history import read_history
 from recrawl.replay.one_shot import OneShot, Table, one_shot
 
 RESTLESS = 0.25
@@ -105,23 +105,15 @@ def replay(path: Path, names: Sequence[str], periods: Sequence[int], budget: flo
     """One history with every method."""
     history = read_history(path)
     given = mean_spending(history, ByLinksGated()) if budget is None else budget
-    changes = _changes(history)
-    busy = sorted(count / max(len(live), 1) for count, live in changes if count)
+    weeks = zip(history.changed, history.live, strict=True)
+    busy = sorted(len(changed) / len(live) for changed, live in weeks if changed)
     return FileResult(
         name=history.name,
         weeks=len(history.weeks),
         pages=len(history.live[-1]),
-        changes=sum(count for count, _ in changes),
+        changes=sum(map(len, history.changed)),
         restless=bool(busy) and busy[len(busy) // 2] >= RESTLESS,
         budget=given,
         one_shot=one_shot(history, [METHODS[name] for name in names], periods),
         budgeted={name: simulate(history, make_method(name), given) for name in names},
     )
-
-
-def _changes(history: History) -> list[tuple[int, dict[str, str]]]:
-    """For each week after the first how many pages changed, and the live ones."""
-    return [
-        (sum(before.get(path, checksum) != checksum for path, checksum in live.items()), live)
-        for before, live in zip(history.live, history.live[1:], strict=False)
-    ]

@@ -38,6 +38,14 @@ class History:
             found.append({path: state[path][0] for path in depth})
         return found
 
+    @cached_property
+    def changed(self) -> list[list[str]]:
+        """Pages that hold something else than the week before, week by week; none in the first."""
+        found: list[list[str]] = [[]]
+        for before, live in zip(self.live, self.live[1:], strict=False):
+            found.append([path for path, checksum in live.items() if before.get(path, checksum) != checksum])
+        return found
+
 
 def read_history(path: Path) -> History:
     """The history in a file of JSON Lines, gzipped or not. Raises HistoryError, OSError."""
