@@ -1,1 +1,1 @@
-"""Personal feeds as documents: one item model, and a writer for each of RSS, Atom and JSON Feed."""
+"""Personal feeds from stored articles."""

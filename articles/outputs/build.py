@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from articles.models import Article, PersonalFeed, Subscription
-from articles.outputs.item import (
+from articles.personal import selection
+from crawler.models import Deployment
+from crawler.syndication.item import (
     Channel,
     Item,
     Source,
@@ -18,8 +20,6 @@ from articles.outputs.item import (
     short_body,
     web_url,
 )
-from articles.personal import selection
-from crawler.models import Deployment
 
 PAGE_ITEMS = 50
 LAST_PAGE = 1000

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from articles.outputs.atom import write_atom
-from articles.outputs.item import (
+from crawler.syndication.atom import write_atom
+from crawler.syndication.item import (
     Attachment,
     Channel,
     Item,
@@ -24,8 +24,8 @@ from articles.outputs.item import (
     short_body,
     web_url,
 )
-from articles.outputs.json_feed import write_json_feed
-from articles.outputs.rss import write_rss
+from crawler.syndication.json_feed import write_json_feed
+from crawler.syndication.rss import write_rss
 
 AT = datetime(2026, 3, 1, 12, 30, 15, 987654, tzinfo=UTC)
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from articles.outputs.item import Channel, Item, Source, legal, web_url
+from crawler.syndication.item import Channel, Item, Source, legal, web_url
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 

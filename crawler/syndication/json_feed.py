@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from articles.outputs.item import Channel, Item, legal
+from crawler.syndication.item import Channel, Item, legal
 
 CONTENT_TYPE = "application/feed+json; charset=utf-8"
 

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 from lxml import etree
 
-from articles.outputs.item import Channel, Item, legal
+from crawler.syndication.item import Channel, Item, legal
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"
 

@@ -1,0 +1,49 @@
+"""A syndication document as an HTTP answer: validators, 304, the encoding the reader takes; private."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from django.utils.http import http_date
+
+
+def answer(request: HttpRequest, body: bytes, content_type: str, changed: datetime) -> HttpResponseBase:
+    """The document, or 304. Each encoding has its own strong validator (RFC 9110, section 8.8.3.3)."""
+    digest = hashlib.blake2b(body, digest_size=16).hexdigest()
+    zipped = _takes_gzip(request)
+    response = HttpResponse(content_type=content_type)
+    response.headers["ETag"] = etag = f'"{digest}-gzip"' if zipped else f'"{digest}"'
+    response.headers["Last-Modified"] = http_date(changed.timestamp())
+    response.headers["Vary"] = "Accept-Encoding"
+    found = get_conditional_response(request, etag, int(changed.timestamp()), response)
+    if found is response:
+        # Without a time in it, so that the same document always has the same bytes.
+        response.content = gzip.compress(body, compresslevel=6, mtime=0) if zipped else body
+        if zipped:
+            response.headers["Content-Encoding"] = "gzip"
+    return private(found or response)
+
+
+def private(response: HttpResponseBase) -> HttpResponseBase:
+    """Nobody else may keep it, find it, or learn its address from a link that is followed."""
+    response.headers["Cache-Control"] = "private, max-age=60"
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _takes_gzip(request: HttpRequest) -> bool:
+    """Whether Accept-Encoding allows gzip (RFC 9110, section 12.5.3)."""
+    weights: dict[str, float] = {}
+    for part in request.headers.get("Accept-Encoding", "").split(","):
+        name, _, parameter = part.partition(";")
+        try:
+            weight = float(parameter.partition("=")[2]) if parameter.strip() else 1.0
+        except ValueError:
+            weight = 0.0
+        weights[name.strip().lower()] = weight
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
