@@ -22,7 +22,7 @@ import orjson
 # After so many seconds a terminal gives the rest of a batch back, so that nobody waits for a slow host.
 TURN_SECONDS = 10.0
 
-Kind = Literal["feed", "page", "hub", "push", "crawl"]
+Kind = Literal["feed", "page", "hub", "push", "crawl", "watch", "source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,8 @@ class PageDocument:
 class CrawledPage:
     """A page of a crawl: where it leads (canonical, each once), its bytes (zlib), what was told of them.
 
-    `cut` counts links beyond those that are taken of one page.
+    `cut` counts links beyond those that are taken of one page. Pages of watched sites have their text as
+    marked `lines` (`recrawl.content`). A `sitemap` has links alone.
     """
 
     links: tuple[str, ...] = ()
@@ -120,6 +121,16 @@ class CrawledPage:
     digest: str = ""
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
+    lines: bytes = b""
+    sitemap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page that a sitemap or a feed names, with the time that it gives for it, as written there."""
+
+    url: str
+    stamp: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,8 @@ class Assignment:
     """One thing to do: download a feed, an article's page, a crawl's page; ask a hub; read what it pushed.
 
     `id` is that of the feed, of a page its own. `content` is the form for a hub, or what a hub pushed
-    with its `content_type`. A crawl that takes `any_type` wants feeds and data as well as pages.
+    with its `content_type`. A crawl that takes `any_type` wants feeds and data as well as pages. Pages of
+    watched sites are read for their text, what the `selectors` match marked as ignored.
     """
 
     kind: Kind
@@ -141,6 +153,7 @@ class Assignment:
     content: bytes = b""
     content_type: str = ""
     any_type: bool = False
+    selectors: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +187,8 @@ class Harvest:
 
     `unchanged` is true on 304 and when the body's hash is the stored one. `moved_to` is set when
     every redirect on the way was permanent (301, 308). `retry_after` and `max_age` are seconds
-    from `at`. `links` are the feeds found when the body was an HTML page instead of a feed.
+    from `at`. `links` are the feeds that an HTML page names; `listed` are the pages that a site's sitemap or
+    feed names, `index` tells that they are sitemaps themselves.
     """
 
     kind: Kind
@@ -199,6 +213,8 @@ class Harvest:
     page: PageDocument | None = None
     crawled: CrawledPage | None = None
     links: tuple[FeedLink, ...] = ()
+    listed: tuple[Listed, ...] = ()
+    index: bool = False
 
 
 @dataclass(frozen=True, slots=True)

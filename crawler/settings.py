@@ -108,6 +108,9 @@ FETCH_HOST_SPACING_SECONDS = environment.number("FETCH_HOST_SPACING_SECONDS", 2.
 RETENTION_RETRIEVALS_DAYS = environment.integer("RETENTION_RETRIEVALS_DAYS", 90)
 RETENTION_PAGE_HTML_DAYS = environment.integer("RETENTION_PAGE_HTML_DAYS", 365)
 RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
+# What each fetch of a watched page showed, and the changes that were found.
+RETENTION_CHECKS_DAYS = environment.integer("RETENTION_CHECKS_DAYS", 365)
+RETENTION_CHANGES_DAYS = environment.integer("RETENTION_CHANGES_DAYS", 0)
 
 # --- Celery -----------------------------------------------------------------------------------------
 
@@ -152,6 +155,7 @@ CELERY_TASK_ROUTES = {
     "crawler.tasks.index": {"queue": "index"},
     "crawler.tasks.extract": {"queue": "extract"},
     "crawler.tasks.settle": {"queue": "store"},
+    "crawler.tasks.recrawl": {"queue": "recrawl"},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found

@@ -76,10 +76,11 @@ def experiment(pk: int) -> None:
 
 @shared_task(name="crawler.tasks.tend")
 def tend() -> None:
-    """Every few seconds: limits, time control, lost leases of crawls and documents; their next work."""
+    """Every few seconds: limits, time control, lost leases of crawls and documents; what goes on next."""
     from crawler.controller import leases
     from crawler.frontier import crawls
     from crawler.pipeline import documents
+    from recrawl import visits
 
     now = datetime.now(UTC)
     if crawls.tend(now):
@@ -87,6 +88,19 @@ def tend() -> None:
         dispatch()
     documents.sweep(now)
     pump()
+    if visits.has_work(now):
+        recrawl.delay()
+
+
+@shared_task(name="crawler.tasks.recrawl")
+def recrawl() -> None:
+    """Visits to watched sites: begun when due, taken on by a round, ended; what they want goes out."""
+    from recrawl import visits
+
+    more = visits.tend(datetime.now(UTC))
+    dispatch()
+    if more:
+        recrawl.delay()
 
 
 @shared_task(name="crawler.tasks.dispatch")

@@ -13,3 +13,9 @@ def is_pattern(value: str) -> None:
         compiled(value)
     except PatternError as error:
         raise ValidationError(str(error), code="pattern") from error
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first thing that is wrong with a row's fields, as a command says it."""
+    name, words = next(iter(error.message_dict.items()))
+    return f"--{name.replace('_', '-')}: {words[0]}"

@@ -1,12 +1,14 @@
-"""Ask the controller to send out what was just selected, instead of waiting for the next tick."""
+"""Ask the controller to go on with what was just stored, instead of waiting for the next tick."""
 
 from __future__ import annotations
 
 import logging
+from functools import partial
+from typing import Any
 
 from django.db import transaction
 
-from crawler.tasks import dispatch
+from crawler.tasks import dispatch, recrawl
 
 log = logging.getLogger(__name__)
 
@@ -16,11 +18,16 @@ def wake_controller() -> None:
 
     A broker that is away costs nothing but time: the next tick hands out the same feeds.
     """
-    transaction.on_commit(_send, robust=True)
+    transaction.on_commit(partial(_send, dispatch), robust=True)
 
 
-def _send() -> None:
+def wake_recrawl() -> None:
+    """The same for visits to sites that may go on."""
+    transaction.on_commit(partial(_send, recrawl), robust=True)
+
+
+def _send(task: Any) -> None:
     try:
-        dispatch.apply_async(retry=False)
+        task.apply_async(retry=False)
     except Exception as error:  # every transport has errors of its own
-        log.warning("the broker does not answer, so the next tick sends these feeds out: %s", error)
+        log.warning("the broker does not answer, so what waits goes out at the next tick: %s", error)

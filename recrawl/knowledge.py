@@ -49,10 +49,14 @@ class Visit:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     """Pages that were asked for and are there no more."""
+    failed: set[str] = field(default_factory=set)
+    """Pages that were asked for and could not be had: nothing is known of them, and they are left alone."""
+    signals: dict[str, dict[str, bool]] = field(default_factory=dict)
+    """By source (a sitemap, a feed): of the pages that it names, whether it announces something new."""
 
     def has_seen(self, path: str, server: Server) -> bool:
-        """Whether it was fetched in this visit, or joined the copy in it."""
-        return path in self.outcomes or server.pages[path].fetched >= self.now
+        """Whether it was asked for in this visit, or joined the copy in it."""
+        return path in self.outcomes or path in self.failed or server.pages[path].fetched >= self.now
 
     def changed(self, path: str) -> bool:
         """Whether it was fetched in this visit, and had changed."""

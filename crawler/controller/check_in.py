@@ -23,6 +23,9 @@ from crawler.pipeline.documents import note, take_crawled, take_feeds, take_page
 from crawler.pipeline.messages import Outcome
 from feeds import visits
 from feeds.websub import pushes, subscriptions
+from recrawl.check_in import check_in_watched
+from recrawl.mapping import take_mapped
+from recrawl.queue import postpone_wanted, release_wanted
 
 log = logging.getLogger(__name__)
 
@@ -83,12 +86,16 @@ def _store(reports: Sequence[Report]) -> list[Harvest]:
     subscriptions.check_in_hubs([h for h in harvests if h.kind == "hub"], held)
 
     now = datetime.now(UTC)
-    take_crawled(check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now))
+    settled = check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now)
+    take_crawled(settled.graphed)
+    take_mapped(settled.mapped, {h.id: h for h in harvests if h.kind == "crawl"})
+    check_in_watched([h for h in harvests if h.kind in {"watch", "source"}], held)
 
     visits.release_feeds(held)
     release_urls(held)
     pages.release_pages(held)
     subscriptions.release_hubs(held)
+    release_wanted(held)
     pushes.close(pushed, {h.id for h in harvests if h.kind == "push"})
     for host in hosts:
         if host.lease:
@@ -141,4 +148,5 @@ def _give_up(report: Report, error: Exception) -> None:
         visits.lose([held.lease], now)
         release_urls([held.lease])
         pages.postpone([held.lease], now + timedelta(seconds=leases.lease_seconds()), str(error))
+        postpone_wanted([held.lease], now + timedelta(seconds=leases.lease_seconds()))
         leases.close([held.lease])

@@ -22,6 +22,7 @@ from crawler.models import Host
 from crawler.rows import update_rows
 from feeds import visits
 from feeds.websub import pushes, subscriptions
+from recrawl import queue as watching
 
 MOST_IN_BATCH = 20
 FEWEST_NEAR_LIMIT = 32
@@ -69,6 +70,9 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
     for host, assigned in subscriptions.lease_hubs(leases, left, now).items():
         work[host] += assigned
+    left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
+    for host, assigned in watching.lease_wanted(leases, left, now).items():
+        work[host] += assigned
     for host, assigned in handing.lease(crawls, leases, work, now).items():
         work[host] += assigned
     until = _until(now)
@@ -89,6 +93,7 @@ def sweep(now: datetime) -> int:
         pages.release_pages([host.lease for host in hosts if host.lease])
         subscriptions.release_hubs([host.lease for host in hosts if host.lease])
         release_urls([host.lease for host in hosts if host.lease])
+        watching.release_wanted([host.lease for host in hosts if host.lease])
     return len(hosts) + pushes.sweep(now)
 
 
@@ -106,6 +111,7 @@ def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
             Exists(feeds)
             | Exists(pages.waiting(now).filter(host=OuterRef("pk")))
             | Exists(subscriptions.waiting(now).filter(host=OuterRef("pk")))
+            | Exists(watching.waiting(now).filter(host=OuterRef("pk")))
         )
         .order_by(F("served").asc(nulls_first=True), "id")
     )

@@ -11,6 +11,7 @@ from articles.models import Article, Page
 from crawler.models import Tick
 from crawler.pipeline.models import PhaseFigure
 from feeds.models import Retrieval
+from recrawl.models import Change, Check
 
 AT_ONCE = 5000  # rows a tick, so that no tick is long
 KEPT_TICKS_DAYS = 30
@@ -23,6 +24,8 @@ def tidy(now: datetime) -> dict[str, int]:
         "ticks": _delete(Tick.objects.filter(started__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
         "retrievals": _expire(Retrieval.objects, "at", settings.RETENTION_RETRIEVALS_DAYS, now),
         "articles": _expire(Article.objects, "fetched", settings.RETENTION_ARTICLES_DAYS, now),
+        "checks": _expire(Check.objects, "at", settings.RETENTION_CHECKS_DAYS, now),
+        "changes": _expire(Change.objects, "at", settings.RETENTION_CHANGES_DAYS, now),
         "bodies": _empty_bodies(now),
     }
 

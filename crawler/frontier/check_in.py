@@ -51,16 +51,20 @@ class _Gain:
     retried: list[Waiting] = field(default_factory=list)
 
 
-def check_in_crawls(
-    harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime
-) -> list[CrawlUrl]:
-    """Store pages and queue their links; only of URLs still under one of the leases, so twice is as once.
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """URLs that a check-in has settled: pages that are to go into the graph, and those that map a site."""
 
-    Answers with the pages that are to go into the graph.
-    """
+    graphed: list[CrawlUrl] = field(default_factory=list)
+    mapped: list[CrawlUrl] = field(default_factory=list)
+
+
+def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime) -> Settled:
+    """Store pages and queue their links; only of URLs still under one of the leases, so twice is as once."""
     brought = {harvest.id: harvest for harvest in harvests}
+    settled = Settled()
     if not brought:
-        return []
+        return settled
     out = {
         place.page_id: place
         for place in Leased.objects.select_for_update().filter(page__in=brought, lease__in=leases)
@@ -73,13 +77,17 @@ def check_in_crawls(
         _settle(row, brought[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
     for key, gain in sorted(gains.items()):
         _store(crawls[key], gain, now)
-    graphed = [gain.rows for key, gain in gains.items() if crawls[key].into_graph]
-    return [row for rows in graphed for row in rows if row.state == State.CRAWLED and row.body_id]
+    for key, gain in gains.items():
+        if crawls[key].into_graph:
+            settled.graphed.extend(row for row in gain.rows if row.state == State.CRAWLED and row.body_id)
+        if crawls[key].selectors is not None:
+            settled.mapped.extend(row for row in gain.rows if row.state != State.QUEUED)
+    return settled
 
 
 def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
     """Queue the sitemaps that robots.txt of these hosts names, for crawls that want them."""
-    named = {host.pk: _sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
+    named = {host.pk: named_sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
     if not named:
         return
     wanting = Crawl.objects.running().filter(sitemaps=True, hosts__host__in=named).distinct()
@@ -90,7 +98,8 @@ def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
         admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1) for url in urls], now)
 
 
-def _sitemaps(host: Host) -> list[str]:
+def named_sitemaps(host: Host) -> list[str]:
+    """The sitemaps that its robots.txt names, a few at most."""
     lines = (line.partition(":") for line in host.robots_text.splitlines())
     urls = [value.strip() for name, _, value in lines if name.strip().lower() == "sitemap"]
     return [url for url in urls if host_of(url) == host.name][:20]

@@ -79,6 +79,12 @@ class Crawl(models.Model):
         default=False,
         help_text="Feeds and data too, and all of it through the pipeline: its graph names the next URLs.",
     )
+    selectors = ArrayField(
+        models.TextField(),
+        null=True,
+        editable=False,
+        help_text="Set where a site is mapped: the text of pages is read, what these match is marked.",
+    )
 
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING, editable=False)
     reason = models.TextField(blank=True, editable=False, help_text="Why it ended or stopped.")

@@ -22,6 +22,7 @@ def lease_urls(
 ) -> dict[int, list[Assignment]]:
     """Put waiting URLs under the leases of their hosts, best first, at most `room` of a host."""
     taken: dict[int, list[Assignment]] = {}
+    selectors = None if crawl.selectors is None else tuple(crawl.selectors)
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -48,7 +49,9 @@ def lease_urls(
         )
         rows = sorted(cursor.fetchall(), key=lambda row: (-row[3], row[1]))
     for host, key, url, _ in rows:
-        taken.setdefault(host, []).append(Assignment("crawl", key, url, any_type=crawl.into_graph))
+        taken.setdefault(host, []).append(
+            Assignment("crawl", key, url, any_type=crawl.into_graph, selectors=selectors)
+        )
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
     renew_hosts(crawl.pk, set(leases))
     return taken

@@ -6,6 +6,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from lxml import etree, html
 
@@ -16,17 +17,20 @@ from crawler.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response
 from crawler.http.failures import Failure, FetchError
 from crawler.http.urls import BadUrl, canonical_url, join
 from crawler.keys import digest_of_bytes
-from crawler.messages import Assignment, CrawledPage, Harvest, Robots
+from crawler.messages import Assignment, CrawledPage, FeedLink, Harvest, Robots
 from crawler.pipeline.detect import BINARY, EMPTY, HTML, XHTML, detect
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.page import ask_robots
 from crawler.terminals.sitemap import is_sitemap, sitemap_links
 from crawler.terminals.turn import analysing
+from recrawl.content import packed, plain_lines, read_lines
 
 MOST_LINKS = Budgets().links
 MOST_ELEMENTS = 400_000
 MOST_HEADERS = 64
 LONGEST_TITLE = 500
+MOST_HEAD_LINKS, MOST_FEEDS = 200, 5
+_FEEDS = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _LINKS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 
 
@@ -41,9 +45,10 @@ def crawl_page(client: Client, assignment: Assignment, rules: Robots, spacing: f
         accept = ACCEPT_ANY if assignment.any_type else ACCEPT_PAGE
         response = client.get(assignment.url, accept=accept, spacing=spacing, follow=False)
         if response.status not in {200, 226}:
-            return answered(assignment, at, response, crawled=_redirect(response))
+            return answered(assignment, at, response, crawled=redirect_of(response))
         with analysing:
-            return answered(assignment, at, response, crawled=_read(response, assignment.any_type))
+            page, feeds = read_page(response, assignment)
+            return answered(assignment, at, response, crawled=page, links=feeds)
     except FetchError as error:
         return refused(assignment, at, error)
     except ExtractionError as error:
@@ -89,18 +94,44 @@ def _references(root: html.HtmlElement) -> Iterator[str]:
             yield reference.strip()
 
 
-def _read(response: Response, any_type: bool) -> CrawledPage:
-    """Raises ExtractionError for what is neither HTML nor text, or nothing that the pipeline reads."""
+def read_page(response: Response, assignment: Assignment) -> tuple[CrawledPage, tuple[FeedLink, ...]]:
+    """What a page says; of a watched site its text instead of its bytes, and the feeds that it names.
+
+    Raises ExtractionError for what is neither HTML nor text, or nothing that the pipeline reads.
+    """
     links: tuple[str, ...] = ()
+    feeds: tuple[FeedLink, ...] = ()
+    lines: list[str] = []
     more, title = 0, ""
-    if is_sitemap(response.body):
+    watched = assignment.selectors is not None
+    sitemap = is_sitemap(response.body)
+    if sitemap:
         links, more = sitemap_links(response.body, response.url, MOST_LINKS)
-    elif _is_page(response, any_type):
+    elif _is_page(response, assignment.any_type):
         root = whole_tree(text_of(response.body, response.content_type), MOST_ELEMENTS)
         if root is not None:
             links, more = page_links(root, response.url)
             title = _title(root)
-    return replace(kept_page(response), links=links, cut=more, title=title)
+            if assignment.selectors is not None:
+                lines, feeds = read_lines(root, assignment.selectors), named_feeds(root, response.url)
+    elif watched:
+        lines = plain_lines(text_of(response.body, response.content_type))
+    page = replace(kept_page(response), links=links, cut=more, title=title, sitemap=sitemap)
+    return (replace(page, lines=packed(lines), body=b"") if watched else page), feeds
+
+
+def named_feeds(root: html.HtmlElement, url: str) -> tuple[FeedLink, ...]:
+    """The feeds that a page names in its head, a few at most."""
+    found: dict[str, FeedLink] = {}
+    for element in islice(root.iter("link"), MOST_HEAD_LINKS):
+        kind = (element.get("type") or "").partition(";")[0].strip().lower()
+        if kind in _FEEDS and "alternate" in (element.get("rel") or "").lower().split():
+            try:
+                address = join(url, element.get("href") or "")
+            except BadUrl:
+                continue
+            found.setdefault(address, FeedLink(address, (element.get("title") or "")[:200], kind))
+    return tuple(islice(found.values(), MOST_FEEDS))
 
 
 def kept_page(response: Response) -> CrawledPage:
@@ -131,7 +162,7 @@ def _title(root: html.HtmlElement) -> str:
     return " ".join(text.split())[:LONGEST_TITLE]
 
 
-def _redirect(response: Response) -> CrawledPage:
+def redirect_of(response: Response) -> CrawledPage:
     """Raises FetchError when it leads nowhere."""
     location = response.headers.get("location", "").strip()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from urllib.parse import urlsplit
@@ -18,11 +18,20 @@ from crawler.terminals.crawl import crawl_page
 from crawler.terminals.feed import read_push, retrieve_feed
 from crawler.terminals.hub import ask_hub
 from crawler.terminals.page import retrieve_page
+from crawler.terminals.watch import read_source, watch_page
 
 log = logging.getLogger(__name__)
 
 # Set when the process is asked to end: no request is started any more, the rest of each batch is given back.
 ending = threading.Event()
+
+# What asks robots.txt first.
+_BY_ROBOTS: dict[str, Callable[[Client, Assignment, Robots, float], Harvest]] = {
+    "page": retrieve_page,
+    "crawl": crawl_page,
+    "watch": watch_page,
+    "source": read_source,
+}
 
 GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
@@ -79,7 +88,7 @@ def serve_host(client: Client, batch: Batch) -> Report:
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set():
             break
-        if assignment.kind in {"page", "crawl"}:
+        if assignment.kind in _BY_ROBOTS:
             rules = _rules_for(client, assignment, rules, old, spacing)
         harvests.append(_retrieve(client, assignment, rules, spacing))
         spacing = slowed(batch.spacing, harvests[-1].elapsed)
@@ -97,12 +106,9 @@ def slowed(spacing: float, elapsed: float) -> float:
 
 def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
     try:
-        if assignment.kind == "page" and rules is not None:
+        if assignment.kind in _BY_ROBOTS and rules is not None:
             delay = robots.crawl_delay(rules, client.config.user_agent)
-            return retrieve_page(client, assignment, rules, max(spacing, delay))
-        if assignment.kind == "crawl" and rules is not None:
-            delay = robots.crawl_delay(rules, client.config.user_agent)
-            return crawl_page(client, assignment, rules, max(spacing, delay))
+            return _BY_ROBOTS[assignment.kind](client, assignment, rules, max(spacing, delay))
         if assignment.kind == "hub":
             return ask_hub(client, assignment, spacing)
         if assignment.kind == "push":

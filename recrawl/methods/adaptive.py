@@ -15,6 +15,7 @@ import math
 from collections import Counter, defaultdict
 
 from recrawl.knowledge import Server, Visit
+from recrawl.methods.base import unfetched
 from recrawl.methods.belief import (
     OPEN,
     Belief,
@@ -70,7 +71,7 @@ class Adaptive:
     name = "adaptive"
 
     def following(self, server: Server, visit: Visit) -> list[str]:
-        if not visit.outcomes and visit.weekly >= SMALLEST_SITE_BUDGET and server.top in server.pages:
+        if visit.weekly >= SMALLEST_SITE_BUDGET and unfetched([server.top], server, visit):
             return [server.top]
         ledger = _ledger(server)
         belief = believe(server, visit, ledger)

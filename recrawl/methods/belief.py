@@ -48,6 +48,8 @@ class Ledger:
     site: dict[Cell, list[float]] = field(default_factory=dict)
     directories: dict[tuple[str, int, int], list[float]] = field(default_factory=dict)
     tracks: dict[str, dict[int, Track]] = field(default_factory=dict)
+    trust: dict[str, list[float]] = field(default_factory=dict)
+    """By source of signals: changed pages announced and not, unchanged pages announced and not."""
 
     def odds(self, directory: str, situation: int, habit: int) -> float:
         """The share of checks in a cell that find a change of that week."""
@@ -58,6 +60,12 @@ class Ledger:
         if found:
             share = (share * _DIRECTORY_WEIGHT + found[0]) / (_DIRECTORY_WEIGHT + found[1])
         return _bounded(share)
+
+    def odds_ratio(self, source: str, announced: bool) -> float:
+        """How much more likely pages that changed are announced (or not) by a source than others."""
+        yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
+        told, wrong = (yes + 2) / (yes + no + 4), (false + 0.5) / (false + quiet + 4)
+        return told / wrong if announced else (1 - told) / (1 - wrong)
 
     def add(self, directory: str, cell: Cell, changes: float, checks: float) -> None:
         """Count a check."""
@@ -145,6 +153,10 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
         own = track.get(situation)
         if own is not None and own.checks:
             fresh[path] = _bounded((fresh[path] * _PAGE_WEIGHT + own.changes) / (_PAGE_WEIGHT + own.checks))
+    for source, named in visit.signals.items():
+        for path in named.keys() & fresh.keys():
+            shift = math.log(ledger.odds_ratio(source, named[path]))
+            fresh[path] = _bounded(_expit(_logit(fresh[path]) + shift))
     belief = Belief(doubt, fresh, cells, Counter())
     _learn_from(visit, server.top, belief)
     return belief
@@ -222,14 +234,18 @@ def _shifted(samples: list[_Sample], variance: float) -> float:
 def record(server: Server, visit: Visit, ledger: Ledger) -> None:
     """After a visit: count what its fetches showed, and let doubt grow on the other pages."""
     belief = believe(server, visit, ledger)
+    for source, named in visit.signals.items():
+        row = ledger.trust.setdefault(source, [0.0] * 4)
+        for path in named.keys() & visit.outcomes.keys():
+            row[(0 if visit.outcomes[path].changed else 2) + (not named[path])] += 1
     for path in set(ledger.tracks) - set(server.pages):
         del ledger.tracks[path]
     for path in server.pages:
         directory, situation, own = belief.cells[path]
         track = ledger.tracks.setdefault(path, {})
-        row = track.setdefault(situation, Track())
-        row.weeks += 1
-        row.doubt -= math.log(1 - belief.fresh[path])
+        here = track.setdefault(situation, Track())
+        here.weeks += 1
+        here.doubt -= math.log(1 - belief.fresh[path])
         outcome = visit.outcomes.get(path)
         if outcome is None:
             continue

@@ -17,6 +17,7 @@ from crawler.frontier.report import Report, report
 from crawler.frontier.scope import ScopeError
 from crawler.frontier.strategies import STRATEGIES
 from crawler.inline import run_crawl
+from crawler.validators import first_fault
 
 
 class Command(BaseCommand):
@@ -70,8 +71,7 @@ class Command(BaseCommand):
             crawl.clean_fields()
             return begin(crawl)
         except ValidationError as error:
-            name, words = next(iter(error.message_dict.items()))
-            raise CommandError(f"--{name.replace('_', '-')}: {words[0]}") from error
+            raise CommandError(first_fault(error)) from error
         except (CrawlError, ScopeError) as error:
             raise CommandError(str(error)) from error
 

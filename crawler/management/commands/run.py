@@ -125,7 +125,7 @@ class Command(BaseCommand):
         )
         one = ["--pool", "prefork", "-c", "1"]
         last = ["nice", "-n", "10"]  # the graph can wait, the news cannot
-        own = "tick,store,enrich"
+        own = "tick,store,recrawl,enrich"
         known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
         known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
         # glibc gives every thread an arena of its own, which keeps what large documents once took.

@@ -1,0 +1,110 @@
+"""Pages of watched sites and what announces their news: conditional, and read only when they have changed."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import replace
+
+from articles.extraction import ExtractionError
+from crawler.http.client import ACCEPT_FEED, ACCEPT_PAGE, Client, Response
+from crawler.http.failures import Failure, FetchError
+from crawler.http.urls import BadUrl, canonical_url
+from crawler.keys import digest_of_bytes
+from crawler.messages import Assignment, Entry, Harvest, Listed, Robots
+from crawler.terminals.answers import answered, refused
+from crawler.terminals.crawl import read_page, redirect_of
+from crawler.terminals.page import ask_robots
+from crawler.terminals.sitemap import is_sitemap, read_sitemap
+from crawler.terminals.turn import analysing
+from feeds.parsing import FeedError, parse_feed
+
+MOST_LISTED = 50_000
+"""Pages of a sitemap that are taken, as many as sitemaps.org allows."""
+
+
+def watch_page(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
+    """The harvest of a page; `unchanged` on 304 and when its bytes are those of the stored copy."""
+    at = time.time()
+    try:
+        ask_robots(client, assignment, rules)
+        response = client.get(
+            assignment.url,
+            accept=ACCEPT_PAGE,
+            etag=assignment.etag,
+            last_modified=assignment.last_modified,
+            spacing=spacing,
+            follow=False,
+        )
+        if response.status == 304 or _same(response, assignment):
+            return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
+        if response.status not in {200, 226}:
+            return answered(assignment, at, response, crawled=redirect_of(response))
+        with analysing:
+            page, feeds = read_page(response, assignment)
+        return answered(
+            assignment, at, response, body_hash=page.digest, crawled=replace(page, headers=()), links=feeds
+        )
+    except FetchError as error:
+        return refused(assignment, at, error)
+    except ExtractionError as error:
+        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=error.detail)
+
+
+def read_source(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
+    """The harvest of a sitemap or a feed: the pages that it names; `unchanged` as above."""
+    at = time.time()
+    try:
+        ask_robots(client, assignment, rules)
+        response = client.get(
+            assignment.url,
+            accept=ACCEPT_FEED,
+            etag=assignment.etag,
+            last_modified=assignment.last_modified,
+            spacing=spacing,
+        )
+        if response.status == 304 or _same(response, assignment):
+            return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
+        with analysing:
+            listed, index = _listed(response)
+        return answered(assignment, at, response, body_hash=_hash(response), listed=listed, index=index)
+    except FetchError as error:
+        return refused(assignment, at, error)
+    except ExtractionError as error:
+        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=error.detail)
+    except FeedError as error:
+        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=str(error))
+
+
+def _listed(response: Response) -> tuple[tuple[Listed, ...], bool]:
+    """Pages with their times, and whether these are sitemaps. Raises ExtractionError, FeedError."""
+    if is_sitemap(response.body):
+        listed, _, index = read_sitemap(response.body, response.url, MOST_LISTED)
+        return listed, index
+    feed = parse_feed(response.body, url=response.url, content_type=response.content_type)
+    found: dict[str, Listed] = {}
+    for entry in feed.entries:
+        try:
+            address = canonical_url(entry.url)
+        except BadUrl:
+            continue
+        found.setdefault(address, Listed(address, _stamp(entry)))
+    return tuple(found.values()), False
+
+
+def _stamp(entry: Entry) -> str:
+    """What is another when the entry is: its time and a digest of its words."""
+    words = f"{entry.title}\n{entry.summary}\n{entry.content}".encode("utf-8", "replace")
+    return f"{entry.updated or entry.published or ''} {hashlib.blake2b(words, digest_size=6).hexdigest()}"
+
+
+def _hash(response: Response) -> str:
+    return digest_of_bytes(response.body).hex
+
+
+def _same(response: Response, assignment: Assignment) -> bool:
+    return (
+        response.status in {200, 226}
+        and bool(assignment.body_hash)
+        and _hash(response) == assignment.body_hash
+    )

@@ -1,0 +1,270 @@
+"""What a terminal's harvests of watched pages and sources change; inside the transaction of the check-in."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import F
+
+from crawler.frontier.check_in import LONGEST_RETRY, PASSING, RETRY_SECONDS
+from crawler.http.failures import Failure
+from crawler.keys import digest
+from crawler.messages import CrawledPage, Harvest
+from crawler.rows import update_rows
+from crawler.wake import wake_recrawl
+from recrawl.comparing import compared, rules_of
+from recrawl.content import Rules, unpacked
+from recrawl.differences import Difference, difference
+from recrawl.discovery import (
+    find_pages,
+    links_inside,
+    name_feeds,
+    name_sitemaps,
+)
+from recrawl.models import Announcement, Change, Check, Page, Site, Source, Visit, Wanted, key_of
+from recrawl.queue import MOST_ATTEMPTS, selectors_digest
+
+Outcome = Check.Outcome
+COUNTED = {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.GONE, Outcome.MOVED, Outcome.FAILED}
+"""Fetches of pages that were known: they are what a budget is spent on."""
+_SUMMARY = 300
+
+
+def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> None:
+    """Store what was fetched; only what is still under one of the leases, so that twice is as once."""
+    brought = {harvest.id: harvest for harvest in harvests}
+    if not brought:
+        return
+    rows = Wanted.objects.select_for_update(of=("self",)).filter(id__in=brought, lease__in=leases)
+    rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory").order_by("id")
+    visits: dict[int, list[tuple[Wanted, Harvest]]] = defaultdict(list)
+    for row in rows:
+        visits[row.visit_id].append((row, brought[row.pk]))
+    for pairs in visits.values():
+        visit = pairs[0][0].visit
+        _Desk(visit).take(pairs)
+        if not visit.wanted.exists():
+            wake_recrawl()
+
+
+class _Desk:
+    """Where the harvests of one visit are looked at, one after another."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.visit, self.site = visit, visit.site
+        self.rules = rules_of(visit.site)
+        self.counts: Counter[str] = Counter()
+        self.found: dict[str, str] = {}
+        self.again: dict[str, str] = {}
+
+    def take(self, pairs: Sequence[tuple[Wanted, Harvest]]) -> None:
+        """Settle all of them, then the visit's figures, then what came to light."""
+        for row, harvest in pairs:
+            self.counts.update(
+                requests=1,
+                bytes=harvest.bytes,
+                conditional=harvest.conditional,
+                not_modified=harvest.status == 304,
+            )
+            row.attempts += 1
+            if self._again(row, harvest):
+                continue
+            if row.source is not None:
+                self._source(row.source, harvest)
+            elif row.page is not None:
+                self._page(row, row.page, harvest)
+            row.delete()
+        Visit.objects.filter(pk=self.visit.pk).update(
+            **{name: F(name) + int(count) for name, count in self.counts.items()}
+        )
+        find_pages(self.site, self.visit, self.found)
+        find_pages(self.site, self.visit, self.again, lost=True)
+
+    def _again(self, row: Wanted, harvest: Harvest) -> bool:
+        """Whether another attempt may tell more; a page that seems to be gone is asked for twice."""
+        if not harvest.failure or row.attempts >= MOST_ATTEMPTS:
+            return False
+        kind = Failure.of(harvest.failure)
+        passing = kind in PASSING or (kind is Failure.ROBOTS and harvest.status >= 500)
+        unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
+        if not passing and not unsure:
+            return False
+        pause = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (row.attempts - 1))
+        row.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(
+            seconds=min(pause, LONGEST_RETRY)
+        )
+        row.lease = None
+        row.save(update_fields=["attempts", "not_before", "lease"])
+        return True
+
+    def _page(self, row: Wanted, page: Page, harvest: Harvest) -> None:
+        at = datetime.fromtimestamp(harvest.at, UTC)
+        check = Check(
+            visit=self.visit,
+            page=page,
+            at=at,
+            reason=row.reason,
+            age=self.visit.number - page.fetched_in if page.fetched else 0,
+            days=(at - page.fetched).total_seconds() / 86_400 if page.fetched else 0,
+            status=harvest.status,
+            failure=harvest.failure,
+            conditional=harvest.conditional,
+            requests=row.attempts,
+            bytes=harvest.bytes,
+        )
+        known = page.state == Page.State.LIVE
+        if harvest.failure:
+            outcome = self._failed(page, harvest, at)
+        elif harvest.unchanged:
+            outcome = Outcome.SAME
+        elif harvest.status in {200, 226} and harvest.crawled is not None:
+            outcome = self._read(page, harvest.crawled, harvest, at)
+        else:
+            outcome = self._moved(page, harvest.crawled or CrawledPage(), at)
+        if outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.NEW}:
+            page.fetched, page.fetched_in = at, self.visit.number
+        if known and outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED}:
+            page.checks += 1
+        page.status, page.failure = harvest.status, harvest.failure
+        page.etag = harvest.etag or page.etag
+        page.last_modified = harvest.last_modified or page.last_modified
+        page.save()
+        check.outcome, check.raw = outcome, page.raw
+        check.save()
+        self._count(outcome, known)
+
+    def _count(self, outcome: Outcome, known: bool) -> None:
+        self.counts["fetched"] += known and outcome in COUNTED
+        self.counts["changed"] += outcome is Outcome.CHANGED
+        self.counts["found"] += outcome is Outcome.NEW
+        self.counts["vanished"] += known and outcome in {Outcome.GONE, Outcome.MOVED}
+        self.counts["failed"] += outcome is Outcome.FAILED
+
+    def _failed(self, page: Page, harvest: Harvest, at: datetime) -> Outcome:
+        """A page that is gone is a change; one that cannot be had is none, and its copy stays."""
+        gone = harvest.status in {404, 410}
+        if page.state == Page.State.LIVE:
+            if not gone:
+                return Outcome.FAILED
+            self._note(page, Change.Kind.GONE, at, Difference(), f"The server answers {harvest.status}.")
+        page.state = Page.State.GONE if gone else Page.State.FAILED
+        return Outcome.GONE if gone else Outcome.FAILED
+
+    def _moved(self, page: Page, crawled: CrawledPage, at: datetime) -> Outcome:
+        target = crawled.links[0] if crawled.links else ""
+        if page.state == Page.State.LIVE:
+            self._note(page, Change.Kind.MOVED, at, Difference(), f"It leads to {target}.")
+        page.state, page.leads_to = Page.State.MOVED, target
+        self.again[target] = f"{page.path} leads here"[:200]
+        return Outcome.MOVED
+
+    def _read(self, page: Page, crawled: CrawledPage, harvest: Harvest, at: datetime) -> Outcome:
+        """A body that is not the stored one."""
+        new = unpacked(crawled.lines)
+        before, had = page.state, page.fetched is not None
+        fresh = set(links_inside(self.site, crawled.links)) - set(page.links)
+        for url in crawled.links:
+            if key_of(url) in fresh:
+                (self.again if before == Page.State.LIVE else self.found)[url] = f"new on {page.path}"[:200]
+        if page.url == self.site.url:
+            name_feeds(self.site, harvest.links)
+        old = unpacked(bytes(page.lines))
+        same_rules = page.selectors == selectors_digest(self.site)
+        page.state, page.leads_to = Page.State.LIVE, ""
+        page.raw = uuid.UUID(crawled.digest)
+        page.size, page.links = crawled.size, links_inside(self.site, crawled.links)
+        page.title = crawled.title or page.title
+        if before != Page.State.LIVE:
+            take_copy(page, crawled.lines, self.site, self.rules)
+            kind = Change.Kind.BACK if had else Change.Kind.NEW
+            gain = difference(self.rules.counting(old) if had else (), self.rules.counting(new))
+            self._note(page, kind, at, gain, page.title)
+            return Outcome.NEW
+        if not same_rules:
+            take_copy(page, crawled.lines, self.site, self.rules)
+            return Outcome.MINOR
+        gain, counts = compared(old, new, self.rules)
+        if counts:
+            take_copy(page, crawled.lines, self.site, self.rules)
+            self._note(page, Change.Kind.EDITED, at, gain)
+            page.changes += 1
+            page.changed = at
+            return Outcome.CHANGED
+        if gain.hunks:
+            self._note(page, Change.Kind.TEMPLATE, at, gain)
+        if not self.rules.least:  # else small changes shall add up to one that counts
+            take_copy(page, crawled.lines, self.site, self.rules)
+        return Outcome.MINOR
+
+    def _note(self, page: Page, kind: Change.Kind, at: datetime, gain: Difference, words: str = "") -> None:
+        summary = words or " … ".join(gain.lines_added or gain.lines_removed)
+        Change.objects.create(
+            site=self.site,
+            page=page,
+            visit=self.visit,
+            at=at,
+            kind=kind,
+            title=page.title,
+            summary=summary[:_SUMMARY],
+            added=gain.added,
+            removed=gain.removed,
+            difference=gain.packed() if gain.hunks else b"",
+            raw=page.raw,
+        )
+
+    def _source(self, source: Source, harvest: Harvest) -> None:
+        source.failure = harvest.failure
+        if harvest.failure:
+            source.usable = harvest.status not in {404, 410}
+            source.save(update_fields=["failure", "usable"])
+            return
+        first = source.read is None
+        source.read = datetime.fromtimestamp(harvest.at, UTC)
+        source.read_as = source.told
+        source.etag, source.last_modified = harvest.etag, harvest.last_modified
+        source.body_hash = harvest.body_hash or source.body_hash
+        source.save()
+        if harvest.unchanged:
+            return
+        if harvest.index:
+            for one in harvest.listed:
+                name_sitemaps(self.site, [one.url], one.stamp)
+            return
+        stamps = {key_of(one.url): one.stamp for one in harvest.listed}
+        named = note_stamps(source, stamps, self.visit, first=first)
+        for one in harvest.listed:
+            found = self.again if key_of(one.url) in named else self.found
+            found.setdefault(one.url, f"named by {source.url}"[:200])
+
+
+def note_stamps(source: Source, stamps: dict[int, str], visit: Visit, *, first: bool) -> set[int]:
+    """Write down what a source says of known pages; the keys of those that it had not named before.
+
+    What it says at first is no news.
+    """
+    pages = Page.objects.filter(site=visit.site_id, key__in=stamps).values_list("id", "key")
+    known = {row.page_id: row for row in source.announcements.all()}
+    new, changed = [], []
+    named: set[int] = set()
+    for page, key in pages:
+        row = known.get(page)
+        if row is None:
+            since = 0 if first else visit.number
+            if not first:
+                named.add(key)
+            new.append(Announcement(source=source, page_id=page, stamp=stamps[key], since=since))
+        elif row.stamp != stamps[key]:
+            row.stamp, row.since = stamps[key], visit.number
+            changed.append(row)
+    Announcement.objects.bulk_create(new, ignore_conflicts=True, batch_size=1000)
+    update_rows(Announcement, changed, ["stamp", "since"])
+    return named
+
+
+def take_copy(page: Page, lines: bytes, site: Site, rules: Rules) -> None:
+    """Keep this text, and the checksum of what counts in it."""
+    page.lines, page.selectors = lines, selectors_digest(site)
+    page.content = digest("\n".join(rules.counting(unpacked(lines))))

@@ -1,0 +1,25 @@
+"""Two versions of a page by its site's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recrawl.content import Rules
+from recrawl.differences import Difference, difference
+from recrawl.models import Site
+
+
+def rules_of(site: Site) -> Rules:
+    """What does not count in pages of this site."""
+    return Rules(frozenset(site.template), tuple(site.ignore_patterns), site.minimum_change)
+
+
+def compared(old: Sequence[str], new: Sequence[str], rules: Rules) -> tuple[Difference, bool]:
+    """What changed from one to the other (marked lines), and whether it counts.
+
+    Where nothing that counts has changed, what has is told all the same.
+    """
+    gain = difference(rules.counting(old), rules.counting(new))
+    if gain.hunks and gain.characters >= rules.least:
+        return gain, True
+    return difference([line[1:] for line in old], [line[1:] for line in new]), False

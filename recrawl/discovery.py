@@ -1,0 +1,92 @@
+"""Pages and sources that come to light: each once, within the site, within its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from crawler.frontier.budgets import Budgets, shape_refusal
+from crawler.http.urls import BadUrl, canonical_url
+from crawler.messages import FeedLink
+from crawler.rows import insert_rows
+from recrawl.models import Page, Site, Source, Visit, Wanted, key_of
+
+MOST_SOURCES = 50
+_BOUNDS = Budgets()
+
+
+def inside(site: Site, url: str) -> bool:
+    """Whether a URL (canonical) belongs to the site."""
+    return url.startswith(site.prefix) or url == site.url
+
+
+def links_inside(site: Site, urls: Iterable[str]) -> list[int]:
+    """Keys of those that belong to the site."""
+    return [key_of(url) for url in urls if inside(site, url)]
+
+
+def find_pages(site: Site, visit: Visit, found: Mapping[str, str], *, lost: bool = False) -> int:
+    """Want pages that are not known, given with the reason; `lost` ones, too, that were given up. How many.
+
+    Beyond what the site may have, pages are left out.
+    """
+    keys = {key_of(url): url for url in found if inside(site, url) and not shape_refusal(url, 0, _BOUNDS)}
+    known = set(Page.objects.filter(site=site, key__in=keys).values_list("key", flat=True))
+    new = [Page(site=site, url=url, key=key) for key, url in keys.items() if key not in known]
+    if new:
+        room = max(site.max_pages - Page.objects.filter(site=site).count(), 0)
+        Page.objects.bulk_create(new[:room], ignore_conflicts=True)
+    states = [Page.State.FOUND]
+    if lost:
+        states += [Page.State.GONE, Page.State.MOVED, Page.State.FAILED]
+    open_ones = Page.objects.filter(site=site, key__in=keys, state__in=states)
+    rows = open_ones.exclude(all_checks__visit=visit).order_by("id").values_list("id", "key")
+    return want(visit, site, [(page, found[keys[key]]) for page, key in rows])
+
+
+def want(visit: Visit, site: Site, pages: Sequence[tuple[int, str]]) -> int:
+    """Let the visit fetch these pages, each once; how many were not on its list."""
+    now = datetime.now(UTC)
+    rows = [
+        Wanted(visit=visit, host_id=site.host_id, page_id=page, reason=reason, not_before=now)
+        for page, reason in pages
+    ]
+    return len(insert_rows(Wanted, rows, returning="id"))
+
+
+def want_sources(visit: Visit, site: Site, sources: Iterable[Source]) -> int:
+    """The same of sitemaps and feeds."""
+    now = datetime.now(UTC)
+    rows = [
+        Wanted(visit=visit, host_id=site.host_id, source=source, reason="tells of news", not_before=now)
+        for source in sources
+    ]
+    return len(insert_rows(Wanted, rows, returning="id"))
+
+
+def name_feeds(site: Site, feeds: Sequence[FeedLink]) -> None:
+    """Note the feeds that the top page names, those on its own host."""
+    _name(site, [feed.url for feed in feeds], Source.Kind.FEED)
+
+
+def name_sitemaps(site: Site, urls: Sequence[str], told: str = "") -> None:
+    """Note sitemaps; `told` is what an index says of their time."""
+    _name(site, urls, Source.Kind.SITEMAP, told)
+
+
+def _name(site: Site, urls: Sequence[str], kind: Source.Kind, told: str = "") -> None:
+    room = MOST_SOURCES - site.sources.count()
+    for url in urls:
+        try:
+            address = canonical_url(url)
+        except BadUrl:
+            continue
+        if not address.startswith(f"{site.origin}/"):
+            continue
+        key = key_of(address)
+        if site.sources.filter(key=key).update(told=told) or room < 1:
+            continue
+        Source.objects.get_or_create(
+            site=site, key=key, defaults={"url": address, "kind": kind, "told": told}
+        )
+        room -= 1

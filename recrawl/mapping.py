@@ -1,0 +1,214 @@
+"""The first crawl of a site, through the frontier: it finds the pages that are watched from then on."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from crawler.frontier.check_in import named_sitemaps
+from crawler.frontier.crawls import begin, cancel
+from crawler.frontier.domains import host_of
+from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.http.urls import BadUrl, canonical_url
+from crawler.messages import Harvest
+from crawler.models import Host
+from crawler.wake import wake_controller
+from recrawl.content import template_of, unpacked
+from recrawl.discovery import links_inside, name_feeds, name_sitemaps
+from recrawl.models import Page, Site, Visit, key_of
+from recrawl.queue import selectors_digest
+from recrawl.structure import MOST_LINKS
+
+LONGEST_WAIT = 1e6
+MOST_TURNS = 5
+SAMPLE = 300
+"""Pages of which a site's template is learned."""
+
+
+class SiteError(ValueError):
+    """A site that cannot be added, with the reason."""
+
+
+def add_site(url: str, **options: object) -> Site:
+    """Watch a site from its top page on: store it and begin its mapping crawl. Raises SiteError.
+
+    `options` are the fields of the model that people set.
+    """
+    try:
+        address = canonical_url(url)
+    except BadUrl as error:
+        raise SiteError(str(error)) from error
+    known = Site.objects.filter(url=address).first()
+    if known is not None:
+        raise SiteError(f"{address} is watched already, as site {known.pk}")
+    name = host_of(address)
+    with transaction.atomic():
+        site = Site(url=address, host_id=Host.objects.named({name})[name], **options)
+        site.save()
+        map_site(site)
+    return site
+
+
+def map_site(site: Site) -> None:
+    """Begin the crawl that maps the site, its sitemaps too; what is known of it stays."""
+    outside = [site.url, *_likely_sitemaps(site)]
+    crawl = begin(
+        Crawl(
+            seeds=[site.url, *_likely_sitemaps(site)],
+            strategy="breadth-first",
+            scope=[f"^{re.escape(site.prefix)}", *(f"^{re.escape(url)}$" for url in outside)],
+            sitemaps=True,
+            max_pages=site.max_pages,
+            max_depth=MOST_LINKS,
+            max_wait=LONGEST_WAIT,
+            keep_bodies=False,
+            selectors=list(site.ignore_selectors),
+        )
+    )
+    Visit.objects.update_or_create(
+        site=site,
+        number=0,
+        defaults={
+            "method": "mapping", "weekly": site.max_pages, "budget": site.max_pages,
+            "started": datetime.now(UTC), "finished": None,
+        },
+    )  # fmt: skip
+    site.crawl, site.state, site.trouble = crawl, Site.State.MAPPING, ""
+    site.save(update_fields=["crawl", "state", "trouble"])
+    wake_controller()
+
+
+def take_mapped(rows: Sequence[CrawlUrl], harvests: Mapping[int, Harvest]) -> None:
+    """Keep the pages that a mapping crawl has fetched; inside the transaction of the check-in."""
+    sites = {
+        site.crawl_id: site
+        for site in Site.objects.filter(crawl__in={row.crawl_id for row in rows}).defer("memory")
+    }
+    for crawl, site in sites.items():
+        mine = [row for row in rows if row.crawl_id == crawl]
+        guessed = _likely_sitemaps(site)
+        sitemaps = [row.url for row in mine if _is_sitemap(harvests[row.pk])]
+        name_sitemaps(site, sitemaps)
+        pages = [
+            _page(site, row, harvests[row.pk])
+            for row in mine
+            if row.url not in sitemaps and row.url not in guessed
+        ]
+        Page.objects.bulk_create(pages, ignore_conflicts=True, batch_size=200)
+        told = [harvests[row.pk] for row in mine]
+        Visit.objects.filter(site=site, number=0).update(
+            requests=F("requests") + len(told),
+            bytes=F("bytes") + sum(harvest.bytes for harvest in told),
+            found=F("found") + sum(page.state == Page.State.LIVE for page in pages),
+            failed=F("failed") + sum(page.state == Page.State.FAILED for page in pages),
+        )
+        top = next((harvests[row.pk] for row in mine if row.url == site.url), None)
+        if top is not None:
+            name_feeds(site, top.links)
+
+
+def _likely_sitemaps(site: Site) -> list[str]:
+    """Where sitemaps are that nobody names."""
+    return list(dict.fromkeys([f"{site.origin}/sitemap.xml", f"{site.prefix}sitemap.xml"]))
+
+
+def _is_sitemap(harvest: Harvest) -> bool:
+    return harvest.crawled is not None and harvest.crawled.sitemap
+
+
+def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> Page:
+    page = Page(site=site, url=row.url, key=key_of(row.url), status=row.status, failure=row.failure)
+    crawled = harvest.crawled
+    if row.state == CrawlUrl.State.MOVED:
+        target = crawled.links[0] if crawled and crawled.links else ""
+        page.state, page.leads_to = Page.State.MOVED, target
+    elif row.state == CrawlUrl.State.CRAWLED and crawled is not None:
+        page.state = Page.State.LIVE
+        page.fetched = datetime.fromtimestamp(harvest.at, UTC)
+        page.title, page.size = crawled.title, crawled.size
+        page.raw, page.lines = uuid.UUID(crawled.digest), crawled.lines
+        page.selectors = selectors_digest(site)
+        page.etag, page.last_modified = harvest.etag, harvest.last_modified
+        page.links = links_inside(site, crawled.links)
+    else:
+        page.state = Page.State.GONE if row.status in {404, 410} else Page.State.FAILED
+    return page
+
+
+def settle_mapping(now: datetime) -> int:
+    """Watch the sites whose mapping crawl has ended; how many. May run twice."""
+    ended = Site.objects.filter(state=Site.State.MAPPING).exclude(
+        crawl__state__in=[Crawl.State.RUNNING, Crawl.State.PAUSED]
+    )
+    settled = 0
+    for pk in ended.values_list("pk", flat=True):
+        with transaction.atomic():
+            site = Site.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
+            if site is not None and site.state == Site.State.MAPPING:
+                _settle(site, now)
+                settled += 1
+    return settled
+
+
+def learn_template(site: Site) -> frozenset[int]:
+    """Shapes of the lines that most of its pages have; of a sample of pages, the same every time."""
+    pages = Page.objects.filter(site=site, state=Page.State.LIVE).order_by("key")[:SAMPLE]
+    texts = pages.values_list("lines", flat=True)
+    return template_of(unpacked(bytes(lines)) for lines in texts.iterator(chunk_size=50))
+
+
+def _settle(site: Site, now: datetime) -> None:
+    top = Page.objects.filter(site=site, key=key_of(site.url)).first()
+    if site.crawl is None or site.crawl.state == Crawl.State.CANCELLED:
+        _fail(site, "Its mapping crawl was cancelled.", now)
+    elif top is None:
+        _fail(site, f"Its mapping crawl ended before the top page was fetched: {site.crawl.reason}.", now)
+    elif top.state == Page.State.MOVED:
+        _follow(site, top, now)
+    elif top.state != Page.State.LIVE:
+        _fail(site, f"Its top page cannot be read: {top.failure or top.status}.", now)
+    else:
+        _watch(site, top, now)
+
+
+def _follow(site: Site, top: Page, now: datetime) -> None:
+    """The top page leads elsewhere: that is the site's address."""
+    target = top.leads_to
+    circle = target in site.former or len(site.former) >= MOST_TURNS
+    if not target or circle or Site.objects.filter(url=target).exists():
+        _fail(site, f"Its top page leads to {target or 'nowhere'}, which cannot be watched instead.", now)
+        return
+    site.former = [*site.former, site.url]
+    site.url = target
+    name = host_of(target)
+    site.host_id = Host.objects.named({name})[name]
+    site.save(update_fields=["url", "host", "former"])
+    map_site(site)
+
+
+def _watch(site: Site, top: Page, now: datetime) -> None:
+    name_sitemaps(site, named_sitemaps(site.host))
+    site.template = sorted(learn_template(site))
+    site.title = site.title or top.title
+    site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
+    site.save(update_fields=["template", "title", "state", "next_visit"])
+    pages = Page.objects.filter(site=site, state=Page.State.LIVE)
+    Visit.objects.filter(site=site, number=0).update(finished=now, pages=pages.count())
+
+
+def _fail(site: Site, why: str, now: datetime) -> None:
+    site.state, site.trouble = Site.State.FAILED, why
+    site.save(update_fields=["state", "trouble"])
+    Visit.objects.filter(site=site, number=0).update(finished=now)
+
+
+def forget(site: Site) -> None:
+    """Delete a site with all that is known of it; its crawl ends."""
+    if site.crawl_id:
+        cancel(Crawl.objects.filter(pk=site.crawl_id))
+    site.delete()

@@ -1,0 +1,41 @@
+"""What `adaptive` keeps of a site between visits, as bytes. Pure."""
+
+from __future__ import annotations
+
+import zlib
+
+import orjson
+
+from recrawl.methods.belief import Ledger, Track
+
+VERSION = 1
+
+
+def packed(ledger: Ledger) -> bytes:
+    """JSON under zlib."""
+    content = [
+        VERSION,
+        [[*cell, *row] for cell, row in ledger.site.items()],
+        [[*cell, *row] for cell, row in ledger.directories.items()],
+        {
+            path: [[number, one.weeks, one.doubt, one.checks, one.changes] for number, one in track.items()]
+            for path, track in ledger.tracks.items()
+        },
+        ledger.trust,
+    ]
+    return zlib.compress(orjson.dumps(content), 1)
+
+
+def unpacked(content: bytes) -> Ledger:
+    """The ledger back; an empty one from nothing, or from what another version wrote."""
+    if not content:
+        return Ledger()
+    version, site, directories, tracks, trust = orjson.loads(zlib.decompress(content))
+    if version != VERSION:
+        return Ledger()
+    return Ledger(
+        {(situation, habit): row for situation, habit, *row in site},
+        {(name, situation, habit): row for name, situation, habit, *row in directories},
+        {path: {number: Track(*row) for number, *row in track} for path, track in tracks.items()},
+        trust,
+    )

@@ -1,0 +1,383 @@
+"""Sites that are watched: their pages, visits, fetches, changes, and what else tells of news."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from datetime import datetime
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from crawler.frontier.models import Crawl
+from crawler.keys import digest
+from crawler.models import Host
+from crawler.validators import is_pattern
+from recrawl.content import SelectorFault, usable_selector
+from recrawl.methods.registry import DEFAULT, METHODS
+
+METHOD_CHOICES = [(name, name) for name in METHODS]
+SAVED_VISITS = 8
+"""So many visits' budget a site may save."""
+
+
+def is_selector(value: str) -> None:
+    """Refuse what is no CSS selector. Raises ValidationError."""
+    try:
+        usable_selector(value)
+    except SelectorFault as error:
+        raise ValidationError(str(error), code="selector") from error
+
+
+def new_key() -> str:
+    """A word that cannot be guessed, for the address of a feed of changes."""
+    return secrets.token_urlsafe(24)
+
+
+def key_of(url: str) -> int:
+    """63 bits of a URL's digest: unique within a site, and cheaper than a UUID where links are many."""
+    return digest(url).int >> 65
+
+
+class SiteQuerySet(models.QuerySet["Site"]):
+    """Reads of sites."""
+
+    def due(self, now: datetime) -> SiteQuerySet:
+        """Those whose next visit may begin, the longest waiting first."""
+        opened = Visit.objects.filter(site=OuterRef("pk"), finished__isnull=True)
+        watched = self.filter(state=Site.State.WATCHED, next_visit__lte=now)
+        return watched.filter(~Exists(opened)).order_by("next_visit")
+
+
+class Site(models.Model):
+    """A site that is watched: where it begins, how it is visited, and what of its pages does not count."""
+
+    class State(models.TextChoices):
+        MAPPING = "mapping", "being mapped"
+        WATCHED = "watched", "watched"
+        PAUSED = "paused", "paused"
+        FAILED = "failed", "could not be mapped"
+
+    url = models.TextField(unique=True, help_text="Its top page; pages below its directory are watched.")
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="sites", editable=False)
+    title = models.TextField(blank=True)
+    method = models.CharField(max_length=20, choices=METHOD_CHOICES, default=DEFAULT)
+    every = models.FloatField(
+        default=7.0,
+        validators=[MinValueValidator(1 / 24), MaxValueValidator(366)],
+        help_text="Days from one visit to the next.",
+    )
+    budget = models.FloatField(
+        default=0.25,
+        validators=[MinValueValidator(0.001), MaxValueValidator(1.0)],
+        help_text="Pages fetched in a visit, as a share of all; what is left over is saved up.",
+    )
+    max_pages = models.PositiveIntegerField(
+        default=1000,
+        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
+        help_text="Pages known at most.",
+    )
+    ignore_selectors = ArrayField(
+        models.TextField(validators=[is_selector]),
+        default=list,
+        blank=True,
+        help_text="CSS selectors of what does not count in a page.",
+    )
+    ignore_patterns = ArrayField(
+        models.TextField(validators=[is_pattern]),
+        default=list,
+        blank=True,
+        help_text="Regular expressions of lines of text that do not count.",
+    )
+    minimum_change = models.PositiveIntegerField(
+        default=0, help_text="Characters that must have come or gone before a change is reported."
+    )
+    key = models.CharField(max_length=40, unique=True, default=new_key, editable=False)
+    former = ArrayField(
+        models.TextField(), default=list, editable=False, help_text="Addresses that led to the present one."
+    )
+
+    state = models.CharField(max_length=8, choices=State, default=State.MAPPING, editable=False)
+    trouble = models.TextField(blank=True, editable=False, help_text="What went wrong, in words.")
+    crawl = models.ForeignKey(
+        Crawl, null=True, on_delete=models.SET_NULL, related_name="mapped_sites", editable=False
+    )
+    created = models.DateTimeField(db_default=Now(), editable=False)
+    next_visit = models.DateTimeField(null=True, editable=False)
+    visited = models.PositiveIntegerField(default=0, editable=False, help_text="Visits begun.")
+    saved = models.FloatField(default=0.0, editable=False, help_text="Fetches saved up.")
+    template = ArrayField(models.BigIntegerField(), default=list, editable=False)
+    memory = models.BinaryField(default=bytes, editable=False)
+
+    objects = SiteQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["next_visit"], name="site_due", condition=Q(state="watched"))]
+
+    def __str__(self) -> str:
+        return self.title or self.url
+
+    def get_absolute_url(self) -> str:
+        return reverse("site", args=[self.pk])
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host."""
+        return self.url[: self.url.index("/", self.url.index("//") + 2)]
+
+    @property
+    def prefix(self) -> str:
+        """What the URLs of its pages begin with: the directory of the top page."""
+        return self.url.partition("?")[0].rpartition("/")[0] + "/"
+
+
+class Visit(models.Model):
+    """One visit to a site; `number` counts them, 0 is the mapping."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="visits")
+    number = models.PositiveIntegerField()
+    method = models.CharField(max_length=20)
+    started = models.DateTimeField()
+    finished = models.DateTimeField(null=True)
+    pages = models.PositiveIntegerField(default=0, help_text="Pages known when it began.")
+    weekly = models.FloatField(help_text="Fetches that one visit's budget gives.")
+    budget = models.PositiveIntegerField(help_text="Fetches it may make, what was saved included.")
+    rounds = models.PositiveIntegerField(default=0)
+
+    fetched = models.PositiveIntegerField(default=0, help_text="Known pages that were asked for.")
+    changed = models.PositiveIntegerField(default=0)
+    found = models.PositiveIntegerField(default=0, help_text="New pages.")
+    vanished = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    requests = models.PositiveIntegerField(default=0)
+    conditional = models.PositiveIntegerField(default=0, help_text="Requests that named a validator.")
+    not_modified = models.PositiveIntegerField(default=0, help_text="Answered with 304.")
+    bytes = models.BigIntegerField(default=0)
+    whole = models.BigIntegerField(default=0, help_text="Bytes that all known pages would have been.")
+    missed = models.FloatField(
+        null=True, help_text="Changes of this visit that it is thought to have missed."
+    )
+    stale = models.FloatField(null=True, help_text="Share of copies thought to be out of date after it.")
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["site", "number"], name="visit_once")]
+        indexes = [models.Index(fields=["site"], name="visit_open", condition=Q(finished__isnull=True))]
+
+    def __str__(self) -> str:
+        return f"visit {self.number} of site {self.site_id}"
+
+    @property
+    def rate(self) -> float | None:
+        """Changed pages by pages fetched."""
+        return self.changed / self.fetched if self.fetched else None
+
+    @property
+    def coverage(self) -> float | None:
+        """Changes found by all there are thought to be."""
+        if self.missed is None or self.changed + self.missed < 0.5:
+            return None
+        return self.changed / (self.changed + self.missed)
+
+
+class Page(models.Model):
+    """A page of a site and the copy that is kept of it."""
+
+    class State(models.TextChoices):
+        FOUND = "found", "found, not fetched yet"
+        LIVE = "live", "there"
+        GONE = "gone", "gone"
+        MOVED = "moved", "leads elsewhere"
+        FAILED = "failed", "cannot be read"
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="pages", db_index=False)
+    url = models.TextField()
+    key = models.BigIntegerField(help_text="Digest of the URL.")
+    state = models.CharField(max_length=6, choices=State, default=State.FOUND)
+    title = models.TextField(blank=True)
+    first_seen = models.DateTimeField(db_default=Now())
+    fetched = models.DateTimeField(null=True, help_text="When it was last had.")
+    fetched_in = models.PositiveIntegerField(default=0, help_text="Number of the visit that did.")
+    checks = models.PositiveIntegerField(default=0, help_text="Fetches after the first.")
+    changes = models.PositiveIntegerField(default=0)
+    changed = models.DateTimeField(null=True, help_text="When a change was last found.")
+    status = models.PositiveSmallIntegerField(default=0)
+    failure = models.CharField(max_length=40, blank=True)
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the body.")
+    etag = models.TextField(blank=True)
+    last_modified = models.TextField(blank=True)
+    raw = models.UUIDField(null=True, help_text="Checksum of the body: BLAKE2b, 128 bits.")
+    content = models.UUIDField(null=True, help_text="Checksum of the text that counts.")
+    lines = models.BinaryField(default=bytes, help_text="Its text as marked lines, under zlib.")
+    selectors = models.UUIDField(
+        null=True, help_text="Digest of the selectors that the lines were read with."
+    )
+    links = ArrayField(
+        models.BigIntegerField(), default=list, help_text="Keys of the URLs of the site that it links to."
+    )
+    leads_to = models.TextField(blank=True, help_text="The URL that it leads to, where it has moved.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["site", "key"], name="site_page_once")]
+
+    def __str__(self) -> str:
+        return self.url
+
+    def get_absolute_url(self) -> str:
+        return reverse("site-page", args=[self.site_id, self.pk])
+
+    @property
+    def path(self) -> str:
+        """The URL without its origin, as methods name pages."""
+        return self.url[self.url.index("/", self.url.index("//") + 2) :]
+
+
+class Source(models.Model):
+    """A sitemap or a feed of a site: it says what is new, as far as it can be trusted."""
+
+    class Kind(models.TextChoices):
+        SITEMAP = "sitemap", "sitemap"
+        FEED = "feed", "feed"
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="sources")
+    url = models.TextField()
+    key = models.BigIntegerField()
+    kind = models.CharField(max_length=7, choices=Kind)
+    usable = models.BooleanField(default=True)
+    told = models.TextField(blank=True, help_text="What its index last said of its time.")
+    read_as = models.TextField(blank=True, help_text="What the index said when it was last read.")
+    read = models.DateTimeField(null=True)
+    etag = models.TextField(blank=True)
+    last_modified = models.TextField(blank=True)
+    body_hash = models.TextField(blank=True)
+    failure = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["site", "key"], name="site_source_once")]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class Announcement(models.Model):
+    """What a source said of a page: the stamp (a time as it wrote it), and the visit that saw it change."""
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="announcements", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="announcements")
+    stamp = models.TextField(blank=True)
+    since = models.PositiveIntegerField(default=0, help_text="Number of the visit; 0: as it was found.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["source", "page"], name="announcement_once")]
+
+    def __str__(self) -> str:
+        return f"{self.stamp} of page {self.page_id}"
+
+
+class Wanted(models.Model):
+    """A page or a source that an open visit is going to fetch, and why."""
+
+    visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="wanted")
+    host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="+", db_index=False)
+    page = models.ForeignKey(Page, null=True, on_delete=models.CASCADE, related_name="+")
+    source = models.ForeignKey(Source, null=True, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(max_length=200)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    not_before = models.DateTimeField()
+    lease = models.UUIDField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                name="wanted_one", condition=Q(page__isnull=True, source__isnull=False)
+                | Q(page__isnull=False, source__isnull=True),
+            ),
+            models.UniqueConstraint(fields=["visit", "page"], name="wanted_page_once"),
+            models.UniqueConstraint(fields=["visit", "source"], name="wanted_source_once"),
+        ]  # fmt: skip
+        indexes = [
+            models.Index(fields=["host", "id"], name="wanted_waiting", condition=Q(lease__isnull=True)),
+            models.Index(fields=["lease"], name="wanted_leased", condition=Q(lease__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.page or self.source} for {self.visit}"
+
+
+class Check(models.Model):
+    """One fetch of a page in a visit: what it showed, and why it was made."""
+
+    class Outcome(models.TextChoices):
+        SAME = "same", "as stored"
+        MINOR = "minor", "changed in what does not count"
+        CHANGED = "changed", "changed"
+        NEW = "new", "new"
+        GONE = "gone", "gone"
+        MOVED = "moved", "leads elsewhere"
+        FAILED = "failed", "could not be had"
+
+    visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="checks", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="all_checks")
+    at = models.DateTimeField(db_index=True)
+    outcome = models.CharField(max_length=7, choices=Outcome)
+    age = models.FloatField(default=0.0, help_text="Visits since the page was last had.")
+    days = models.FloatField(default=0.0, help_text="The same in days.")
+    reason = models.CharField(max_length=200)
+    status = models.PositiveSmallIntegerField(default=0)
+    failure = models.CharField(max_length=40, blank=True)
+    conditional = models.BooleanField(default=False)
+    requests = models.PositiveSmallIntegerField(default=1)
+    bytes = models.PositiveIntegerField(default=0)
+    raw = models.UUIDField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["visit", "page"], name="check_once")]
+
+    def __str__(self) -> str:
+        return f"{self.page_id} in visit {self.visit_id}: {self.outcome}"
+
+
+class Change(models.Model):
+    """A page that is new, changed or gone, with what came and went in its text."""
+
+    class Kind(models.TextChoices):
+        EDITED = "edited", "changed"
+        NEW = "new", "new"
+        GONE = "gone", "gone"
+        MOVED = "moved", "leads elsewhere"
+        BACK = "back", "back again"
+        TEMPLATE = "template", "changed with the rest of the site"
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="changes", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="history")
+    visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="changes")
+    at = models.DateTimeField(db_index=True)
+    kind = models.CharField(max_length=8, choices=Kind)
+    title = models.TextField(blank=True)
+    summary = models.TextField(blank=True)
+    added = models.PositiveIntegerField(default=0, help_text="Lines.")
+    removed = models.PositiveIntegerField(default=0, help_text="Lines.")
+    difference = models.BinaryField(default=bytes, help_text="Hunks of lines, under zlib.")
+    raw = models.UUIDField(null=True, help_text="Checksum of the body after it.")
+    uid = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Its name in feeds.")
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["visit", "page"], name="change_once")]
+        indexes = [models.Index(F("site"), F("id").desc(), name="site_changes")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: page {self.page_id} at {self.at:%Y-%m-%d}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("site-change", args=[self.site_id, self.pk])
