@@ -40,6 +40,7 @@ from crawler.serializers import HostSerializer, StatisticsSerializer
 from crawler.statistics import statistics
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
 from feeds.laboratory.api import ExperimentViewSet
+from recrawl.api import ChangeViewSet, PageViewSet, SiteViewSet
 
 
 class HostViewSet(viewsets.ReadOnlyModelViewSet[Host]):
@@ -85,6 +86,9 @@ router.register("link-queries", LinkQueryViewSet, "api-link-query")
 router.register("http-transformers", HttpTransformerViewSet, "api-http-transformer")
 router.register("stylesheets", StylesheetViewSet, "api-stylesheet")
 router.register("uri-filters", UriFilterViewSet, "api-uri-filter")
+router.register("sites", SiteViewSet, "api-site")
+router.register("pages", PageViewSet, "api-page")
+router.register("changes", ChangeViewSet, "api-change")
 router.register("hosts", HostViewSet, "api-host")
 
 urlpatterns: list[URLPattern | URLResolver] = [

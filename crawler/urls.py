@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("crawls/", include("crawler.frontier.urls")),
     path("pipeline/", include("crawler.pipeline.urls")),
     path("graph/", include("crawler.pipeline.graph_urls")),
+    path("sites/", include("recrawl.urls")),
     path("websub/", include("feeds.websub.urls")),
     path("lab/", include("feeds.laboratory.urls")),
     path("me/", include("articles.me_urls")),

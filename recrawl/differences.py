@@ -39,7 +39,9 @@ class Difference:
 
     @classmethod
     def unpacked(cls, content: bytes) -> Difference:
-        """Back from `packed`."""
+        """Back from `packed`; nothing from nothing."""
+        if not content:
+            return cls()
         hunks, *counts = orjson.loads(zlib.decompress(content))
         return cls(tuple(tuple(tuple(row) for row in hunk) for hunk in hunks), *counts)
 

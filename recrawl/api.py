@@ -1,0 +1,148 @@
+"""The REST API of watched sites. Everyone signed in reads, staff adds and changes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from crawler.pagination import KeysetPages
+from crawler.permissions import StaffWrites
+from recrawl.mapping import SiteError, add_site, forget, map_site
+from recrawl.models import Change, Check, Page, Site
+from recrawl.serializers import (
+    ChangeDetailSerializer,
+    ChangeSerializer,
+    CheckSerializer,
+    PageSerializer,
+    SiteChangeSerializer,
+    SiteSerializer,
+    VisitSerializer,
+)
+from recrawl.visits import pause, resume, visit_now
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Watched sites"),
+    retrieve=extend_schema(summary="One site"),
+    destroy=extend_schema(summary="Delete a site with all that is known of it"),
+)
+class SiteViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet[Site]
+):
+    """Sites whose pages are visited again and again: add, change, pause, visit."""
+
+    queryset = Site.objects.defer("memory", "template")
+    serializer_class = SiteSerializer
+    permission_classes = [StaffWrites]
+    filterset_fields = ["state", "method"]
+    search_fields = ["url", "title"]
+    ordering_fields = ["id", "created", "next_visit"]
+    ordering = ["id"]
+
+    @extend_schema(summary="Watch a site", request=SiteSerializer, responses={201: SiteSerializer})
+    def create(self, request: Request) -> Response:
+        wanted = SiteSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        said = dict(wanted.validated_data)
+        try:
+            site = add_site(said.pop("url"), **said)
+        except SiteError as error:
+            raise ValidationError({"url": [str(error)]}) from error
+        return Response(SiteSerializer(site).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        summary="Change how a site is watched, pause or resume it",
+        request=SiteChangeSerializer,
+        responses={200: SiteSerializer},
+    )
+    def partial_update(self, request: Request, pk: str) -> Response:
+        site = self.get_object()
+        change = SiteChangeSerializer(site, data=request.data, partial=True)
+        change.is_valid(raise_exception=True)
+        said = dict(change.validated_data)
+        state = said.pop("state", None)
+        if said:
+            Site.objects.filter(pk=site.pk).update(**said)
+        if state == Site.State.PAUSED:
+            pause(site, datetime.now(UTC))
+        elif state == Site.State.WATCHED:
+            resume(site)
+        return Response(SiteSerializer(self.get_object()).data)
+
+    def perform_destroy(self, instance: Site) -> None:
+        forget(instance)
+
+    @extend_schema(summary="Let the next visit begin now", request=None, responses={202: SiteSerializer})
+    @action(detail=True, methods=["post"], url_path="visit-now")
+    def visit_now(self, request: Request, pk: str) -> Response:
+        site = self.get_object()
+        if not visit_now(site, datetime.now(UTC)):
+            raise ValidationError({"detail": f"The site is {site.get_state_display()}, or visited just now."})
+        return Response(SiteSerializer(self.get_object()).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(summary="Map the site anew", request=None, responses={202: SiteSerializer})
+    @action(detail=True, methods=["post"], url_path="map-again")
+    def map_again(self, request: Request, pk: str) -> Response:
+        site = self.get_object()
+        if site.state != Site.State.FAILED:
+            raise ValidationError({"detail": "Only a site that could not be mapped is mapped again."})
+        map_site(site)
+        return Response(SiteSerializer(self.get_object()).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        summary="Visits of a site, the last first", responses={200: VisitSerializer(many=True)}, filters=False
+    )
+    @action(detail=True, filterset_fields=[])
+    def visits(self, request: Request, pk: str) -> Response:
+        page: Any = self.paginate_queryset(self.get_object().visits.order_by("-number"))  # type: ignore[arg-type]
+        return self.get_paginated_response(VisitSerializer(page, many=True).data)
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Pages of watched sites"), retrieve=extend_schema(summary="One page")
+)
+class PageViewSet(viewsets.ReadOnlyModelViewSet[Page]):
+    """Pages of watched sites; `checks` are the fetches of one."""
+
+    queryset = Page.objects.defer("lines", "links")
+    serializer_class = PageSerializer
+    filterset_fields = ["site", "state", "url"]
+    search_fields = ["url", "title"]
+    ordering_fields = ["id", "fetched", "changed", "changes"]
+    ordering = ["id"]
+
+    @extend_schema(
+        summary="Fetches of a page, the last first",
+        responses={200: CheckSerializer(many=True)},
+        filters=False,
+    )
+    @action(detail=True, filterset_fields=[])
+    def checks(self, request: Request, pk: str) -> Response:
+        rows = Check.objects.filter(page=self.get_object()).select_related("visit").order_by("-id")
+        page: Any = self.paginate_queryset(rows)  # type: ignore[arg-type]
+        return self.get_paginated_response(CheckSerializer(page, many=True).data)
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Changes of watched sites, the last first"),
+    retrieve=extend_schema(summary="One change with its lines"),
+)
+class ChangeViewSet(viewsets.ReadOnlyModelViewSet[Change]):
+    """Changes; those of kind `template` touched only what does not count, or the whole site alike."""
+
+    queryset = Change.objects.select_related("page").defer("page__lines", "page__links")
+    pagination_class = KeysetPages
+    filterset_fields = ["site", "page", "kind", "visit"]
+    ordering_fields = ["id", "at"]
+    ordering = ["-id"]
+
+    def get_serializer_class(self) -> type[BaseSerializer[Change]]:
+        return ChangeDetailSerializer if self.action == "retrieve" else ChangeSerializer

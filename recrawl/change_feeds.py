@@ -1,0 +1,130 @@
+"""Changes of a site or a page as RSS, Atom or JSON Feed, at addresses that cannot be guessed."""
+
+from __future__ import annotations
+
+import html
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.decorators import login_not_required
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from crawler.models import Deployment
+from crawler.patterns import compiled, found_in
+from crawler.syndication.answer import answer, private
+from crawler.syndication.formats import FORMATS
+from crawler.syndication.item import Channel, Item, Source, paragraphs, web_url
+from recrawl.differences import Difference
+from recrawl.models import Change, Page, Site
+
+ITEMS = 50
+MOST_LINES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a feed is about, and since when."""
+
+    site: Site
+    title: str
+    home: str
+    begun: datetime
+
+
+@login_not_required
+@require_safe
+def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
+    """All changes of a site, of visits that have ended."""
+    site = Site.objects.filter(key=key).defer("memory", "template").first()
+    if site is None or kind not in FORMATS:
+        return _unknown()
+    about = _About(site, f"Changes of {site}", site.url, site.created)
+    return _told(request, kind, about, site.changes.all())
+
+
+@login_not_required
+@require_safe
+def page_feed(request: HttpRequest, key: str, page: int, kind: str) -> HttpResponseBase:
+    """The changes of one page."""
+    row = Page.objects.filter(pk=page, site__key=key).select_related("site").first()
+    if row is None or kind not in FORMATS:
+        return _unknown()
+    title = f"Changes of {row.title or row.url}"
+    return _told(request, kind, _About(row.site, title, row.url, row.first_seen), row.history.all())
+
+
+def _unknown() -> HttpResponseBase:
+    return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
+
+
+def _told(request: HttpRequest, kind: str, about: _About, changes: QuerySet[Change]) -> HttpResponseBase:
+    site = about.site
+    rows = (
+        changes.exclude(kind=Change.Kind.TEMPLATE)
+        .filter(visit__finished__isnull=False)
+        .select_related("page")
+        .defer("page__lines", "page__links")
+        .order_by("-id")[:ITEMS]
+    )
+    own = request.build_absolute_uri(request.path)
+    source = Source(
+        str(site), request.build_absolute_uri(reverse("site-feed", args=[site.key, kind])), site.url
+    )
+    items = [_item(change, source) for change in rows if not _ignored(change, site)]
+    changed = max((item.updated for item in items), default=about.begun)
+    channel = Channel(
+        id=uuid.uuid5(Deployment.own_key(), request.path.rpartition(".")[0]).urn,
+        title=about.title,
+        description=f"What changed on {about.home}, as Freshet saw it.",
+        home_url=web_url(about.home) or request.build_absolute_uri(site.get_absolute_url()),
+        self_url=own,
+        first_url=own,
+        next_url="",
+        previous_url="",
+        updated=changed,
+    )
+    written = FORMATS[kind]
+    return answer(request, written.write(channel, items), written.content_type, changed)
+
+
+def _ignored(change: Change, site: Site) -> bool:
+    """Whether all its lines are such that the site's rules of today leave them out."""
+    gain = Difference.unpacked(bytes(change.difference))
+    lines = [*gain.lines_added, *gain.lines_removed]
+    patterns = [compiled(pattern) for pattern in site.ignore_patterns]
+    return bool(lines) and all(any(found_in(one, line) for one in patterns) for line in lines)
+
+
+def _item(change: Change, source: Source) -> Item:
+    return Item(
+        id=change.uid.urn,
+        url=web_url(change.page.url),
+        title=f"{change.get_kind_display().capitalize()}: {change.title or change.page.url}",
+        author="",
+        published=change.at,
+        updated=change.at,
+        summary=paragraphs(change.summary),
+        content=_marked(Difference.unpacked(bytes(change.difference))),
+        source=source,
+        categories=(change.kind,),
+    )
+
+
+def _marked(gain: Difference) -> str:
+    """Hunks as HTML with what came and what went marked."""
+    out: list[str] = []
+    for hunk in gain.hunks:
+        for kind, old, new in hunk[:MOST_LINES]:
+            before, after = html.escape(old, quote=False), html.escape(new, quote=False)
+            if kind == "same":
+                out.append(f"<p>{after}</p>")
+            if kind in {"edited", "removed"}:
+                out.append(f"<p><del>{before}</del></p>")
+            if kind in {"edited", "added"}:
+                out.append(f"<p><ins>{after}</ins></p>")
+        out.append("<hr>")
+    return "".join(out[:-1])

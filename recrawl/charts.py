@@ -1,0 +1,77 @@
+"""Pictures of a site: its visits over time, and the days on which something changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from crawler.plots import Axis, Line, line_plot
+from recrawl.models import Visit
+
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+WEEKS = 53
+_CELL, _LEFT, _TOP = 12, 30, 14
+_DAYS = ((0, "Mon"), (2, "Wed"), (4, "Fri"))
+
+
+def visits_chart(visits: Sequence[Visit]) -> SafeString:
+    """Update rate, estimated coverage, share fetched and share thought stale, by visit."""
+    lines = [
+        Line("update rate", [(v.number, v.rate) for v in visits if v.rate is not None], 1),
+        Line("coverage, estimated", [(v.number, v.coverage) for v in visits if v.coverage is not None], 2),
+        Line("share fetched", [(v.number, v.fetched / v.pages) for v in visits if v.pages], 3),
+        Line("share out of date, estimated", [(v.number, v.stale) for v in visits if v.stale is not None], 5),
+    ]
+    label = "Update rate, coverage, share fetched and share out of date, by visit"
+    return line_plot(lines, Axis("visit"), Axis("share", marks=SHARES), label)
+
+
+def calendar(counts: Mapping[date, int], today: date) -> SafeString:
+    """Changes found on each day of the last year, a column for each week."""
+    first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
+    most = max(counts.values(), default=0)
+    days = [first + timedelta(days=at) for at in range((today - first).days + 1)]
+    cells = format_html_join(
+        "",
+        '<rect class="cell-frame" x="{x}" y="{y}" width="10" height="10" rx="2"/>'
+        '<rect class="cell" x="{x}" y="{y}" width="10" height="10" rx="2" fill-opacity="{strength}">'
+        "<title>{day}: {count}</title></rect>",
+        (
+            {
+                "x": _LEFT + (at // 7) * _CELL,
+                "y": _TOP + (at % 7) * _CELL,
+                "strength": f"{math.sqrt(counts.get(day, 0) / most) if most else 0:.2f}",
+                "day": day.isoformat(),
+                "count": counts.get(day, 0),
+            }
+            for at, day in enumerate(days)
+        ),
+    )
+    months = format_html_join(
+        "",
+        '<text x="{}" y="10">{}</text>',
+        (
+            (_LEFT + (at // 7) * _CELL, f"{day:%b}")
+            for at, day in enumerate(days)
+            if at % 7 == 0 and day.day <= 7
+        ),
+    )
+    names = format_html_join(
+        "", '<text x="0" y="{}">{}</text>', ((_TOP + row * _CELL + 9, name) for row, name in _DAYS)
+    )
+    total = sum(count for day, count in counts.items() if day >= first)
+    return format_html(
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{} changes found in the last year, '
+        'at most {} on a day">{}{}{}</svg>',
+        _LEFT + WEEKS * _CELL,
+        _TOP + 7 * _CELL,
+        total,
+        most,
+        months,
+        names,
+        cells,
+    )

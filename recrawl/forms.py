@@ -1,0 +1,71 @@
+"""Forms of sites: watch one, change how it is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from django import forms
+
+from crawler.forms import LinesField
+from crawler.validators import is_pattern
+from recrawl.models import Site, is_selector
+
+# Django's own class takes no type parameter at run time.
+if TYPE_CHECKING:
+    _ModelForm = forms.ModelForm[Site]
+else:
+    _ModelForm = forms.ModelForm
+
+
+class SettingsForm(_ModelForm):
+    """How a site is visited, and what of its pages does not count."""
+
+    ignore_selectors = LinesField(
+        required=False,
+        label="Ignore elements",
+        help_text="CSS selectors, one to a line. What they match does not count as a change.",
+    )
+    ignore_patterns = LinesField(
+        required=False,
+        label="Ignore lines of text",
+        help_text="Regular expressions, one to a line. Lines that match do not count.",
+    )
+
+    class Meta:
+        model = Site
+        fields = [
+            "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
+        ]  # fmt: skip
+        labels = {
+            "every": "Days between visits",
+            "budget": "Budget",
+            "max_pages": "Pages at most",
+            "minimum_change": "Smallest change",
+        }
+
+    def clean_ignore_selectors(self) -> list[str]:
+        """Selectors that can be used."""
+        return _all(self.cleaned_data["ignore_selectors"], is_selector)
+
+    def clean_ignore_patterns(self) -> list[str]:
+        """Expressions that compile."""
+        return _all(self.cleaned_data["ignore_patterns"], is_pattern)
+
+
+class SiteForm(SettingsForm):
+    """The same with the address of a new site."""
+
+    url = forms.CharField(
+        label="Top page",
+        max_length=1000,
+        widget=forms.TextInput(attrs={"placeholder": "https://example.org/"}),
+    )
+
+    field_order = ["url"]
+
+
+def _all(values: list[str], check: Callable[[str], None]) -> list[str]:
+    for value in values:
+        check(value)
+    return values

@@ -1,0 +1,105 @@
+"""Sites, pages, visits and changes as the API shows and takes them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rest_framework import serializers
+
+from recrawl.differences import Difference
+from recrawl.models import Change, Check, Page, Site, Visit
+
+SETTINGS = [
+    "title", "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns",
+    "minimum_change",
+]  # fmt: skip
+
+
+class SiteSerializer(serializers.ModelSerializer[Site]):
+    """A watched site; its visits have update rate and coverage over time."""
+
+    class Meta:
+        model = Site
+        fields = [
+            "id", "url", *SETTINGS, "state", "trouble", "crawl", "created", "next_visit", "visited", "saved",
+        ]  # fmt: skip
+        read_only_fields = ["id", "state", "trouble", "crawl", "created", "next_visit", "visited", "saved"]
+        extra_kwargs: ClassVar[dict[str, dict[str, list[object]]]] = {"url": {"validators": []}}
+
+
+class SiteChangeSerializer(serializers.ModelSerializer[Site]):
+    """What of a site can be changed; `state` paused or watched."""
+
+    state = serializers.ChoiceField(["watched", "paused"], required=False)
+
+    class Meta:
+        model = Site
+        fields = [*SETTINGS, "state"]
+
+
+class VisitSerializer(serializers.ModelSerializer[Visit]):
+    """A visit: pages, requests and bytes; `rate` and `coverage` are shares, the latter an estimate."""
+
+    rate = serializers.FloatField(allow_null=True, read_only=True)
+    coverage = serializers.FloatField(allow_null=True, read_only=True)
+
+    class Meta:
+        model = Visit
+        fields = [
+            "id", "number", "method", "started", "finished", "pages", "weekly", "budget", "rounds", "fetched",
+            "changed", "found", "vanished", "failed", "requests", "conditional", "not_modified", "bytes",
+            "whole", "missed", "stale", "rate", "coverage",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class PageSerializer(serializers.ModelSerializer[Page]):
+    """A page of a site and the copy that is kept of it."""
+
+    class Meta:
+        model = Page
+        fields = [
+            "id", "site", "url", "state", "title", "first_seen", "fetched", "checks", "changes", "changed",
+            "status", "failure", "size", "raw", "content", "leads_to",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class CheckSerializer(serializers.ModelSerializer[Check]):
+    """One fetch of a page: what it showed, and why it was made."""
+
+    number = serializers.IntegerField(source="visit.number", help_text="Of the visit.")
+
+    class Meta:
+        model = Check
+        fields = [
+            "id", "number", "at", "outcome", "age", "days", "reason", "status", "failure", "conditional",
+            "requests", "bytes", "raw",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class ChangeSerializer(serializers.ModelSerializer[Change]):
+    """A change, without its lines."""
+
+    url = serializers.CharField(source="page.url")
+
+    class Meta:
+        model = Change
+        fields = ["id", "site", "page", "url", "at", "kind", "title", "summary", "added", "removed", "raw"]
+        read_only_fields = fields
+
+
+class ChangeDetailSerializer(ChangeSerializer):
+    """A change with its hunks of lines."""
+
+    hunks = serializers.SerializerMethodField()
+
+    class Meta(ChangeSerializer.Meta):
+        fields = [*ChangeSerializer.Meta.fields, "hunks"]
+        read_only_fields = fields
+
+    def get_hunks(self, change: Change) -> list[list[dict[str, str]]]:
+        """Rows of each hunk: kind, old line, new line."""
+        gain = Difference.unpacked(bytes(change.difference))
+        return [[{"kind": kind, "old": old, "new": new} for kind, old, new in hunk] for hunk in gain.hunks]

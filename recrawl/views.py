@@ -1,0 +1,256 @@
+"""The pages of watched sites: add one, follow its visits, read what changed, and how it is divided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import TruncDate
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from crawler.listing import page_of, render_list, wants_part
+from crawler.permissions import staff_only
+from recrawl.charts import WEEKS, calendar, visits_chart
+from recrawl.differences import Difference
+from recrawl.estimators import gamma_mode
+from recrawl.forms import SettingsForm, SiteForm
+from recrawl.mapping import SiteError, add_site, forget, map_site
+from recrawl.models import Change, Check, Page, Site, Visit
+from recrawl.outline import outline
+from recrawl.own_report import by_domain, chart, totals
+from recrawl.visits import pause, resume, visit_now
+
+SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS = 104, 15, 200
+PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
+"""Of a page's rate of change: such a Gamma prior expects a change in some months."""
+
+
+@require_safe
+def site_list(request: HttpRequest) -> HttpResponse:
+    """All watched sites, and the form that adds one."""
+    return _listed(request, SiteForm())
+
+
+@staff_only
+@require_POST
+def add(request: HttpRequest) -> HttpResponse:
+    """Watch a site and go to its page."""
+    form = SiteForm(request.POST)
+    if form.is_valid():
+        said = dict(form.cleaned_data)
+        try:
+            return redirect(add_site(said.pop("url"), **said))
+        except SiteError as error:
+            form.add_error("url", ValidationError(str(error)))
+    return _listed(request, form, status=422)
+
+
+@never_cache
+@require_safe
+def site_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """One site: its last visit, its course, its calendar, its gates, its changes."""
+    site = _site(pk)
+    visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
+    last = visits[0] if visits else None
+    states = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
+    context: dict[str, Any] = {
+        "site": site,
+        "mapping": site.visits.filter(number=0).first(),
+        "last": last,
+        "visits": visits[:12],
+        "live": states.get(Page.State.LIVE, 0),
+        "states": [(Page.State(state).label, state, count) for state, count in sorted(states.items())],
+        "changes": _changes(site)[:SHOWN_CHANGES],
+    }
+    if not wants_part(request):
+        ended = [visit for visit in reversed(visits) if visit.finished]
+        context |= {
+            "chart": visits_chart(ended) if ended else None,
+            "calendar": _calendar(site) if site.changes.exists() else None,
+            "gates": outline(site, last) if site.state != Site.State.MAPPING else [],
+            "sources": site.sources.all(),
+            "form": SettingsForm(instance=site),
+        }
+    return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
+
+
+@staff_only
+@require_POST
+def act(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pause, resume, visit, map anew or delete a site."""
+    site, action = _site(pk), request.POST.get("action", "")
+    if action == "delete":
+        forget(site)
+        messages.success(request, f"{site} is watched no more.")
+        return redirect("sites")
+    messages.success(request, _done(site, action))
+    return redirect(site)
+
+
+@staff_only
+@require_POST
+def settings(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change how a site is visited and what does not count."""
+    site = _site(pk)
+    form = SettingsForm(request.POST, instance=site)
+    if not form.is_valid():
+        for name, errors in form.errors.items():
+            messages.error(request, f"{form[name].label if name in form.fields else ''}: {errors[0]}")
+        return redirect(site)
+    Site.objects.filter(pk=pk).update(**{name: form.cleaned_data[name] for name in form.fields})
+    messages.success(request, "Saved. The next visit goes by it.")
+    return redirect(site)
+
+
+@require_safe
+def page_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """The pages of a site, by state and words, with what their last fetch showed."""
+    site = _site(pk)
+    rows = site.pages.defer("lines", "links")
+    state, words = request.GET.get("state", ""), request.GET.get("q", "")[:200].replace("\x00", "")
+    if state in Page.State.values:
+        rows = rows.filter(state=state)
+    if words:
+        rows = rows.filter(Q(url__icontains=words) | Q(title__icontains=words))
+    order = {"changed": "-changed", "changes": "-changes"}.get(request.GET.get("sort", ""))
+    last = Check.objects.filter(page=OuterRef("pk")).order_by("-id")
+    rows = rows.annotate(
+        last_outcome=Subquery(last.values("outcome")[:1]), last_reason=Subquery(last.values("reason")[:1])
+    )
+    rows = rows.filter(changes__gt=0).order_by(order, "id") if order else rows.order_by("id")
+    context = {
+        "site": site,
+        "page": page_of(request, rows),
+        "states": Page.State.choices,
+        "outcomes": dict(Check.Outcome.choices),
+    }
+    return render_list(request, "recrawl/pages.html", "recrawl/_pages.html", context)
+
+
+@require_safe
+def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
+    """One page: its changes, its fetches, how often it changes."""
+    site = _site(pk)
+    row = get_object_or_404(Page.objects.filter(site=site).defer("lines", "links"), pk=page)
+    checks = list(row.all_checks.select_related("visit").order_by("-id")[:SHOWN_CHECKS])
+    seen = [
+        (check.days, check.outcome == Check.Outcome.CHANGED)
+        for check in checks
+        if check.outcome in {Check.Outcome.SAME, Check.Outcome.MINOR, Check.Outcome.CHANGED}
+    ]
+    rate = gamma_mode(seen, PRIOR_SHAPE, PRIOR_DAYS) if seen else None
+    context = {
+        "site": site,
+        "row": row,
+        "checks": checks,
+        "changes": row.history.order_by("-id")[:SHOWN_CHECKS],
+        "every_seconds": 86_400 / rate if rate else None,
+    }
+    return render(request, "recrawl/page.html", context)
+
+
+@require_safe
+def visit_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """What a visit fetched and why, in order."""
+    site = _site(pk)
+    visit = get_object_or_404(Visit, site=site, number=number)
+    rows = visit.checks.select_related("page").defer("page__lines", "page__links").order_by("id")
+    outcome = request.GET.get("outcome", "")
+    if outcome in Check.Outcome.values:
+        rows = rows.filter(outcome=outcome)
+    context = {
+        "site": site, "visit": visit, "page": page_of(request, rows), "outcomes": Check.Outcome.choices,
+    }  # fmt: skip
+    return render_list(request, "recrawl/visit.html", "recrawl/_checks.html", context)
+
+
+@require_safe
+def change_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """The changes of a site, by kind; those that do not count when asked for."""
+    site = _site(pk)
+    kind = request.GET.get("kind", "")
+    rows = _changes(site)
+    if kind in Change.Kind.values:
+        rows = site.changes.filter(kind=kind).select_related("page").order_by("-id")
+    context = {"site": site, "page": page_of(request, rows), "kinds": Change.Kind.choices}
+    return render_list(request, "recrawl/changes.html", "recrawl/_changes.html", context)
+
+
+@require_safe
+def change_page(request: HttpRequest, pk: int, change: int) -> HttpResponse:
+    """One change, its lines in one column or side by side."""
+    site = _site(pk)
+    rows = Change.objects.filter(site=site).select_related("page", "visit")
+    row = get_object_or_404(rows.defer("page__lines", "page__links"), pk=change)
+    history = row.page.history.order_by("id")
+    context = {
+        "site": site,
+        "change": row,
+        "difference": Difference.unpacked(bytes(row.difference)),
+        "side": request.GET.get("view") == "side",
+        "before": history.filter(pk__lt=row.pk).last(),
+        "after": history.filter(pk__gt=row.pk).first(),
+    }
+    return render(request, "recrawl/change.html", context)
+
+
+@require_safe
+def report(request: HttpRequest) -> HttpResponse:
+    """Update rate and coverage of this deployment's own sites, by domain group and method."""
+    context = {"rows": by_domain(), "totals": totals(), "chart": chart()}
+    return render(request, "recrawl/report.html", context)
+
+
+def _site(pk: int) -> Site:
+    return get_object_or_404(Site.objects.defer("memory", "template"), pk=pk)
+
+
+def _changes(site: Site) -> Any:
+    rows = site.changes.exclude(kind=Change.Kind.TEMPLATE).select_related("page")
+    return rows.defer("page__lines", "page__links", "difference").order_by("-id")
+
+
+def _calendar(site: Site) -> Any:
+    today = datetime.now(UTC).date()
+    since = datetime.now(UTC) - timedelta(weeks=WEEKS)
+    found = site.changes.filter(at__gte=since).exclude(kind=Change.Kind.TEMPLATE).order_by()
+    days = found.annotate(day=TruncDate("at")).values_list("day").annotate(count=Count("id"))
+    counts: Counter[date] = Counter(dict(days))
+    return calendar(counts, today)
+
+
+def _done(site: Site, action: str) -> str:
+    """Do it, and say what was done."""
+    now = datetime.now(UTC)
+    if action == "pause" and pause(site, now):
+        return "No more visits are begun."
+    if action == "resume" and resume(site):
+        return "Visits go on."
+    if action == "visit" and visit_now(site, now):
+        return "The next visit begins now."
+    if action == "map" and site.state == Site.State.FAILED:
+        map_site(site)
+        return "It is mapped anew."
+    return f"It is {site.get_state_display()}: nothing was changed."
+
+
+def _listed(request: HttpRequest, form: SiteForm, status: int = 200) -> HttpResponse:
+    last = Visit.objects.filter(site=OuterRef("pk"), number__gt=0).order_by("-number")
+    rows = Site.objects.defer("memory", "template").annotate(
+        live=Count("pages", filter=Q(pages__state=Page.State.LIVE)),
+        last_changed=Subquery(last.values("changed")[:1]),
+        last_fetched=Subquery(last.values("fetched")[:1]),
+        last_found=Subquery(last.values("found")[:1]),
+        last_started=Subquery(last.values("started")[:1]),
+    )
+    page = page_of(request, rows.order_by("id"), size=25)
+    response = render_list(request, "recrawl/sites.html", "recrawl/_sites.html", {"form": form, "page": page})
+    response.status_code = status
+    return response
