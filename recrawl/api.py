@@ -15,7 +15,7 @@ from rest_framework.serializers import BaseSerializer
 
 from crawler.pagination import KeysetPages
 from crawler.permissions import StaffWrites
-from recrawl.mapping import SiteError, add_site, forget, map_site
+from recrawl.mapping import SiteError, add_site, forget, map_again
 from recrawl.models import Change, Check, Page, Site
 from recrawl.serializers import (
     ChangeDetailSerializer,
@@ -89,12 +89,11 @@ class SiteViewSet(
         return Response(SiteSerializer(self.get_object()).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(summary="Map the site anew", request=None, responses={202: SiteSerializer})
-    @action(detail=True, methods=["post"], url_path="map-again")
-    def map_again(self, request: Request, pk: str) -> Response:
+    @action(detail=True, methods=["post"], url_path="map-again", url_name="map-again")
+    def map_anew(self, request: Request, pk: str) -> Response:
         site = self.get_object()
-        if site.state != Site.State.FAILED:
-            raise ValidationError({"detail": "Only a site that could not be mapped is mapped again."})
-        map_site(site)
+        if not map_again(site):
+            raise ValidationError({"detail": "The site is being mapped or visited just now."})
         return Response(SiteSerializer(self.get_object()).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(

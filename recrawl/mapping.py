@@ -55,7 +55,8 @@ def add_site(url: str, **options: object) -> Site:
 
 
 def map_site(site: Site) -> None:
-    """Begin the crawl that maps the site, its sitemaps too; what is known of it stays."""
+    """Begin the crawl that maps the site, its sitemaps too; what is known of its pages stays."""
+    site.pages.filter(fetched__isnull=True).delete()
     outside = [site.url, *_likely_sitemaps(site)]
     crawl = begin(
         Crawl(
@@ -205,6 +206,15 @@ def _fail(site: Site, why: str, now: datetime) -> None:
     site.state, site.trouble = Site.State.FAILED, why
     site.save(update_fields=["state", "trouble"])
     Visit.objects.filter(site=site, number=0).update(finished=now)
+
+
+def map_again(site: Site) -> bool:
+    """Map a site anew; False while it is being mapped or visited."""
+    if site.state == Site.State.MAPPING or site.visits.filter(finished__isnull=True).exists():
+        return False
+    with transaction.atomic():
+        map_site(site)
+    return True
 
 
 def forget(site: Site) -> None:

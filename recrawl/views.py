@@ -21,7 +21,7 @@ from recrawl.charts import WEEKS, calendar, visits_chart
 from recrawl.differences import Difference
 from recrawl.estimators import gamma_mode
 from recrawl.forms import SettingsForm, SiteForm
-from recrawl.mapping import SiteError, add_site, forget, map_site
+from recrawl.mapping import SiteError, add_site, forget, map_again
 from recrawl.models import Change, Check, Page, Site, Visit
 from recrawl.outline import outline
 from recrawl.own_report import by_domain, chart, totals
@@ -235,8 +235,7 @@ def _done(site: Site, action: str) -> str:
         return "Visits go on."
     if action == "visit" and visit_now(site, now):
         return "The next visit begins now."
-    if action == "map" and site.state == Site.State.FAILED:
-        map_site(site)
+    if action == "map" and map_again(site):
         return "It is mapped anew."
     return f"It is {site.get_state_display()}: nothing was changed."
 
