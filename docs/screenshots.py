@@ -80,6 +80,7 @@ def pages() -> dict[str, str]:
     from crawler.frontier.models import Crawl  # noqa: PLC0415
     from feeds.laboratory.models import Experiment  # noqa: PLC0415
     from feeds.models import Feed  # noqa: PLC0415
+    from recrawl.models import Change, Site  # noqa: PLC0415
 
     busy = Feed.objects.get(title="The Harbour Courier")
     training = Feed.objects.get(title="Gazette du Fleuve")
@@ -95,6 +96,11 @@ def pages() -> dict[str, str]:
         "search": "/articles/?q=ferry+mooring&sort=relevance",
         "article": Article.objects.filter(feed=busy, page__isnull=False).first().get_absolute_url(),  # type: ignore[union-attr]
         "health": "/health/",
+        "sites": "/sites/",
+        "site": Site.objects.get(state="watched").get_absolute_url(),
+        "site-page": Change.objects.latest("id").page.get_absolute_url(),
+        "change": Change.objects.latest("id").get_absolute_url(),
+        "change-side": f"{Change.objects.latest('id').get_absolute_url()}?view=side",
         "crawls": "/crawls/",
         "crawl": Crawl.objects.latest("id").get_absolute_url(),
         "pipeline": "/pipeline/",

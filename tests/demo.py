@@ -30,6 +30,9 @@ from feeds.laboratory.experiments import advance, begin
 from feeds.laboratory.models import Experiment
 from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
 from feeds.scheduling.history import pack
+from recrawl.differences import difference
+from recrawl.models import Change, Check, Site, Source, Visit, key_of
+from recrawl.models import Page as SitePage
 from tests.factories import make_feed, make_user
 from tests.feeds.replay.traces import invented
 
@@ -117,6 +120,7 @@ def seed(now: datetime) -> None:
     _experiment()
     _crawl(now)
     _graph(now)
+    _site(now)
 
 
 def _source(
@@ -363,3 +367,61 @@ def _ticks(now: datetime) -> None:
         )
         for i in range(int(timedelta(days=3) / length))
     )
+
+
+def _site(now: datetime) -> None:
+    """A watched site with three visits behind it, and one that could not be mapped."""
+    host = Host.objects.get(name="courier.example")
+    Site.objects.create(
+        url="https://lost.example/", host=host, state="failed", trouble="Its top page cannot be read: dns."
+    )
+    site = Site.objects.create(
+        url="https://courier.example/harbour/", host=host, title="The harbour office", state="watched",
+        next_visit=now + timedelta(days=4), visited=3,
+    )  # fmt: skip
+    paths = [
+        "",
+        "tides/",
+        *(f"tides/{day}" for day in range(1, 7)),
+        "notices/",
+        *(f"notices/{n}" for n in "abc"),
+    ]
+    urls = [f"{site.url}{path}" for path in paths]
+    links = {0: [1, 8], 1: list(range(2, 8)), 8: [9, 10, 11]}
+    rows = [
+        SitePage.objects.create(
+            site=site, url=url, key=key_of(url), state="live", title=f"Harbour {path or 'office'}", size=9000,
+            fetched=now - timedelta(days=3), fetched_in=3, checks=3, changes=at % 3,
+            changed=now - timedelta(days=10) if at % 3 else None, raw=digest(url),
+            links=[key_of(urls[to]) for to in links.get(at, [0])],
+        )
+        for at, (url, path) in enumerate(zip(urls, paths, strict=True))
+    ]  # fmt: skip
+    SitePage.objects.create(
+        site=site, url=f"{site.url}old", key=key_of(f"{site.url}old"), state="gone", status=404
+    )
+    Source.objects.create(
+        site=site, url="https://courier.example/sitemap.xml", key=1, kind="sitemap", read=now
+    )
+    gain = difference(
+        ["High tide 04:10", "Low tide 10:20", "Wind <NW>"], ["High tide 04:55", "Low tide 10:20"]
+    )
+    for number in range(4):
+        begun = now - timedelta(days=7 * (4 - number))
+        visit = Visit.objects.create(
+            site=site, number=number, method="adaptive", started=begun, finished=begun + timedelta(minutes=4),
+            pages=12, weekly=3, budget=4, fetched=4, changed=number % 3, found=1, requests=6, conditional=5,
+            not_modified=3, bytes=21_000, whole=108_000, missed=0.4, stale=0.1,
+        )  # fmt: skip
+        for at, row in enumerate(rows[: 6 if number else 0]):
+            changed = at in {1, 3}
+            Check.objects.create(
+                visit=visit, page=row, at=begun, outcome="changed" if changed else "same", age=1, days=7,
+                reason="the top page" if not at else "/harbour/tides/ changed, which leads here", status=200,
+                conditional=True, bytes=900, raw=row.raw,
+            )  # fmt: skip
+            if changed:
+                Change.objects.create(
+                    site=site, page=row, visit=visit, at=begun, kind="edited", title=row.title,
+                    summary="High tide 04:55", added=1, removed=2, difference=gain.packed(), raw=row.raw,
+                )  # fmt: skip

@@ -12,6 +12,8 @@ from crawler.models import Tick
 from feeds.laboratory.experiments import advance
 from feeds.laboratory.models import Experiment
 from feeds.models import Feed, Retrieval
+from recrawl.models import Change, Site
+from recrawl.models import Page as SitePage
 from tests.browser.conftest import Visitor
 
 PAGES = (
@@ -30,6 +32,15 @@ PAGES = (
     "a crawl",
     "a crawl's strategies",
     "a crawl's URLs",
+    "/sites/",
+    "/sites/report/",
+    "a site",
+    "a site's pages",
+    "a site's changes",
+    "a site's visit",
+    "a page of a site",
+    "a change",
+    "a change side by side",
     "/pipeline/",
     "/pipeline/documents/",
     "/pipeline/links/?dry=1",
@@ -55,6 +66,13 @@ def path_of(name: str) -> str:
     if name.startswith("a crawl"):
         address = Crawl.objects.latest("id").get_absolute_url()
         return address + {"a crawl's strategies": "strategies/", "a crawl's URLs": "urls/"}.get(name, "")
+    if "site" in name and not name.startswith("/"):
+        site = Site.objects.get(state="watched")
+        page = SitePage.objects.filter(changes__gt=0).earliest("id")
+        parts = {"a site's pages": "pages/", "a site's changes": "changes/", "a site's visit": "visits/2/"}
+        return page.get_absolute_url() if "page of" in name else site.get_absolute_url() + parts.get(name, "")
+    if name.startswith("a change"):
+        return Change.objects.latest("id").get_absolute_url() + ("?view=side" if "side" in name else "")
     if name == "an experiment":
         return f"{Experiment.objects.get(state='done').get_absolute_url()}?delay=120"
     titles = {
