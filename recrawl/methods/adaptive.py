@@ -12,6 +12,7 @@ the best of what is left.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter, defaultdict
 
 from recrawl.knowledge import Server, Visit
@@ -149,18 +150,22 @@ def _price(rates: dict[str, float], weekly: float) -> float:
 
 def _frequency(rate: float, price: float) -> float:
     """Fetches a week of a page that is fetched whenever V(tau) has reached the price; at most one."""
-    if price * rate >= 1:
+    grown = price * rate
+    if grown >= 1:
         return 0.0
-    low, high = 0.0, 40.0
-    for _ in range(18):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _grown(math.exp(-middle)) < price * rate else (low, middle)
-    return min(1.0, rate / max(low, 1e-9))
+    at = min(bisect_left(_GROWN, grown), len(_GROWN) - 1)
+    share = (grown - _GROWN[at - 1]) / (_GROWN[at] - _GROWN[at - 1])
+    return min(1.0, rate / max(_DOUBTS[at - 1] + share * (_DOUBTS[at] - _DOUBTS[at - 1]), 1e-9))
 
 
 def _grown(sound: float) -> float:
     """1 - exp(-x)(1 + x) for the probability exp(-x) that nothing has changed."""
     return 1 - sound * (1 - math.log(max(sound, 1e-9)))
+
+
+_DOUBTS = [0.0, *(1e-3 * 1.02**step for step in range(530))]
+_GROWN = [_grown(math.exp(-doubt)) for doubt in _DOUBTS]
+"""A table of that function, for its inverse; doubt up to 36."""
 
 
 def _value(sound: float, fresh: float, rate: float, price: float) -> float:
