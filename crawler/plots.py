@@ -21,7 +21,7 @@ _BAR, _BAR_LEFT = 22, 128
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Points in order of x; `ink` numbers the colour and the dashes, from 1."""
+    """Points in order of x, one alone as a dot; `ink` numbers the colour and the dashes, from 1."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -180,6 +180,15 @@ def _grid(x: Axis, y: Axis, across: _Scale, up: _Scale) -> SafeString:
 
 
 def _path(line: Line, across: _Scale, up: _Scale) -> SafeString:
+    if len(line.points) == 1:
+        x, y = across(line.points[0][0]), up(line.points[0][1])
+        return format_html(
+            '<circle class="dot ink-{}" cx="{}" cy="{}" r="5"><title>{}</title></circle>',
+            line.ink,
+            f"{x:.1f}",
+            f"{y:.1f}",
+            line.name,
+        )
     points: list[str] = []
     for at, (x, y) in enumerate(line.points):
         if line.steps and at:
@@ -247,7 +256,8 @@ _INKS = (
 
 def _style(which: int, text: str, grid: str) -> str:
     inks = (
-        f".ink-{i}{{stroke:{ink[which]};stroke-dasharray:{dash}}}.bar.ink-{i}{{fill:{ink[which]};stroke:none}}"
+        f".ink-{i}{{stroke:{ink[which]};stroke-dasharray:{dash}}}"
+        f".bar.ink-{i},.dot.ink-{i}{{fill:{ink[which]};stroke:none}}"
         for i, (ink, dash) in enumerate(zip(_INKS, _DASHES, strict=True), 1)
     )
     return f"text{{fill:{text};font:10px sans-serif}}.ring{{stroke:{grid}}}" + "".join(inks)

@@ -21,6 +21,7 @@ def packed(ledger: Ledger) -> bytes:
             path: [[number, one.weeks, one.doubt, one.checks, one.changes] for number, one in track.items()]
             for path, track in ledger.tracks.items()
         },
+        ledger.demands,
         ledger.trust,
     ]
     return zlib.compress(orjson.dumps(content), 1)
@@ -30,12 +31,13 @@ def unpacked(content: bytes) -> Ledger:
     """The ledger back; an empty one from nothing, or from what another version wrote."""
     if not content:
         return Ledger()
-    version, site, directories, tracks, trust = orjson.loads(zlib.decompress(content))
+    version, site, directories, tracks, demands, trust = orjson.loads(zlib.decompress(content))
     if version != VERSION:
         return Ledger()
     return Ledger(
         {(situation, habit): row for situation, habit, *row in site},
         {(name, situation, habit): row for name, situation, habit, *row in directories},
         {path: {number: Track(*row) for number, *row in track} for path, track in tracks.items()},
+        demands,
         trust,
     )

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Greatest
 
 from crawler.wake import wake_recrawl
 from recrawl import knowledge, memory
@@ -180,11 +181,15 @@ def _finish(visit: Visit, site: Site, known: Known, standing: knowledge.Visit, n
     visit.save(update_fields=["missed", "stale", "finished"])
     Adaptive().finish(server, standing)
     _tell_template_apart(visit)
-    fresh = Site.objects.select_for_update().get(pk=site.pk)
-    fresh.saved = max(fresh.saved - visit.fetched, 0.0)
-    fresh.memory = memory.packed(known.ledger)
-    fresh.template = sorted(learn_template(site))
-    fresh.save(update_fields=["saved", "memory", "template"])
+    remember(site, known, visit.fetched)
+    Site.objects.filter(pk=site.pk).update(template=sorted(learn_template(site)))
+
+
+def remember(site: Site, known: Known, fetched: int) -> None:
+    """Write down what was learned, and take what was fetched from what is saved."""
+    Site.objects.filter(pk=site.pk).update(
+        saved=Greatest(F("saved") - fetched, 0.0), memory=memory.packed(known.ledger)
+    )
 
 
 def _tell_template_apart(visit: Visit) -> None:

@@ -12,7 +12,7 @@ the best of what is left.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 
 from recrawl.knowledge import Server, Visit
@@ -41,17 +41,14 @@ LONGEST_WEEKS = 12.0
 DEAREST = 6.0
 """The highest price of a fetch, in weeks of a page that is as stored."""
 
-QUIET = 2.0
+QUIET = 8.0
 """How much dearer a fetch without a signal is while the top page has not changed."""
 
 LIKELY = 0.25
 """The odds of a change this week from which a page has a signal."""
 
-KEPT_WEEKS = 7.0
+KEPT_WEEKS = 8.0
 """How much is kept for bursts."""
-
-SMALLEST_SITE_BUDGET = 3.0
-"""Fetches a week from which the top page is fetched in every visit."""
 
 ROUND = 0.08
 """The part of a week's budget that is fetched before the odds are looked at again."""
@@ -61,6 +58,14 @@ FEW, GROWTH = 3, 1.5
 
 MOST_TOLD = 50.0
 """What a gate may be worth for the pages behind it, in weeks of a page that is as stored."""
+
+PATIENCE = 0.2
+"""How likely a burst must be in a visit for what is kept for it to be worth half of what it would find."""
+
+CAUGHT = 2.0
+"""What finding a change in its very week counts beside a copy made sound, where bursts are weighed."""
+
+PRIOR_BURSTS, PRIOR_VISITS = 0.1, 1.0
 
 UNLINKED = 0.1
 """How likely a page that no stored copy links to is still there."""
@@ -72,12 +77,11 @@ class Adaptive:
     name = "adaptive"
 
     def following(self, server: Server, visit: Visit) -> list[str]:
-        if visit.weekly >= SMALLEST_SITE_BUDGET and unfetched([server.top], server, visit):
+        if unfetched([server.top], server, visit):
             return [server.top]
         ledger = _ledger(server)
         belief = believe(server, visit, ledger)
-        rates = _rates(server, ledger)
-        price = min(_price(rates, visit.weekly), DEAREST)
+        rates, price = _rates_and_price(server, visit, ledger)
         worth = _worth(server, visit, belief, rates, price)
         order = sorted(worth, key=lambda path: (-worth[path], path))
         if math.isinf(visit.weekly):
@@ -87,6 +91,7 @@ class Adaptive:
         good = [
             path for path in order if worth[path] >= price * (1.0 if belief.fresh[path] >= LIKELY else quiet)
         ]
+        good = _affordable(good, belief, ledger, visit)
         if good:
             return _few(good, belief, most)
         return order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))]
@@ -97,6 +102,27 @@ class Adaptive:
 
 def _ledger(server: Server) -> Ledger:
     found: Ledger = server.memory.setdefault("adaptive", Ledger())
+    return found
+
+
+def _affordable(paths: list[str], belief: Belief, ledger: Ledger, visit: Visit) -> list[str]:
+    """Without those that gain less than the fetch would when the next burst comes.
+
+    A burst is a visit in which more pages changed than could be fetched with what is left.
+    """
+    demands = sorted(ledger.demands)
+    left = visit.budget
+    found = []
+    for path in paths:
+        fresh = belief.fresh[path]
+        if fresh < LIKELY:
+            bursts = len(demands) - bisect_right(demands, left)
+            hazard = (PRIOR_BURSTS + bursts) / (PRIOR_VISITS + len(demands))
+            kept = (1 + CAUGHT) * hazard / (hazard + PATIENCE)
+            if 1 - belief.sound(path) + CAUGHT * fresh < kept:
+                continue
+        found.append(path)
+        left -= 1
     return found
 
 
@@ -111,6 +137,16 @@ def _few(paths: list[str], belief: Belief, most: int) -> list[str]:
             found.append(path)
             if len(found) == most:
                 break
+    return found
+
+
+def _rates_and_price(server: Server, visit: Visit, ledger: Ledger) -> tuple[dict[str, float], float]:
+    """Both hold for the whole visit; pages that join in it are not asked for any more."""
+    key = f"rates of {visit.weekly}"
+    if key not in ledger.derived:
+        rates = _rates(server, ledger)
+        ledger.derived[key] = rates, min(_price(rates, visit.weekly), DEAREST)
+    found: tuple[dict[str, float], float] = ledger.derived[key]
     return found
 
 

@@ -13,6 +13,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from recrawl.division import above, by_links
 from recrawl.knowledge import Server, Visit
@@ -27,6 +28,8 @@ _HABITS = (0.12, 0.45, 0.8)
 _SITE_WEIGHT, _DIRECTORY_WEIGHT, _PAGE_WEIGHT = 4.0, 4.0, 2.0
 _VARIANCES = (2.0, 2.0, 8.0)
 _LEAST, _MOST = 1e-4, 0.99
+MOST_DEMANDS = 52
+_NOTHING: dict[int, Any] = {}
 _FRESH_DOUBT, _STALE = 0.3, 0.7
 """Doubt below which a change found is taken to be of this week, and above which an old gate tells nothing."""
 
@@ -48,8 +51,12 @@ class Ledger:
     site: dict[Cell, list[float]] = field(default_factory=dict)
     directories: dict[tuple[str, int, int], list[float]] = field(default_factory=dict)
     tracks: dict[str, dict[int, Track]] = field(default_factory=dict)
+    demands: list[float] = field(default_factory=list)
+    """How many pages are thought to have changed, in each of the last visits."""
     trust: dict[str, list[float]] = field(default_factory=dict)
     """By source of signals: changed pages announced and not, unchanged pages announced and not."""
+    derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was computed from the rest, until that changes at the end of a visit."""
 
     def odds(self, directory: str, situation: int, habit: int) -> float:
         """The share of checks in a cell that find a change of that week."""
@@ -117,7 +124,7 @@ class Belief:
     `doubt` is minus the logarithm of the probability that nothing had changed up to the last visit.
     """
 
-    doubt: dict[str, float]
+    doubt: defaultdict[str, float]
     fresh: dict[str, float]
     cells: dict[str, tuple[str, int, int]]
     seen: Counter[tuple[str, int]]
@@ -137,16 +144,20 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     """What can be known of all pages at this moment of a visit."""
     told = server.derived(gates)
     directories = server.graph.directory
-    doubt = {path: sum(row.doubt for row in ledger.tracks.get(path, {}).values()) for path in server.pages}
+    doubt = _doubts(ledger)
+    habits: dict[tuple[str, int], int] = ledger.derived.setdefault("habits", {})
     outcome = visit.outcomes.get(server.top)
     top = 2 if outcome is None else int(outcome.changed)
     cells: dict[str, tuple[str, int, int]] = {}
     fresh: dict[str, float] = {}
     known: dict[tuple[str, int, int], float] = {}
     for path in server.pages:
-        track = ledger.tracks.get(path, {})
+        track = ledger.tracks.get(path, _NOTHING)
         situation = 3 * top + _gate(told.get(path, ()), visit, doubt)
-        cell = cells[path] = (directories.get(path, ""), situation, habit(track, situation))
+        own_habit = habits.get((path, situation))
+        if own_habit is None:
+            own_habit = habits[path, situation] = habit(track, situation)
+        cell = cells[path] = (directories.get(path, ""), situation, own_habit)
         if cell not in known:
             known[cell] = ledger.odds(*cell)
         fresh[path] = known[cell]
@@ -162,7 +173,17 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     return belief
 
 
-def _gate(tops: Iterable[str], visit: Visit, doubt: dict[str, float]) -> int:
+def _doubts(ledger: Ledger) -> defaultdict[str, float]:
+    """Of every page from before the visit; 0 for those that are new."""
+    found: defaultdict[str, float] | None = ledger.derived.get("doubts")
+    if found is None:
+        found = ledger.derived["doubts"] = defaultdict(float)
+        for path, track in ledger.tracks.items():
+            found[path] = sum(row.doubt for row in track.values())
+    return found
+
+
+def _gate(tops: Iterable[str], visit: Visit, doubt: defaultdict[str, float]) -> int:
     """What the gates of a page have shown: open where one has changed since the visit before."""
     count = seen = 0
     for top in tops:
@@ -170,7 +191,7 @@ def _gate(tops: Iterable[str], visit: Visit, doubt: dict[str, float]) -> int:
         outcome = visit.outcomes.get(top)
         if outcome is not None:
             seen += 1
-            if outcome.changed and (outcome.age <= 1 or doubt.get(top, 0.0) < _STALE):
+            if outcome.changed and (outcome.age <= 1 or doubt[top] < _STALE):
                 return OPEN
     return CLOSED if seen and 2 * seen >= count else UNSEEN
 
@@ -240,6 +261,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
             row[(0 if visit.outcomes[path].changed else 2) + (not named[path])] += 1
     for path in set(ledger.tracks) - set(server.pages):
         del ledger.tracks[path]
+    demand = 0.0
     for path in server.pages:
         directory, situation, own = belief.cells[path]
         track = ledger.tracks.setdefault(path, {})
@@ -248,9 +270,11 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         here.doubt -= math.log(1 - belief.fresh[path])
         outcome = visit.outcomes.get(path)
         if outcome is None:
+            demand += belief.fresh[path] if belief.fresh[path] >= 0.5 else 0.0
             continue
         whole = sum(one.doubt for one in track.values())
         now = -math.log(1 - belief.fresh[path]) / whole if outcome.changed else 0.0
+        demand += now
         sure = not outcome.changed or belief.doubt[path] < _FRESH_DOUBT
         ledger.add(directory, (situation, own), now, 1.0 if sure else now)
         for one in track.values():
@@ -260,6 +284,8 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
                 max(share, 0.5 * one.weeks if one.weeks > 1 else 0.0) if outcome.changed else one.weeks
             )
             one.weeks, one.doubt = 0, 0.0
+    ledger.demands = [*ledger.demands, demand][-MOST_DEMANDS:]
+    ledger.derived = {}
 
 
 def _logit(share: float) -> float:

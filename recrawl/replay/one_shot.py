@@ -54,14 +54,19 @@ def one_shot(history: History, methods: Sequence[Callable[[], Method]], periods:
     """Pooled results by period (weeks) and name; "all" is fetching everything."""
     names = [made().name for made in methods]
     found: Table = {period: {name: OneShot() for name in (*names, "all")} for period in periods}
+    for period, _, pair in pairs(history, periods):
+        for made in methods:
+            found[period][made().name].add(pair.result(made()))
+        found[period]["all"].add(pair.everything())
+    return found
+
+
+def pairs(history: History, periods: Sequence[int]) -> Iterator[tuple[int, int, Pair]]:
+    """All comparisons: the period, the week it begins in, and the two weeks' states."""
     for week, server in enumerate(_observed(history)):
         for period in periods:
             if week % max(1, period // 2) == 0 and week + period < len(history.weeks):
-                pair = _pair(history, server, week, period)
-                for made in methods:
-                    found[period][made().name].add(pair.result(made()))
-                found[period]["all"].add(pair.everything())
-    return found
+                yield period, week, _pair(history, server, week, period)
 
 
 def _observed(history: History) -> Iterator[Server]:
@@ -87,7 +92,7 @@ def _observed(history: History) -> Iterator[Server]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class Pair:
     """Two weeks: the server as known in the first, and which pages that count had changed by the second.
 
     `now` is the second week, `as_c` how many pages method C fetches.
@@ -130,12 +135,12 @@ class _Pair:
         return found
 
 
-def _pair(history: History, server: Server, week: int, period: int) -> _Pair:
+def _pair(history: History, server: Server, week: int, period: int) -> Pair:
     after = history.weeks[week + period]
     changed = {
         path: after[path][0] != checksum for path, checksum in history.live[week].items() if path in after
     }
-    pair = _Pair(server, changed, float(week + period))
+    pair = Pair(server, changed, float(week + period))
     return replace(pair, as_c=len(pair.fetched(ByLinksGated(), math.inf)))
 
 

@@ -43,7 +43,7 @@ def _one_shot(done: Comparison, pooled: Table) -> str:
             share = figures["fetched"] / row["all"].fetched if row["all"].fetched else 0.0
             cells += [f"{share:.1%}", f"{figures['rate']:.1%}", f"{figures['coverage']:.1%}"]
         rows.append(cells)
-    return _aligned([head, *rows])
+    return aligned([head, *rows])
 
 
 def _budgeted(done: Comparison, files: Sequence[FileResult]) -> str:
@@ -59,7 +59,7 @@ def _budgeted(done: Comparison, files: Sequence[FileResult]) -> str:
                 f"{mean.delay_weeks:.2f}",
             ]
         )
-    return _aligned(rows)
+    return aligned(rows)
 
 
 def _by_file(done: Comparison) -> str:
@@ -78,10 +78,11 @@ def _by_file(done: Comparison) -> str:
             few = " (few changes)" if file.changes < FEW_CHANGES else ""
             cells.append((f"{file.budgeted['adaptive'].staleness / best:.2f}" if best else "") + few)
         rows.append(cells)
-    return _aligned(rows)
+    return aligned(rows)
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns, the first to the left and the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows

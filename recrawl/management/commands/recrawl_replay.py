@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("histories", nargs="+", type=Path, metavar="HISTORY.jsonl.gz")
         parser.add_argument("--method", nargs="+", action="extend", metavar="NAME", help="default: all")
         parser.add_argument(
-            "--weeks", type=_periods, default="2,4,12,24", help="periods of the one-shot part"
+            "--weeks", type=periods_of, default="2,4,12,24", help="periods of the one-shot part"
         )
         parser.add_argument(
             "--budget",
@@ -56,7 +56,8 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(done.as_json()) if options["json"] else tables(done))
 
 
-def _periods(text: str) -> list[int]:
+def periods_of(text: str) -> list[int]:
+    """Weeks from `2,4,12,24`. Raises ArgumentTypeError."""
     try:
         periods = [int(word) for word in text.split(",")]
     except ValueError:

@@ -1,0 +1,103 @@
+"""`manage.py recrawl_report HISTORY... --to DIR`: the paper's figures 5 to 18 of any recorded histories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatch
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from crawler.plots import standalone
+from crawler.progress import bar
+from recrawl.figures import Figure, figures, trade_off
+from recrawl.management.commands.recrawl_replay import periods_of
+from recrawl.methods.registry import METHODS
+from recrawl.replay.comparison import compare
+from recrawl.replay.figures import Study, study
+from recrawl.replay.history import read_history
+
+
+class Command(BaseCommand):
+    """Reads the files alone; no database is asked."""
+
+    help = "Write update rate, coverage and their trade-offs as pictures and tables."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("histories", nargs="+", type=Path, metavar="HISTORY.jsonl.gz")
+        parser.add_argument("--to", type=Path, required=True, metavar="DIR")
+        parser.add_argument("--weeks", type=periods_of, default="2,4,12,24", help="the periods")
+        parser.add_argument(
+            "--group", action="append", default=[], metavar="NAME=GLOB",
+            help="sites of one group, by their files' names; default: what comes before the first dash",
+        )  # fmt: skip
+        parser.add_argument("--no-budget", action="store_true", help="leave out the weekly replay")
+
+    def handle(self, *args: Any, histories: list[Path], **options: Any) -> None:
+        patterns = [_pattern(text) for text in options["group"]]
+        paths = list(dict.fromkeys(histories))
+        try:
+            studies = _studies(paths, options["weeks"])
+            whole, groups = Study(), dict[str, Study]()
+            for path, found in zip(paths, studies, strict=True):
+                whole.add(found)
+                groups.setdefault(_group(path.name, patterns), Study()).add(found)
+            made = figures(whole, groups, options["weeks"])
+            if not options["no_budget"]:
+                made.append(_trade_off(paths))
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
+        except ValueError as error:  # HistoryError is one
+            raise CommandError(str(error)) from error
+        options["to"].mkdir(parents=True, exist_ok=True)
+        _write(options["to"], made)
+        self.stdout.write(f"{len(made)} figures of {len(paths)} histories in {options['to']}/report.md")
+
+
+def _studies(paths: Sequence[Path], weeks: Sequence[int]) -> list[Study]:
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(paths)), get_context("fork")) as pool:
+        return list(pool.map(_one, paths, [weeks] * len(paths)))
+
+
+def _one(path: Path, weeks: Sequence[int]) -> Study:
+    return study(read_history(path), weeks)
+
+
+def _trade_off(paths: Sequence[Path]) -> Figure:
+    done = compare(paths, list(METHODS), [4], None, processes=os.cpu_count() or 1, progress=bar())
+    return trade_off(done.mean())
+
+
+def _write(to: Path, made: Sequence[Figure]) -> None:
+    parts = ["# Recrawl methods on recorded histories", ""]
+    for figure in made:
+        (to / f"{figure.name}.svg").write_text(standalone(figure.svg))
+        parts += [
+            f"## {figure.title}",
+            "",
+            f"![{figure.title}]({figure.name}.svg)",
+            "",
+            "```",
+            figure.table,
+            "```",
+            "",
+        ]
+    (to / "report.md").write_text("\n".join(parts))
+
+
+def _pattern(text: str) -> tuple[str, str]:
+    name, mark, glob = text.partition("=")
+    if not (name and mark and glob):
+        raise CommandError(f"--group: {text!r} is not NAME=GLOB")
+    return name, glob
+
+
+def _group(name: str, patterns: Sequence[tuple[str, str]]) -> str:
+    return next(
+        (group for group, glob in patterns if fnmatch(name, glob)), name.partition("-")[0].partition(".")[0]
+    )
