@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import Any
 
+from celery import current_app
 from django.db import transaction
-
-from crawler.tasks import dispatch, recrawl
 
 log = logging.getLogger(__name__)
 
@@ -18,16 +16,17 @@ def wake_controller() -> None:
 
     A broker that is away costs nothing but time: the next tick hands out the same feeds.
     """
-    transaction.on_commit(partial(_send, dispatch), robust=True)
+    transaction.on_commit(partial(_send, "crawler.tasks.dispatch"), robust=True)
 
 
 def wake_recrawl() -> None:
     """The same for visits to sites that may go on."""
-    transaction.on_commit(partial(_send, recrawl), robust=True)
+    transaction.on_commit(partial(_send, "crawler.tasks.recrawl"), robust=True)
 
 
-def _send(task: Any) -> None:
+def _send(task: str) -> None:
+    """By name: whoever wakes the controller does not import what it does."""
     try:
-        task.apply_async(retry=False)
+        current_app.send_task(task, retry=False)
     except Exception as error:  # every transport has errors of its own
         log.warning("the broker does not answer, so what waits goes out at the next tick: %s", error)

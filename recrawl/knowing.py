@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-from crawler.rows import select_blocks
+from crawler.rows import select_rows
 from recrawl import knowledge, memory
 from recrawl.methods.belief import Ledger
 from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of
 
-BLOCK = 2000
 MOST_MOVES = 5
 
 
@@ -75,11 +74,10 @@ def standing_of(visit: Visit, known: Known) -> knowledge.Visit:
     return state
 
 
-def _rows(site: Site) -> Iterator[tuple[int, int, str, str, list[int], str, int, int, int]]:
+def _rows(site: Site) -> list[tuple[Any, ...]]:
     rows = Page.objects.filter(site=site, state__in=[Page.State.LIVE, Page.State.MOVED])
     columns = ("key", "id", "url", "state", "links", "leads_to", "fetched_in", "checks", "changes")
-    for block in select_blocks(rows.order_by("id").values_list(*columns), BLOCK):
-        yield from block
+    return select_rows(rows.order_by("id").values_list(*columns))
 
 
 def _end(key: int, moves: dict[int, int]) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from recrawl.knowledge import Server, Visit
-from recrawl.methods.belief import gates
-from recrawl.structure import Graph
+from recrawl.methods.belief import behind, gates
 
 LONGEST = 200
 
@@ -20,17 +19,8 @@ def reason(path: str, server: Server, visit: Visit) -> str:
     opened = next((gate for gate in told.get(path, ()) if visit.changed(gate)), None)
     if opened is not None:
         return f"{opened} changed, which leads here"[:LONGEST]
-    behind = server.derived(_behind).get(path, 0)
-    if behind:
-        return f"tells of {behind} other page{'s' if behind > 1 else ''}"
+    others = len(server.derived(behind).get(path, ()))
+    if others:
+        return f"tells of {others} other page{'s' if others > 1 else ''}"
     visits = round(visit.now - server.pages[path].fetched)
     return "its turn" if visits < 2 else f"not asked for in {visits} visits"
-
-
-def _behind(graph: Graph) -> dict[str, int]:
-    """How many pages each top tells of."""
-    counts: dict[str, int] = {}
-    for tops in gates(graph).values():
-        for top in tops:
-            counts[top] = counts.get(top, 0) + 1
-    return counts

@@ -11,7 +11,7 @@ import time
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
 from crawler.wake import wake_recrawl
@@ -79,7 +79,8 @@ def begin(pk: int, now: datetime) -> Visit | None:
         if site is None or site.visits.filter(finished__isnull=True).exists():
             return None
         live = Page.objects.filter(site=site, state=Page.State.LIVE)
-        pages = live.count()
+        known = live.aggregate(pages=Count("id"), whole=Sum("size", default=0))
+        pages = known["pages"]
         weekly = site.budget * pages
         site.saved = min(site.saved, SAVED_VISITS * weekly) + weekly
         site.visited += 1
@@ -93,7 +94,7 @@ def begin(pk: int, now: datetime) -> Visit | None:
             pages=pages,
             weekly=weekly,
             budget=math.floor(site.saved + 1e-9),
-            whole=sum(live.values_list("size", flat=True)),
+            whole=known["whole"],
         )
 
 

@@ -41,19 +41,22 @@ LONGEST_WEEKS = 12.0
 DEAREST = 6.0
 """The highest price of a fetch, in weeks of a page that is as stored."""
 
-QUIET = 8.0
+QUIET = 12.0
 """How much dearer a fetch without a signal is while the top page has not changed."""
 
 LIKELY = 0.25
 """The odds of a change this week from which a page has a signal."""
 
+EXPLORING = 8.0
+"""In so many first visits that factor grows, so that something is known of every page early."""
+
 KEPT_WEEKS = 8.0
 """How much is kept for bursts."""
 
-ROUND = 0.08
+ROUND = 0.16
 """The part of a week's budget that is fetched before the odds are looked at again."""
 
-FEW, GROWTH = 3, 1.5
+FEW, GROWTH = 4, 1.5
 """Of a group so many pages at first, then so many times as were fetched of it."""
 
 MOST_TOLD = 50.0
@@ -87,7 +90,7 @@ class Adaptive:
         if math.isinf(visit.weekly):
             return order
         most = max(2, int(visit.weekly * ROUND))
-        quiet = 1.0 if visit.changed(server.top) else QUIET
+        quiet = 1.0 if visit.changed(server.top) else QUIET ** min(1.0, len(ledger.demands) / EXPLORING)
         good = [
             path for path in order if worth[path] >= price * (1.0 if belief.fresh[path] >= LIKELY else quiet)
         ]

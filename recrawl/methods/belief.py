@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,7 +70,7 @@ class Ledger:
     def odds_ratio(self, source: str, announced: bool) -> float:
         """How much more likely pages that changed are announced (or not) by a source than others."""
         yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
-        told, wrong = (yes + 2) / (yes + no + 4), (false + 0.5) / (false + quiet + 4)
+        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.25) / (false + quiet + 4)
         return told / wrong if announced else (1 - told) / (1 - wrong)
 
     def add(self, directory: str, cell: Cell, changes: float, checks: float) -> None:
@@ -146,6 +145,7 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     directories = server.graph.directory
     doubt = _doubts(ledger)
     habits: dict[tuple[str, int], int] = ledger.derived.setdefault("habits", {})
+    opened, seen = _shown(server, visit, doubt)
     outcome = visit.outcomes.get(server.top)
     top = 2 if outcome is None else int(outcome.changed)
     cells: dict[str, tuple[str, int, int]] = {}
@@ -153,7 +153,11 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     known: dict[tuple[str, int, int], float] = {}
     for path in server.pages:
         track = ledger.tracks.get(path, _NOTHING)
-        situation = 3 * top + _gate(told.get(path, ()), visit, doubt)
+        situation = 3 * top + UNSEEN
+        if path in opened:
+            situation = 3 * top + OPEN
+        elif path in seen and 2 * seen[path] >= len(told[path]):
+            situation = 3 * top + CLOSED
         own_habit = habits.get((path, situation))
         if own_habit is None:
             own_habit = habits[path, situation] = habit(track, situation)
@@ -183,17 +187,28 @@ def _doubts(ledger: Ledger) -> defaultdict[str, float]:
     return found
 
 
-def _gate(tops: Iterable[str], visit: Visit, doubt: defaultdict[str, float]) -> int:
-    """What the gates of a page have shown: open where one has changed since the visit before."""
-    count = seen = 0
-    for top in tops:
-        count += 1
-        outcome = visit.outcomes.get(top)
-        if outcome is not None:
-            seen += 1
-            if outcome.changed and (outcome.age <= 1 or doubt[top] < _STALE):
-                return OPEN
-    return CLOSED if seen and 2 * seen >= count else UNSEEN
+def behind(graph: Graph) -> dict[str, list[str]]:
+    """For each gate the pages that it tells of."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for page, tops in gates(graph).items():
+        for top in tops:
+            found[top].append(page)
+    return dict(found)
+
+
+def _shown(server: Server, visit: Visit, doubt: defaultdict[str, float]) -> tuple[set[str], Counter[str]]:
+    """What this visit's gates have shown: pages behind one that has changed since the visit before, and of
+    every page how many of its gates were looked at.
+    """
+    opened: set[str] = set()
+    seen: Counter[str] = Counter()
+    told = server.derived(behind)
+    for path, outcome in visit.outcomes.items():
+        pages = told.get(path, ())
+        seen.update(pages)
+        if outcome.changed and (outcome.age <= 1 or doubt[path] < _STALE):
+            opened.update(pages)
+    return opened, seen
 
 
 @dataclass(slots=True)
