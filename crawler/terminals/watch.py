@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from articles.extraction import ExtractionError
 from crawler.http.client import ACCEPT_FEED, ACCEPT_PAGE, Client, Response
@@ -25,54 +27,48 @@ MOST_LISTED = 50_000
 
 def watch_page(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
     """The harvest of a page; `unchanged` on 304 and when its bytes are those of the stored copy."""
-    at = time.time()
-    try:
-        ask_robots(client, assignment, rules)
-        response = client.get(
-            assignment.url,
-            accept=ACCEPT_PAGE,
-            etag=assignment.etag,
-            last_modified=assignment.last_modified,
-            spacing=spacing,
-            follow=False,
-        )
-        if response.status == 304 or _same(response, assignment):
-            return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
+
+    def read(response: Response) -> dict[str, Any]:
         if response.status not in {200, 226}:
-            return answered(assignment, at, response, crawled=redirect_of(response))
-        with analysing:
-            page, feeds = read_page(response, assignment)
-        return answered(
-            assignment, at, response, body_hash=page.digest, crawled=replace(page, headers=()), links=feeds
-        )
-    except FetchError as error:
-        return refused(assignment, at, error)
-    except ExtractionError as error:
-        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=error.detail)
+            return {"crawled": redirect_of(response)}
+        page, feeds = read_page(response, assignment)
+        return {"body_hash": page.digest, "crawled": replace(page, headers=()), "links": feeds}
+
+    return _asked(client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
 
 
 def read_source(client: Client, assignment: Assignment, rules: Robots, spacing: float) -> Harvest:
     """The harvest of a sitemap or a feed: the pages that it names; `unchanged` as above."""
+
+    def read(response: Response) -> dict[str, Any]:
+        listed, index = _listed(response)
+        return {"body_hash": _hash(response), "listed": listed, "index": index}
+
+    return _asked(client, assignment, rules, read, accept=ACCEPT_FEED, spacing=spacing)
+
+
+def _asked(
+    client: Client,
+    assignment: Assignment,
+    rules: Robots,
+    read: Callable[[Response], dict[str, Any]],
+    **how: Any,
+) -> Harvest:
+    """A conditional GET and what was read of its answer; every failure is named in it, nothing is raised."""
     at = time.time()
     try:
         ask_robots(client, assignment, rules)
         response = client.get(
-            assignment.url,
-            accept=ACCEPT_FEED,
-            etag=assignment.etag,
-            last_modified=assignment.last_modified,
-            spacing=spacing,
+            assignment.url, etag=assignment.etag, last_modified=assignment.last_modified, **how
         )
         if response.status == 304 or _same(response, assignment):
             return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
         with analysing:
-            listed, index = _listed(response)
-        return answered(assignment, at, response, body_hash=_hash(response), listed=listed, index=index)
+            found = read(response)
+        return answered(assignment, at, response, **found)
     except FetchError as error:
         return refused(assignment, at, error)
-    except ExtractionError as error:
-        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=error.detail)
-    except FeedError as error:
+    except (ExtractionError, FeedError) as error:
         return answered(assignment, at, response, failure=Failure(error.kind).value, detail=str(error))
 
 
