@@ -82,6 +82,7 @@ class Crawl(models.Model):
     selectors = ArrayField(
         models.TextField(),
         null=True,
+        blank=True,
         editable=False,
         help_text="Set where a site is mapped: the text of pages is read, what these match is marked.",
     )

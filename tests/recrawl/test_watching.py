@@ -10,6 +10,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from crawler.controller import retention
 from crawler.controller.check_in import check_in
 from crawler.controller.leases import hand_out, lease_seconds, sweep
 from crawler.frontier.crawls import cancel
@@ -363,3 +364,15 @@ def test_a_cancelled_mapping_crawl_is_told(paper: Paper) -> None:
     visits.tend(datetime.now(UTC))
     site.refresh_from_db()
     assert (site.state, site.trouble) == (Site.State.FAILED, "Its mapping crawl was cancelled.")
+
+
+def test_checks_and_changes_older_than_their_retention_go(paper: Paper, settings: Any) -> None:
+    site = watch(paper)
+    paper.write("/about", "About", "Who we are now", ["/"])
+    visit(site)
+    later = datetime.now(UTC) + timedelta(days=40)
+    settings.RETENTION_CHECKS_DAYS, settings.RETENTION_CHANGES_DAYS = 30, 0
+    assert retention.tidy(later)["checks"] == 8
+    assert Change.objects.exists()
+    settings.RETENTION_CHANGES_DAYS = 30
+    assert retention.tidy(later)["changes"] == 1

@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='crawl',
             name='selectors',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), editable=False, help_text='Set where a site is mapped: the text of pages is read, what these match is marked.', null=True, size=None),
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), blank=True, editable=False, help_text='Set where a site is mapped: the text of pages is read, what these match is marked.', null=True, size=None),
         ),
     ]
