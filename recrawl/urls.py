@@ -17,5 +17,5 @@ urlpatterns = [
     path("<int:pk>/pages/<int:page>/", views.page_history, name="site-page"),
     path("<int:pk>/visits/<int:number>/", views.visit_page, name="site-visit"),
     path("<int:pk>/changes/", views.change_list, name="site-changes"),
-    path("<int:pk>/changes/<int:change>/", views.change_page, name="site-change"),
+    path("<int:pk>/changes/<int:number>/", views.change_page, name="site-change"),
 ]

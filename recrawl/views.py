@@ -184,11 +184,11 @@ def change_list(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def change_page(request: HttpRequest, pk: int, change: int) -> HttpResponse:
+def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One change, its lines in one column or side by side."""
     site = _site(pk)
     rows = Change.objects.filter(site=site).select_related("page", "visit")
-    row = get_object_or_404(rows.defer("page__lines", "page__links"), pk=change)
+    row = get_object_or_404(rows.defer("page__lines", "page__links"), pk=number)
     history = row.page.history.order_by("id")
     context = {
         "site": site,
