@@ -6,6 +6,7 @@ controller that dies in the middle has changed nothing, and whoever comes next g
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from datetime import datetime, timedelta
@@ -26,6 +27,8 @@ from recrawl.methods.belief import believe
 from recrawl.methods.registry import make_method
 from recrawl.models import SAVED_VISITS, Change, Check, Page, Site, Source, Visit, Wanted
 from recrawl.reasons import reason
+
+log = logging.getLogger(__name__)
 
 AT_ONCE_SECONDS = 20.0
 """How long one task takes care of visits before it lets another go on."""
@@ -64,8 +67,11 @@ def tend(now: datetime, site: Site | None = None) -> bool:
     for pk in list(open_ones.values_list("pk", flat=True)[:500]):
         if time.monotonic() > until:
             return True
-        advance(pk, now)
-    return open_ones.exists()
+        try:
+            advance(pk, now)
+        except Exception:  # what breaks one site's plan must not keep the others waiting
+            log.exception("visit %s cannot go on; the next look tries again", pk)
+    return False
 
 
 def begin(pk: int, now: datetime) -> Visit | None:

@@ -376,3 +376,22 @@ def test_checks_and_changes_older_than_their_retention_go(paper: Paper, settings
     assert Change.objects.exists()
     settings.RETENTION_CHANGES_DAYS = 30
     assert retention.tidy(later)["changes"] == 1
+
+
+def test_a_site_that_cannot_be_planned_keeps_no_other_waiting(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, sound = watch(paper), watch(paper, "/news/")
+    for site in (broken, sound):
+        visits.begin(site.pk, datetime.now(UTC))
+    known_of = visits.known_of
+
+    def fail(site: Site) -> Any:
+        if site.pk == broken.pk:
+            raise RuntimeError("a plan that breaks")
+        return known_of(site)
+
+    monkeypatch.setattr(visits, "known_of", fail)
+    assert visits.tend(datetime.now(UTC)) is False
+    assert not Wanted.objects.filter(visit__site=broken).exists()
+    assert Wanted.objects.filter(visit__site=sound).exists()
