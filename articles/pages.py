@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from django.db import connection
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
@@ -15,6 +14,7 @@ from articles.intake import fuller
 from articles.models import Article, Page
 from crawler.http.failures import Failure
 from crawler.messages import Assignment, Harvest
+from crawler.rows import lease_rows
 
 MOST_ATTEMPTS = 8
 # Failures that another attempt will not mend.
@@ -34,27 +34,10 @@ def lease_pages(
     leases: Mapping[int, uuid.UUID], room: Mapping[int, int], now: datetime
 ) -> dict[int, list[Assignment]]:
     """Put waiting pages under the leases of their hosts: at most `room` of a host, first found first."""
+    rows = lease_rows(Page, leases, room, now, where="status = 'waiting'", returning=("host_id", "id", "url"))
     taken: dict[int, list[Assignment]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE articles_page SET lease = chosen.lease
-            FROM (
-                SELECT asked.lease, page.id
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
-                CROSS JOIN LATERAL (
-                    SELECT id FROM articles_page
-                    WHERE host_id = asked.host AND status = 'waiting' AND lease IS NULL AND not_before <= %s
-                    ORDER BY id LIMIT asked.room
-                ) AS page
-            ) AS chosen
-            WHERE articles_page.id = chosen.id
-            RETURNING articles_page.host_id, articles_page.id, articles_page.url
-            """,
-            [list(leases), list(leases.values()), [room[host] for host in leases], now],
-        )
-        for host, page, url in cursor.fetchall():
-            taken.setdefault(host, []).append(Assignment(kind="page", id=page, url=url))
+    for host, page, url in rows:
+        taken.setdefault(host, []).append(Assignment(kind="page", id=page, url=url))
     return taken
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from django import forms
 from django.core.exceptions import ValidationError
+
+# Django's own class takes no type parameter at run time.
+if TYPE_CHECKING:
+    RowForm = forms.ModelForm[Any]
+else:
+    RowForm = forms.ModelForm
 
 MOST_LINES = 1000
 

@@ -14,6 +14,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 WIDTH, HEIGHT = 640, 300
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Marks of an axis from nothing to all."""
+
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 12, 40
 _KEY_HEIGHT = 18
 _BAR, _BAR_LEFT = 22, 128

@@ -9,8 +9,9 @@ several times the processor time of everything else (benchmarks/refresh.py).
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -56,6 +57,44 @@ def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> 
         f'WHERE kept."{meta.pk.column}" = given."{meta.pk.column}"'
     )
     _run(model, statement, (str(meta.pk.column), *names), rows)
+
+
+def lease_rows(
+    model: Model,
+    leases: Mapping[int, uuid.UUID],
+    room: Mapping[int, int],
+    now: datetime,
+    *,
+    returning: Sequence[str],
+    where: str = "TRUE",
+    order: str = "id",
+) -> list[tuple[Any, ...]]:
+    """Put rows that are free and past their `not_before` under the leases of their hosts, by host's key.
+
+    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns.
+    """
+    table = model._meta.db_table
+    columns = ", ".join(f'"{table}".{name}' for name in returning)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            UPDATE "{table}" SET lease = chosen.lease
+            FROM (
+                SELECT asked.lease, first.id
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
+                CROSS JOIN LATERAL (
+                    SELECT id FROM "{table}"
+                    WHERE host_id = asked.host AND lease IS NULL AND not_before <= %s AND {where}
+                    ORDER BY {order} LIMIT asked.room
+                ) AS first
+            ) AS chosen
+            WHERE "{table}".id = chosen.id
+            RETURNING {columns}
+            """,
+            [list(leases), list(leases.values()), [room[host] for host in leases], now],
+        )
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
 
 
 def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple[Any, ...]]]:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
 
 from crawler.http.failures import Failure
 from crawler.messages import Assignment, FeedDocument, Harvest
-from crawler.rows import insert_rows, update_rows
+from crawler.rows import insert_rows, lease_rows, update_rows
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
@@ -65,30 +64,22 @@ def selected(now: datetime) -> QuerySet[Feed]:
 
 def lease_feeds(leases: Mapping[int, uuid.UUID], most: int, now: datetime) -> dict[int, list[Assignment]]:
     """Put selected feeds under the leases of their hosts: at most `most` of a host, first selected first."""
+    rows = lease_rows(
+        Feed,
+        leases,
+        dict.fromkeys(leases, most),
+        now,
+        where="status = 'active' AND selected_at IS NOT NULL",
+        order="selected_at, id",
+        returning=(
+            "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
+        ),
+    )  # fmt: skip
     taken: dict[int, list[Assignment]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE feeds_feed SET lease = chosen.lease
-            FROM (
-                SELECT asked.lease, feed.id
-                FROM unnest(%s::bigint[], %s::uuid[]) AS asked(host, lease)
-                CROSS JOIN LATERAL (
-                    SELECT id FROM feeds_feed
-                    WHERE host_id = asked.host AND status = 'active'
-                        AND selected_at IS NOT NULL AND lease IS NULL AND not_before <= %s
-                    ORDER BY selected_at, id LIMIT %s
-                ) AS feed
-            ) AS chosen
-            WHERE feeds_feed.id = chosen.id
-            RETURNING host_id, feeds_feed.id, url, etag, last_modified, body_hash, fingerprints, subscribers
-            """,
-            [list(leases), list(leases.values()), now, most],
+    for host, feed, url, etag, modified, body_hash, known, subscribers in rows:
+        taken.setdefault(host, []).append(
+            Assignment("feed", feed, url, etag, modified, body_hash, bytes(known), subscribers)
         )
-        for host, feed, url, etag, modified, body_hash, known, subscribers in cursor.fetchall():
-            taken.setdefault(host, []).append(
-                Assignment("feed", feed, url, etag, modified, body_hash, bytes(known), subscribers)
-            )
     return taken
 
 

@@ -13,8 +13,7 @@ from django.shortcuts import redirect
 from crawler.admin import RecordAdmin, RowAdmin
 from recrawl.forms import SettingsForm
 from recrawl.mapping import forget
-from recrawl.models import Change, Check, Page, Site, Source, Visit
-from recrawl.serializers import SETTINGS
+from recrawl.models import SETTINGS, Change, Check, Page, Site, Source, Visit
 from recrawl.visits import pause, resume, visit_now
 
 
@@ -26,7 +25,18 @@ class SiteAdmin(RowAdmin):
     list_display = ("url", "title", "state", "method", "every", "budget", "visited", "next_visit")
     list_filter = ("state", "method")
     search_fields = ("url", "title")
-    fields = ("url", *SETTINGS, "state", "trouble", "crawl", "created", "next_visit", "visited", "saved")
+    fields = (
+        "url",
+        "title",
+        *SETTINGS,
+        "state",
+        "trouble",
+        "crawl",
+        "created",
+        "next_visit",
+        "visited",
+        "saved",
+    )
     readonly_fields = ("url", "state", "trouble", "crawl", "created", "next_visit", "visited", "saved")
     actions = ("stop", "go_on", "visit")
 

@@ -39,7 +39,7 @@ class SiteViewSet(
 ):
     """Sites whose pages are visited again and again: add, change, pause, visit."""
 
-    queryset = Site.objects.defer("memory", "template")
+    queryset = Site.objects.light()
     serializer_class = SiteSerializer
     permission_classes = [StaffWrites]
     filterset_fields = ["state", "method"]
@@ -111,7 +111,7 @@ class SiteViewSet(
 class PageViewSet(viewsets.ReadOnlyModelViewSet[Page]):
     """Pages of watched sites; `checks` are the fetches of one."""
 
-    queryset = Page.objects.defer("lines", "links")
+    queryset = Page.objects.light()
     serializer_class = PageSerializer
     filterset_fields = ["site", "state", "url"]
     search_fields = ["url", "title"]
@@ -137,7 +137,7 @@ class PageViewSet(viewsets.ReadOnlyModelViewSet[Page]):
 class ChangeViewSet(viewsets.ReadOnlyModelViewSet[Change]):
     """Changes; those of kind `template` touched only what does not count, or the whole site alike."""
 
-    queryset = Change.objects.select_related("page").defer("page__lines", "page__links")
+    queryset = Change.objects.with_pages()
     pagination_class = KeysetPages
     filterset_fields = ["site", "page", "kind", "visit"]
     ordering_fields = ["id", "at"]

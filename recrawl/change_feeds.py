@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -19,7 +18,7 @@ from crawler.syndication.answer import answer, private
 from crawler.syndication.formats import FORMATS
 from crawler.syndication.item import Channel, Item, Source, paragraphs, web_url
 from recrawl.differences import Difference
-from recrawl.models import Change, Page, Site
+from recrawl.models import Change, ChangeQuerySet, Page, Site
 
 ITEMS = 50
 MOST_LINES = 200
@@ -39,7 +38,7 @@ class _About:
 @require_safe
 def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
     """All changes of a site, of visits that have ended."""
-    site = Site.objects.filter(key=key).defer("memory", "template").first()
+    site = Site.objects.light().filter(key=key).first()
     if site is None or kind not in FORMATS:
         return _unknown()
     about = _About(site, f"Changes of {site}", site.url, site.created)
@@ -61,15 +60,9 @@ def _unknown() -> HttpResponseBase:
     return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
 
 
-def _told(request: HttpRequest, kind: str, about: _About, changes: QuerySet[Change]) -> HttpResponseBase:
+def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySet) -> HttpResponseBase:
     site = about.site
-    rows = (
-        changes.exclude(kind=Change.Kind.TEMPLATE)
-        .filter(visit__finished__isnull=False)
-        .select_related("page")
-        .defer("page__lines", "page__links")
-        .order_by("-id")[:ITEMS]
-    )
+    rows = changes.counting().with_pages().filter(visit__finished__isnull=False).order_by("-id")[:ITEMS]
     own = request.build_absolute_uri(request.path)
     source = Source(
         str(site), request.build_absolute_uri(reverse("site-feed", args=[site.key, kind])), site.url

@@ -9,10 +9,9 @@ from datetime import date, timedelta
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from crawler.plots import Axis, Line, line_plot
+from crawler.plots import SHARES, Axis, Line, line_plot
 from recrawl.models import Visit
 
-SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 WEEKS = 53
 _CELL, _LEFT, _TOP = 12, 30, 14
 _DAYS = ((0, "Mon"), (2, "Wed"), (4, "Fri"))

@@ -5,27 +5,21 @@ from __future__ import annotations
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from django.db.models import F
 
-from crawler.frontier.check_in import LONGEST_RETRY, PASSING, RETRY_SECONDS
-from crawler.http.failures import Failure
+from crawler.frontier.check_in import may_pass, retry_at
 from crawler.keys import digest
 from crawler.messages import CrawledPage, Harvest
 from crawler.rows import update_rows
 from crawler.wake import wake_recrawl
-from recrawl.comparing import compared, rules_of
-from recrawl.content import Rules, unpacked
+from recrawl.comparing import compared
+from recrawl.content import unpacked
 from recrawl.differences import Difference, difference
-from recrawl.discovery import (
-    find_pages,
-    links_inside,
-    name_feeds,
-    name_sitemaps,
-)
-from recrawl.models import Announcement, Change, Check, Page, Site, Source, Visit, Wanted, key_of
-from recrawl.queue import MOST_ATTEMPTS, selectors_digest
+from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sitemaps
+from recrawl.models import Announcement, Change, Check, Page, Source, Visit, Wanted, key_of
+from recrawl.queue import MOST_ATTEMPTS
 
 Outcome = Check.Outcome
 COUNTED = {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.GONE, Outcome.MOVED, Outcome.FAILED}
@@ -39,9 +33,9 @@ def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -
     if not brought:
         return
     rows = Wanted.objects.select_for_update(of=("self",)).filter(id__in=brought, lease__in=leases)
-    rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory").order_by("id")
+    rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory")
     visits: dict[int, list[tuple[Wanted, Harvest]]] = defaultdict(list)
-    for row in rows:
+    for row in rows.order_by("id"):
         visits[row.visit_id].append((row, brought[row.pk]))
     for pairs in visits.values():
         visit = pairs[0][0].visit
@@ -55,7 +49,7 @@ class _Desk:
 
     def __init__(self, visit: Visit) -> None:
         self.visit, self.site = visit, visit.site
-        self.rules = rules_of(visit.site)
+        self.rules = visit.site.rules()
         self.counts: Counter[str] = Counter()
         self.found: dict[str, str] = {}
         self.again: dict[str, str] = {}
@@ -87,16 +81,10 @@ class _Desk:
         """Whether another attempt may tell more; a page that seems to be gone is asked for twice."""
         if not harvest.failure or row.attempts >= MOST_ATTEMPTS:
             return False
-        kind = Failure.of(harvest.failure)
-        passing = kind in PASSING or (kind is Failure.ROBOTS and harvest.status >= 500)
         unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
-        if not passing and not unsure:
+        if not unsure and not may_pass(harvest):
             return False
-        pause = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (row.attempts - 1))
-        row.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(
-            seconds=min(pause, LONGEST_RETRY)
-        )
-        row.lease = None
+        row.not_before, row.lease = retry_at(harvest, row.attempts), None
         row.save(update_fields=["attempts", "not_before", "lease"])
         return True
 
@@ -163,41 +151,35 @@ class _Desk:
 
     def _read(self, page: Page, crawled: CrawledPage, harvest: Harvest, at: datetime) -> Outcome:
         """A body that is not the stored one."""
-        new = unpacked(crawled.lines)
-        before, had = page.state, page.fetched is not None
-        fresh = set(links_inside(self.site, crawled.links)) - set(page.links)
+        new, old = unpacked(crawled.lines), unpacked(bytes(page.lines))
+        before, had, links = page.state, page.fetched is not None, set(page.links)
+        same_rules = page.selectors == self.site.selectors_digest
+        describe(page, crawled, self.site)
+        found = self.again if before == Page.State.LIVE else self.found
         for url in crawled.links:
-            if key_of(url) in fresh:
-                (self.again if before == Page.State.LIVE else self.found)[url] = f"new on {page.path}"[:200]
+            if inside(self.site, url) and key_of(url) not in links:
+                found[url] = f"new on {page.path}"[:200]
         if page.url == self.site.url:
             name_feeds(self.site, harvest.links)
-        old = unpacked(bytes(page.lines))
-        same_rules = page.selectors == selectors_digest(self.site)
-        page.state, page.leads_to = Page.State.LIVE, ""
-        page.raw = uuid.UUID(crawled.digest)
-        page.size, page.links = crawled.size, links_inside(self.site, crawled.links)
-        page.title = crawled.title or page.title
+        outcome, keep = Outcome.MINOR, True
         if before != Page.State.LIVE:
-            take_copy(page, crawled.lines, self.site, self.rules)
             kind = Change.Kind.BACK if had else Change.Kind.NEW
             gain = difference(self.rules.counting(old) if had else (), self.rules.counting(new))
             self._note(page, kind, at, gain, page.title)
-            return Outcome.NEW
-        if not same_rules:
-            take_copy(page, crawled.lines, self.site, self.rules)
-            return Outcome.MINOR
-        gain, counts = compared(old, new, self.rules)
-        if counts:
-            take_copy(page, crawled.lines, self.site, self.rules)
-            self._note(page, Change.Kind.EDITED, at, gain)
-            page.changes += 1
-            page.changed = at
-            return Outcome.CHANGED
-        if gain.hunks:
-            self._note(page, Change.Kind.TEMPLATE, at, gain)
-        if not self.rules.least:  # else small changes shall add up to one that counts
-            take_copy(page, crawled.lines, self.site, self.rules)
-        return Outcome.MINOR
+            outcome = Outcome.NEW
+        elif same_rules:
+            gain, counts = compared(old, new, self.rules)
+            if counts:
+                self._note(page, Change.Kind.EDITED, at, gain)
+                page.changes, page.changed, outcome = page.changes + 1, at, Outcome.CHANGED
+            else:
+                if gain.hunks:
+                    self._note(page, Change.Kind.TEMPLATE, at, gain)
+                keep = not self.rules.least  # else small changes shall add up to one that counts
+        if keep:
+            page.lines, page.selectors = crawled.lines, self.site.selectors_digest
+            page.content = digest("\n".join(self.rules.counting(new)))
+        return outcome
 
     def _note(self, page: Page, kind: Change.Kind, at: datetime, gain: Difference, words: str = "") -> None:
         summary = words or " … ".join(gain.lines_added or gain.lines_removed)
@@ -262,9 +244,3 @@ def note_stamps(source: Source, stamps: dict[int, str], visit: Visit, *, first: 
     Announcement.objects.bulk_create(new, ignore_conflicts=True, batch_size=1000)
     update_rows(Announcement, changed, ["stamp", "since"])
     return named
-
-
-def take_copy(page: Page, lines: bytes, site: Site, rules: Rules) -> None:
-    """Keep this text, and the checksum of what counts in it."""
-    page.lines, page.selectors = lines, selectors_digest(site)
-    page.content = digest("\n".join(rules.counting(unpacked(lines))))

@@ -1,4 +1,4 @@
-"""Two versions of a page by its site's rules."""
+"""Two versions of a page by its site's rules. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ from collections.abc import Sequence
 
 from recrawl.content import Rules
 from recrawl.differences import Difference, difference
-from recrawl.models import Site
-
-
-def rules_of(site: Site) -> Rules:
-    """What does not count in pages of this site."""
-    return Rules(frozenset(site.template), tuple(site.ignore_patterns), site.minimum_change)
 
 
 def compared(old: Sequence[str], new: Sequence[str], rules: Rules) -> tuple[Difference, bool]:

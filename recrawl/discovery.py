@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from crawler.frontier.budgets import Budgets, shape_refusal
 from crawler.http.urls import BadUrl, canonical_url
-from crawler.messages import FeedLink
+from crawler.messages import CrawledPage, FeedLink
 from crawler.rows import insert_rows
 from recrawl.models import Page, Site, Source, Visit, Wanted, key_of
 
@@ -20,9 +22,12 @@ def inside(site: Site, url: str) -> bool:
     return url.startswith(site.prefix) or url == site.url
 
 
-def links_inside(site: Site, urls: Iterable[str]) -> list[int]:
-    """Keys of those that belong to the site."""
-    return [key_of(url) for url in urls if inside(site, url)]
+def describe(page: Page, crawled: CrawledPage, site: Site) -> None:
+    """Write down that a page is there, and all that was read of it but its text."""
+    page.state, page.leads_to = Page.State.LIVE, ""
+    page.title = crawled.title or page.title
+    page.size, page.raw = crawled.size, uuid.UUID(crawled.digest)
+    page.links = [key_of(url) for url in crawled.links if inside(site, url)]
 
 
 def find_pages(site: Site, visit: Visit, found: Mapping[str, str], *, lost: bool = False) -> int:
@@ -45,22 +50,18 @@ def find_pages(site: Site, visit: Visit, found: Mapping[str, str], *, lost: bool
 
 
 def want(visit: Visit, site: Site, pages: Sequence[tuple[int, str]]) -> int:
-    """Let the visit fetch these pages, each once; how many were not on its list."""
-    now = datetime.now(UTC)
-    rows = [
-        Wanted(visit=visit, host_id=site.host_id, page_id=page, reason=reason, not_before=now)
-        for page, reason in pages
-    ]
-    return len(insert_rows(Wanted, rows, returning="id"))
+    """Let the visit fetch these pages, for these reasons, each once; how many were not on its list."""
+    return _want(visit, site, [{"page_id": page, "reason": reason} for page, reason in pages])
 
 
 def want_sources(visit: Visit, site: Site, sources: Iterable[Source]) -> int:
     """The same of sitemaps and feeds."""
+    return _want(visit, site, [{"source": source, "reason": "tells of news"} for source in sources])
+
+
+def _want(visit: Visit, site: Site, wanted: Sequence[Mapping[str, Any]]) -> int:
     now = datetime.now(UTC)
-    rows = [
-        Wanted(visit=visit, host_id=site.host_id, source=source, reason="tells of news", not_before=now)
-        for source in sources
-    ]
+    rows = [Wanted(visit=visit, host_id=site.host_id, not_before=now, **one) for one in wanted]
     return len(insert_rows(Wanted, rows, returning="id"))
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from crawler.plots import Axis, Line, line_plot
+from crawler.plots import SHARES, Axis, Line, line_plot
 from recrawl.methods.registry import METHODS as ALL
 from recrawl.replay.budgeted import Budgeted
-from recrawl.replay.figures import METHODS, Study
 from recrawl.replay.one_shot import OneShot
 from recrawl.replay.report import aligned
+from recrawl.replay.study import METHODS, Study
 
-SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _INKS = {"all": 9, "A": 2, "B": 3, "C": 4, "breadth-first": 6, "server sampling": 5}
 
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from django import forms
 
-from crawler.forms import LinesField
+from crawler.forms import LinesField, RowForm
 from crawler.validators import is_pattern
-from recrawl.models import Site, is_selector
-
-# Django's own class takes no type parameter at run time.
-if TYPE_CHECKING:
-    _ModelForm = forms.ModelForm[Site]
-else:
-    _ModelForm = forms.ModelForm
+from recrawl.models import SETTINGS, Site, is_selector
 
 
-class SettingsForm(_ModelForm):
+class SettingsForm(RowForm):
     """How a site is visited, and what of its pages does not count."""
 
     ignore_selectors = LinesField(
@@ -34,9 +27,7 @@ class SettingsForm(_ModelForm):
 
     class Meta:
         model = Site
-        fields = [
-            "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
-        ]  # fmt: skip
+        fields = list(SETTINGS)
         labels = {
             "every": "Days between visits",
             "budget": "Budget",

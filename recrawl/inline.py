@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+
+from django.db.models import QuerySet
 
 from crawler.controller.leases import sweep
 from crawler.frontier import crawls
@@ -15,11 +17,8 @@ from recrawl.models import Site
 State = Site.State
 
 
-def work_off(sites: Sequence[Site], workers: int = 32, show: Callable[[], None] | None = None) -> None:
-    """Go on until none of these sites is being mapped or visited; workers elsewhere take their share.
-
-    `show` is called every two seconds.
-    """
+def work_off(sites: Sequence[Site], workers: int = 32) -> None:
+    """Go on until none of these sites is being mapped or visited; workers elsewhere take their share."""
     mine = Site.objects.filter(pk__in=[site.pk for site in sites])
     tended = 0.0
     with Rounds(workers) as rounds:
@@ -29,8 +28,6 @@ def work_off(sites: Sequence[Site], workers: int = 32, show: Callable[[], None] 
                 sweep(now)
                 crawls.tend(now)
                 tended = time.monotonic()
-                if show is not None:
-                    show()
             done = rounds.step(IDLE_SECONDS)
             for site in mine.defer("memory"):
                 visits.tend(now, site)
@@ -41,7 +38,7 @@ def work_off(sites: Sequence[Site], workers: int = 32, show: Callable[[], None] 
                 time.sleep(IDLE_SECONDS)
 
 
-def _open(sites) -> bool:  # type: ignore[no-untyped-def]
+def _open(sites: QuerySet[Site]) -> bool:
     mapping = sites.filter(state=State.MAPPING)
     visited = sites.filter(state=State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
-    return bool(mapping.exists() or visited.exists())
+    return mapping.exists() or visited.exists()

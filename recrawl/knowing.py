@@ -8,7 +8,7 @@ from typing import Any
 from crawler.rows import select_rows
 from recrawl import knowledge, memory
 from recrawl.methods.belief import Ledger
-from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of
+from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of, path_of
 
 MOST_MOVES = 5
 
@@ -63,7 +63,7 @@ def standing_of(visit: Visit, known: Known) -> knowledge.Visit:
     for page, outcome, age, url in checks:
         path = paths.get(page)
         if outcome in {Check.Outcome.GONE, Check.Outcome.MOVED}:
-            state.gone.append(url[url.index("/", url.index("//") + 2) :])
+            state.gone.append(path_of(url))
         elif path is None or outcome == Check.Outcome.NEW:
             continue
         elif outcome == Check.Outcome.FAILED:

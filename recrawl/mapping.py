@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -19,9 +18,8 @@ from crawler.messages import Harvest
 from crawler.models import Host
 from crawler.wake import wake_controller
 from recrawl.content import template_of, unpacked
-from recrawl.discovery import links_inside, name_feeds, name_sitemaps
+from recrawl.discovery import describe, name_feeds, name_sitemaps
 from recrawl.models import Page, Site, Visit, key_of
-from recrawl.queue import selectors_digest
 from recrawl.structure import MOST_LINKS
 
 LONGEST_WAIT = 1e6
@@ -57,12 +55,12 @@ def add_site(url: str, **options: object) -> Site:
 def map_site(site: Site) -> None:
     """Begin the crawl that maps the site, its sitemaps too; what is known of its pages stays."""
     site.pages.filter(fetched__isnull=True).delete()
-    outside = [site.url, *_likely_sitemaps(site)]
+    seeds = [site.url, *_likely_sitemaps(site)]
     crawl = begin(
         Crawl(
-            seeds=[site.url, *_likely_sitemaps(site)],
+            seeds=seeds,
             strategy="breadth-first",
-            scope=[f"^{re.escape(site.prefix)}", *(f"^{re.escape(url)}$" for url in outside)],
+            scope=[f"^{re.escape(site.prefix)}", *(f"^{re.escape(url)}$" for url in seeds)],
             sitemaps=True,
             max_pages=site.max_pages,
             max_depth=MOST_LINKS,
@@ -129,13 +127,10 @@ def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> Page:
         target = crawled.links[0] if crawled and crawled.links else ""
         page.state, page.leads_to = Page.State.MOVED, target
     elif row.state == CrawlUrl.State.CRAWLED and crawled is not None:
-        page.state = Page.State.LIVE
+        describe(page, crawled, site)
         page.fetched = datetime.fromtimestamp(harvest.at, UTC)
-        page.title, page.size = crawled.title, crawled.size
-        page.raw, page.lines = uuid.UUID(crawled.digest), crawled.lines
-        page.selectors = selectors_digest(site)
+        page.lines, page.selectors = crawled.lines, site.selectors_digest
         page.etag, page.last_modified = harvest.etag, harvest.last_modified
-        page.links = links_inside(site, crawled.links)
     else:
         page.state = Page.State.GONE if row.status in {404, 410} else Page.State.FAILED
     return page
@@ -143,11 +138,8 @@ def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> Page:
 
 def settle_mapping(now: datetime) -> int:
     """Watch the sites whose mapping crawl has ended; how many. May run twice."""
-    ended = Site.objects.filter(state=Site.State.MAPPING).exclude(
-        crawl__state__in=[Crawl.State.RUNNING, Crawl.State.PAUSED]
-    )
     settled = 0
-    for pk in ended.values_list("pk", flat=True):
+    for pk in Site.objects.mapped().values_list("pk", flat=True):
         with transaction.atomic():
             site = Site.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
             if site is not None and site.state == Site.State.MAPPING:
@@ -158,8 +150,7 @@ def settle_mapping(now: datetime) -> int:
 
 def learn_template(site: Site) -> frozenset[int]:
     """Shapes of the lines that most of its pages have; of a sample of pages, the same every time."""
-    pages = Page.objects.filter(site=site, state=Page.State.LIVE).order_by("key")[:SAMPLE]
-    texts = pages.values_list("lines", flat=True)
+    texts = site.pages.live().order_by("key").values_list("lines", flat=True)[:SAMPLE]
     return template_of(unpacked(bytes(lines)) for lines in texts.iterator(chunk_size=50))
 
 
@@ -198,8 +189,7 @@ def _watch(site: Site, top: Page, now: datetime) -> None:
     site.title = site.title or top.title
     site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
     site.save(update_fields=["template", "title", "state", "next_visit"])
-    pages = Page.objects.filter(site=site, state=Page.State.LIVE)
-    Visit.objects.filter(site=site, number=0).update(finished=now, pages=pages.count())
+    Visit.objects.filter(site=site, number=0).update(finished=now, pages=site.pages.live().count())
 
 
 def _fail(site: Site, why: str, now: datetime) -> None:

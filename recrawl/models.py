@@ -15,13 +15,19 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from crawler.frontier.models import Crawl
+from crawler.http.urls import origin
 from crawler.keys import digest
 from crawler.models import Host
 from crawler.validators import is_pattern
-from recrawl.content import SelectorFault, usable_selector
+from recrawl.content import Rules, SelectorFault, usable_selector
 from recrawl.methods.registry import DEFAULT, METHODS
 
 METHOD_CHOICES = [(name, name) for name in METHODS]
+SETTINGS = (
+    "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
+)  # fmt: skip
+"""The fields of a site that people set."""
+
 SAVED_VISITS = 8
 """So many visits' budget a site may save."""
 
@@ -44,6 +50,11 @@ def key_of(url: str) -> int:
     return digest(url).int >> 65
 
 
+def path_of(url: str) -> str:
+    """A page's URL without its origin."""
+    return url[url.index("/", url.index("//") + 2) :]
+
+
 class SiteQuerySet(models.QuerySet["Site"]):
     """Reads of sites."""
 
@@ -52,6 +63,15 @@ class SiteQuerySet(models.QuerySet["Site"]):
         opened = Visit.objects.filter(site=OuterRef("pk"), finished__isnull=True)
         watched = self.filter(state=Site.State.WATCHED, next_visit__lte=now)
         return watched.filter(~Exists(opened)).order_by("next_visit")
+
+    def mapped(self) -> SiteQuerySet:
+        """Those whose mapping crawl has ended, and that do not know it yet."""
+        goes_on = [Crawl.State.RUNNING, Crawl.State.PAUSED]
+        return self.filter(state=Site.State.MAPPING).exclude(crawl__state__in=goes_on)
+
+    def light(self) -> SiteQuerySet:
+        """Without what only visits need."""
+        return self.defer("memory", "template")
 
 
 class Site(models.Model):
@@ -128,13 +148,27 @@ class Site(models.Model):
 
     @property
     def origin(self) -> str:
-        """Scheme and host."""
-        return self.url[: self.url.index("/", self.url.index("//") + 2)]
+        """Scheme, host and port."""
+        return origin(self.url)
 
     @property
     def prefix(self) -> str:
         """What the URLs of its pages begin with: the directory of the top page."""
         return self.url.partition("?")[0].rpartition("/")[0] + "/"
+
+    @property
+    def selectors_digest(self) -> uuid.UUID:
+        """Tells apart what the lines of pages were read with."""
+        return digest("\n".join(self.ignore_selectors))
+
+    def rules(self) -> Rules:
+        """What does not count in its pages."""
+        return Rules(frozenset(self.template), tuple(self.ignore_patterns), self.minimum_change)
+
+
+def estimated_coverage(changed: int, missed: float) -> float | None:
+    """Changes found by all there are thought to have been; None where there was hardly one."""
+    return changed / (changed + missed) if changed + missed >= 0.5 else None
 
 
 class Visit(models.Model):
@@ -181,9 +215,19 @@ class Visit(models.Model):
     @property
     def coverage(self) -> float | None:
         """Changes found by all there are thought to be."""
-        if self.missed is None or self.changed + self.missed < 0.5:
-            return None
-        return self.changed / (self.changed + self.missed)
+        return None if self.missed is None else estimated_coverage(self.changed, self.missed)
+
+
+class PageQuerySet(models.QuerySet["Page"]):
+    """Reads of pages."""
+
+    def live(self) -> PageQuerySet:
+        """Those that are there."""
+        return self.filter(state=Page.State.LIVE)
+
+    def light(self) -> PageQuerySet:
+        """Without their text and links."""
+        return self.defer("lines", "links")
 
 
 class Page(models.Model):
@@ -223,6 +267,8 @@ class Page(models.Model):
     )
     leads_to = models.TextField(blank=True, help_text="The URL that it leads to, where it has moved.")
 
+    objects = PageQuerySet.as_manager()
+
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["site", "key"], name="site_page_once")]
@@ -235,8 +281,8 @@ class Page(models.Model):
 
     @property
     def path(self) -> str:
-        """The URL without its origin, as methods name pages."""
-        return self.url[self.url.index("/", self.url.index("//") + 2) :]
+        """As methods name it."""
+        return path_of(self.url)
 
 
 class Source(models.Model):
@@ -347,6 +393,18 @@ class Check(models.Model):
         return f"{self.page_id} in visit {self.visit_id}: {self.outcome}"
 
 
+class ChangeQuerySet(models.QuerySet["Change"]):
+    """Reads of changes."""
+
+    def counting(self) -> ChangeQuerySet:
+        """Without those that are the template's, or too small."""
+        return self.exclude(kind=Change.Kind.TEMPLATE)
+
+    def with_pages(self) -> ChangeQuerySet:
+        """With what is shown of their pages."""
+        return self.select_related("page").defer("page__lines", "page__links")
+
+
 class Change(models.Model):
     """A page that is new, changed or gone, with what came and went in its text."""
 
@@ -370,6 +428,8 @@ class Change(models.Model):
     difference = models.BinaryField(default=bytes, help_text="Hunks of lines, under zlib.")
     raw = models.UUIDField(null=True, help_text="Checksum of the body after it.")
     uid = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Its name in feeds.")
+
+    objects = ChangeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

@@ -31,7 +31,7 @@ class Gate:
 
 def outline(site: Site, visit: Visit | None) -> list[Gate]:
     """The gates from the top page down, each below the first that leads to it; [] for very large sites."""
-    if site.pages.filter(state=Page.State.LIVE).count() > MOST_PAGES:
+    if site.pages.live().count() > MOST_PAGES:
         return []
     known = known_of(site)
     sites = by_links(known.server.graph)

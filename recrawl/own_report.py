@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from django.db import models
+from django.db.models import Count
 from django.utils.safestring import SafeString
 
 from crawler.frontier.domains import host_of, top_level_domain
-from crawler.plots import Axis, Line, line_plot
-from recrawl.charts import SHARES
+from crawler.plots import SHARES, Axis, Line, line_plot
 from recrawl.methods.registry import METHODS
-from recrawl.models import Visit
+from recrawl.models import Visit, estimated_coverage
+
+FIGURES = ("pages", "fetched", "changed", "missed", "requests", "bytes", "whole")
 
 
 @dataclass(slots=True)
@@ -44,28 +47,35 @@ class Sum:
     @property
     def coverage(self) -> float | None:
         """Changes found by all there are thought to have been."""
-        total = self.changed + self.missed
-        return self.changed / total if total >= 0.5 else None
+        return estimated_coverage(self.changed, self.missed)
 
 
-def by_domain() -> list[Sum]:
-    """By the top-level domain of the sites, then by method."""
-    return _sums(_visits(), lambda url: f".{top_level_domain(host_of(url))}")
+def by_site() -> list[Sum]:
+    """Each site, named by its URL, and method: its visits that have ended."""
+    ended = Visit.objects.filter(number__gt=0, finished__isnull=False).order_by("site", "method")
+    sums = [models.Sum(name, default=0) for name in FIGURES]
+    rows = ended.values_list("site__url", "method", Count("id"), *sums)
+    return [Sum(url, method, 1, visits, *figures) for url, method, visits, *figures in rows]
 
 
-def totals() -> list[Sum]:
-    """All sites, by method."""
-    return _sums(_visits(), lambda _url: "all")
+def by_domain(sums: Iterable[Sum]) -> list[Sum]:
+    """Sums of sites by their top-level domain, then by method."""
+    return _added(sums, lambda url: f".{top_level_domain(host_of(url))}")
 
 
-def chart() -> SafeString | None:
+def by_method(sums: Iterable[Sum]) -> list[Sum]:
+    """Sums of all sites, by method."""
+    return _added(sums, lambda _url: "all")
+
+
+def chart(sums: Iterable[Sum]) -> SafeString | None:
     """Estimated coverage against the share of pages fetched: a point for each site, joined by method."""
-    sums: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for one in _sums(_visits(), lambda url: url):
+    points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for one in sums:
         if one.share is not None and one.coverage is not None:
-            sums[one.method].append((one.share, one.coverage))
+            points[one.method].append((one.share, one.coverage))
     lines = [
-        Line(name, sorted(sums[name]), ink) for ink, name in enumerate(METHODS, 1) if len(sums[name]) > 1
+        Line(name, sorted(points[name]), ink) for ink, name in enumerate(METHODS, 1) if len(points[name]) > 1
     ]
     if not lines:
         return None
@@ -73,22 +83,11 @@ def chart() -> SafeString | None:
     return line_plot(lines, Axis("share fetched"), Axis("coverage, estimated", marks=SHARES), label)
 
 
-def _visits() -> Iterable[tuple[str, Visit]]:
-    ended = Visit.objects.filter(number__gt=0, finished__isnull=False).select_related("site")
-    rows = ended.defer("site__memory", "site__template").order_by("site_id", "number")
-    return ((visit.site.url, visit) for visit in rows.iterator(chunk_size=1000))
-
-
-def _sums(visits, group) -> list[Sum]:  # type: ignore[no-untyped-def]
+def _added(sums: Iterable[Sum], group: Callable[[str], str]) -> list[Sum]:
     found: dict[tuple[str, str], Sum] = {}
-    sites: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for url, visit in visits:
-        key = (group(url), visit.method)
-        one = found.setdefault(key, Sum(*key))
-        sites[key].add(url)
-        one.visits += 1
-        for name in ("pages", "fetched", "changed", "missed", "requests", "bytes", "whole"):
-            setattr(one, name, getattr(one, name) + (getattr(visit, name) or 0))
-    for key, one in found.items():
-        one.sites = len(sites[key])
+    for one in sums:
+        key = (group(one.group), one.method)
+        total = found.setdefault(key, Sum(*key))
+        for name in ("sites", "visits", *FIGURES):
+            setattr(total, name, getattr(total, name) + getattr(one, name))
     return [found[key] for key in sorted(found)]

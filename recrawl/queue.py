@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from django.db import connection
 from django.db.models import F, QuerySet
 
-from crawler.keys import digest
 from crawler.messages import Assignment
-from recrawl.models import Site, Wanted
+from crawler.rows import lease_rows
+from recrawl.models import Wanted
 
 MOST_ATTEMPTS = 4
+LONG_COLUMNS = ("page__lines", "page__links", "visit__site__memory", "visit__site__template")
 
 
 def waiting(now: datetime) -> QuerySet[Wanted]:
@@ -25,28 +26,10 @@ def lease_wanted(
     leases: Mapping[int, uuid.UUID], room: Mapping[int, int], now: datetime
 ) -> dict[int, list[Assignment]]:
     """Put what waits under the leases of its hosts: at most `room` of a host, first wanted first."""
-    taken: dict[int, list[Assignment]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            UPDATE recrawl_wanted SET lease = chosen.lease
-            FROM (
-                SELECT asked.lease, first.id
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
-                CROSS JOIN LATERAL (
-                    SELECT id FROM recrawl_wanted
-                    WHERE host_id = asked.host AND lease IS NULL AND not_before <= %s
-                    ORDER BY id LIMIT asked.room
-                ) AS first
-            ) AS chosen
-            WHERE recrawl_wanted.id = chosen.id
-            RETURNING recrawl_wanted.id
-            """,
-            [list(leases), list(leases.values()), [room[host] for host in leases], now],
-        )
-        keys = [key for (key,) in cursor.fetchall()]
+    keys = [key for (key,) in lease_rows(Wanted, leases, room, now, returning=("id",))]
     rows = Wanted.objects.filter(id__in=keys).select_related("page", "source", "visit__site")
-    for row in rows.defer("page__lines", "page__links", "visit__site__memory").order_by("id"):
+    taken: dict[int, list[Assignment]] = {}
+    for row in rows.defer(*LONG_COLUMNS).order_by("id"):
         taken.setdefault(row.host_id, []).append(_assignment(row))
     return taken
 
@@ -63,11 +46,6 @@ def postpone_wanted(leases: Sequence[uuid.UUID], until: datetime) -> int:
     return rows.update(lease=None, attempts=F("attempts") + 1, not_before=until)
 
 
-def selectors_digest(site: Site) -> uuid.UUID:
-    """Tells apart what lines were read with."""
-    return digest("\n".join(site.ignore_selectors))
-
-
 def _assignment(row: Wanted) -> Assignment:
     if row.source is not None:
         source = row.source
@@ -82,15 +60,7 @@ def _assignment(row: Wanted) -> Assignment:
     if row.page is None:
         raise ValueError(f"row {row.pk} wants nothing")
     page, site = row.page, row.visit.site
-    selectors = tuple(site.ignore_selectors)
-    if page.raw is None or page.selectors != selectors_digest(site) or page.state != page.State.LIVE:
-        return Assignment("watch", row.pk, page.url, selectors=selectors)
-    return Assignment(
-        "watch",
-        row.pk,
-        page.url,
-        etag=page.etag,
-        last_modified=page.last_modified,
-        body_hash=page.raw.hex,
-        selectors=selectors,
-    )
+    wanted = Assignment("watch", row.pk, page.url, selectors=tuple(site.ignore_selectors))
+    if page.raw is None or page.selectors != site.selectors_digest or page.state != page.State.LIVE:
+        return wanted
+    return replace(wanted, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)

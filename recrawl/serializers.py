@@ -7,12 +7,7 @@ from typing import ClassVar
 from rest_framework import serializers
 
 from recrawl.differences import Difference
-from recrawl.models import Change, Check, Page, Site, Visit
-
-SETTINGS = [
-    "title", "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns",
-    "minimum_change",
-]  # fmt: skip
+from recrawl.models import SETTINGS, Change, Check, Page, Site, Visit
 
 
 class SiteSerializer(serializers.ModelSerializer[Site]):
@@ -21,7 +16,8 @@ class SiteSerializer(serializers.ModelSerializer[Site]):
     class Meta:
         model = Site
         fields = [
-            "id", "url", *SETTINGS, "state", "trouble", "crawl", "created", "next_visit", "visited", "saved",
+            "id", "url", "title", *SETTINGS,
+            "state", "trouble", "crawl", "created", "next_visit", "visited", "saved",
         ]  # fmt: skip
         read_only_fields = ["id", "state", "trouble", "crawl", "created", "next_visit", "visited", "saved"]
         extra_kwargs: ClassVar[dict[str, dict[str, list[object]]]] = {"url": {"validators": []}}
@@ -34,7 +30,7 @@ class SiteChangeSerializer(serializers.ModelSerializer[Site]):
 
     class Meta:
         model = Site
-        fields = [*SETTINGS, "state"]
+        fields = ["title", *SETTINGS, "state"]
 
 
 class VisitSerializer(serializers.ModelSerializer[Visit]):

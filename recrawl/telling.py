@@ -6,7 +6,7 @@ from typing import Any
 
 from django.template.defaultfilters import filesizeformat
 
-from recrawl.models import Change, Site, Visit
+from recrawl.models import Site, Visit
 
 
 def figures(site: Site) -> dict[str, Any]:
@@ -14,15 +14,19 @@ def figures(site: Site) -> dict[str, Any]:
 
     `whole` is what fetching all known pages would have been: requests are `pages`.
     """
-    visit = site.visits.order_by("-number").first()
+    visit = _last(site)
     return {
         "site": site.pk,
         "url": site.url,
         "state": site.state,
         "trouble": site.trouble,
-        "pages": site.pages.filter(state="live").count(),
+        "pages": site.pages.live().count(),
         "visit": None if visit is None else visit_figures(visit),
     }
+
+
+def _last(site: Site) -> Visit | None:
+    return site.visits.order_by("-number").first()
 
 
 def visit_figures(visit: Visit) -> dict[str, Any]:
@@ -36,11 +40,11 @@ def visit_figures(visit: Visit) -> dict[str, Any]:
 
 def in_words(site: Site) -> str:
     """A line on the site, one on its last visit, and a line for each change."""
-    told = figures(site)
-    lines = [f"site {site.pk}, {site.url}: {site.get_state_display()}, {told['pages']} pages"]
+    pages = site.pages.live().count()
+    lines = [f"site {site.pk}, {site.url}: {site.get_state_display()}, {pages} pages"]
     if site.trouble:
         lines.append(f"  {site.trouble}")
-    visit = site.visits.order_by("-number").first()
+    visit = _last(site)
     if visit is not None and visit.number:
         size, whole = filesizeformat(visit.bytes), filesizeformat(visit.whole)
         lines += [
@@ -49,7 +53,7 @@ def in_words(site: Site) -> str:
             f"  {visit.requests} requests ({visit.conditional} conditional, {visit.not_modified} "
             f"not modified), {size}; fetching all: {visit.pages} requests, {whole}",
         ]
-        changes = visit.changes.exclude(kind=Change.Kind.TEMPLATE).select_related("page").order_by("id")
+        changes = visit.changes.counting().with_pages().order_by("id")
         lines += [
             f"  {change.get_kind_display()}: {change.page.url}  +{change.added} -{change.removed} lines"
             for change in changes

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, OuterRef, Q, Subquery
-from django.db.models.functions import TruncDate
+from django.db.models.functions import Coalesce, TruncDate
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -24,7 +24,7 @@ from recrawl.forms import SettingsForm, SiteForm
 from recrawl.mapping import SiteError, add_site, forget, map_again
 from recrawl.models import Change, Check, Page, Site, Visit
 from recrawl.outline import outline
-from recrawl.own_report import by_domain, chart, totals
+from recrawl.own_report import by_domain, by_method, by_site, chart
 from recrawl.visits import pause, resume, visit_now
 
 SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS = 104, 15, 200
@@ -67,7 +67,7 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
         "visits": visits[:12],
         "live": states.get(Page.State.LIVE, 0),
         "states": [(Page.State(state).label, state, count) for state, count in sorted(states.items())],
-        "changes": _changes(site)[:SHOWN_CHANGES],
+        "changes": site.changes.counting().with_pages().defer("difference").order_by("-id")[:SHOWN_CHANGES],
     }
     if not wants_part(request):
         ended = [visit for visit in reversed(visits) if visit.finished]
@@ -113,7 +113,7 @@ def settings(request: HttpRequest, pk: int) -> HttpResponse:
 def page_list(request: HttpRequest, pk: int) -> HttpResponse:
     """The pages of a site, by state and words, with what their last fetch showed."""
     site = _site(pk)
-    rows = site.pages.defer("lines", "links")
+    rows = site.pages.light()
     state, words = request.GET.get("state", ""), request.GET.get("q", "")[:200].replace("\x00", "")
     if state in Page.State.values:
         rows = rows.filter(state=state)
@@ -138,7 +138,7 @@ def page_list(request: HttpRequest, pk: int) -> HttpResponse:
 def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
     """One page: its changes, its fetches, how often it changes."""
     site = _site(pk)
-    row = get_object_or_404(Page.objects.filter(site=site).defer("lines", "links"), pk=page)
+    row = get_object_or_404(site.pages.light(), pk=page)
     checks = list(row.all_checks.select_related("visit").order_by("-id")[:SHOWN_CHECKS])
     seen = [
         (check.days, check.outcome == Check.Outcome.CHANGED)
@@ -176,9 +176,8 @@ def change_list(request: HttpRequest, pk: int) -> HttpResponse:
     """The changes of a site, by kind; those that do not count when asked for."""
     site = _site(pk)
     kind = request.GET.get("kind", "")
-    rows = _changes(site)
-    if kind in Change.Kind.values:
-        rows = site.changes.filter(kind=kind).select_related("page").order_by("-id")
+    rows = site.changes.filter(kind=kind) if kind in Change.Kind.values else site.changes.counting()
+    rows = rows.with_pages().defer("difference").order_by("-id")
     context = {"site": site, "page": page_of(request, rows), "kinds": Change.Kind.choices}
     return render_list(request, "recrawl/changes.html", "recrawl/_changes.html", context)
 
@@ -187,8 +186,7 @@ def change_list(request: HttpRequest, pk: int) -> HttpResponse:
 def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """One change, its lines in one column or side by side."""
     site = _site(pk)
-    rows = Change.objects.filter(site=site).select_related("page", "visit")
-    row = get_object_or_404(rows.defer("page__lines", "page__links"), pk=number)
+    row = get_object_or_404(site.changes.with_pages().select_related("visit"), pk=number)
     history = row.page.history.order_by("id")
     context = {
         "site": site,
@@ -204,23 +202,19 @@ def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @require_safe
 def report(request: HttpRequest) -> HttpResponse:
     """Update rate and coverage of this deployment's own sites, by domain group and method."""
-    context = {"rows": by_domain(), "totals": totals(), "chart": chart()}
+    sums = by_site()
+    context = {"rows": by_domain(sums), "totals": by_method(sums), "chart": chart(sums)}
     return render(request, "recrawl/report.html", context)
 
 
 def _site(pk: int) -> Site:
-    return get_object_or_404(Site.objects.defer("memory", "template"), pk=pk)
-
-
-def _changes(site: Site) -> Any:
-    rows = site.changes.exclude(kind=Change.Kind.TEMPLATE).select_related("page")
-    return rows.defer("page__lines", "page__links", "difference").order_by("-id")
+    return get_object_or_404(Site.objects.light(), pk=pk)
 
 
 def _calendar(site: Site) -> Any:
     today = datetime.now(UTC).date()
     since = datetime.now(UTC) - timedelta(weeks=WEEKS)
-    found = site.changes.filter(at__gte=since).exclude(kind=Change.Kind.TEMPLATE).order_by()
+    found = site.changes.counting().filter(at__gte=since).order_by()
     days = found.annotate(day=TruncDate("at")).values_list("day").annotate(count=Count("id"))
     counts: Counter[date] = Counter(dict(days))
     return calendar(counts, today)
@@ -242,8 +236,9 @@ def _done(site: Site, action: str) -> str:
 
 def _listed(request: HttpRequest, form: SiteForm, status: int = 200) -> HttpResponse:
     last = Visit.objects.filter(site=OuterRef("pk"), number__gt=0).order_by("-number")
-    rows = Site.objects.defer("memory", "template").annotate(
-        live=Count("pages", filter=Q(pages__state=Page.State.LIVE)),
+    live = Page.objects.live().filter(site=OuterRef("pk")).order_by().values("site")
+    rows = Site.objects.light().annotate(
+        live=Coalesce(Subquery(live.annotate(count=Count("id")).values("count")), 0),
         last_changed=Subquery(last.values("changed")[:1]),
         last_fetched=Subquery(last.values("fetched")[:1]),
         last_found=Subquery(last.values("found")[:1]),

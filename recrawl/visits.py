@@ -25,7 +25,7 @@ from recrawl.mapping import learn_template, settle_mapping
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.belief import believe
 from recrawl.methods.registry import make_method
-from recrawl.models import SAVED_VISITS, Change, Check, Page, Site, Source, Visit, Wanted
+from recrawl.models import SAVED_VISITS, Change, Site, Source, Visit, Wanted
 from recrawl.reasons import reason
 
 log = logging.getLogger(__name__)
@@ -40,13 +40,7 @@ FEW_CHANGES, COMMON = 5, 0.6
 
 def has_work(now: datetime) -> bool:
     """Whether a visit is due or may go on, or a mapping crawl has ended."""
-    return (
-        idle().exists()
-        or Site.objects.due(now).exists()
-        or Site.objects.filter(state=Site.State.MAPPING)
-        .filter(Q(crawl__isnull=True) | ~Q(crawl__state__in=["running", "paused"]))
-        .exists()
-    )
+    return idle().exists() or Site.objects.due(now).exists() or Site.objects.mapped().exists()
 
 
 def idle() -> QuerySet[Visit]:
@@ -84,8 +78,7 @@ def begin(pk: int, now: datetime) -> Visit | None:
         )
         if site is None or site.visits.filter(finished__isnull=True).exists():
             return None
-        live = Page.objects.filter(site=site, state=Page.State.LIVE)
-        known = live.aggregate(pages=Count("id"), whole=Sum("size", default=0))
+        known = site.pages.live().aggregate(pages=Count("id"), whole=Sum("size", default=0))
         pages = known["pages"]
         weekly = site.budget * pages
         site.saved = min(site.saved, SAVED_VISITS * weekly) + weekly
@@ -214,8 +207,3 @@ def _tell_template_apart(visit: Visit) -> None:
     least = max(FEW_CHANGES, COMMON * len(lines))
     common = [pk for pk, found in lines.items() if all(counts[line] >= least for line in found)]
     Change.objects.filter(pk__in=common).update(kind=Change.Kind.TEMPLATE)
-
-
-def checks_of(visit: Visit) -> QuerySet[Check]:
-    """What a visit has fetched, in order."""
-    return visit.checks.select_related("page").order_by("id")

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from crawler.frontier.comparison import Course
 from crawler.frontier.models import Crawl, CrawlBucket
-from crawler.plots import Axis, Line, line_plot
+from crawler.plots import SHARES, Axis, Line, line_plot
 
 POINTS = 400
 
@@ -64,7 +64,7 @@ def courses_chart(courses: Sequence[Course]) -> SafeString:
             for ink, course in enumerate(courses, 1)
         ],
         Axis("pages fetched"),
-        Axis("share of PageRank reached", marks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        Axis("share of PageRank reached", marks=SHARES),
         "Share of the graph's PageRank reached by pages fetched, by strategy",
     )
 

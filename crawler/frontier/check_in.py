@@ -98,6 +98,18 @@ def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
         admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1) for url in urls], now)
 
 
+def may_pass(harvest: Harvest) -> bool:
+    """Whether another attempt may mend this failure."""
+    kind = Failure.of(harvest.failure)
+    return kind in PASSING or (kind is Failure.ROBOTS and harvest.status >= 500)
+
+
+def retry_at(harvest: Harvest, attempts: int) -> datetime:
+    """When to try again after so many attempts: ever later, or when the server asks for it."""
+    wait = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (attempts - 1))
+    return datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=min(wait, LONGEST_RETRY))
+
+
 def named_sitemaps(host: Host) -> list[str]:
     """The sitemaps that its robots.txt names, a few at most."""
     lines = (line.partition(":") for line in host.robots_text.splitlines())
@@ -126,14 +138,11 @@ def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
 
 
 def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
-    kind = Failure.of(harvest.failure)
-    again = kind in PASSING or (kind is Failure.ROBOTS and harvest.status >= 500)
-    if not again or row.attempts >= MOST_ATTEMPTS:
+    if not may_pass(harvest) or row.attempts >= MOST_ATTEMPTS:
         row.state = State.FAILED
         return
-    wait = min(max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (row.attempts - 1)), LONGEST_RETRY)
     row.state = State.QUEUED
-    row.queued = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=wait)
+    row.queued = retry_at(harvest, row.attempts)
     gain.retried.append(
         Waiting(
             page_id=row.pk, crawl_id=row.crawl_id, host_id=row.host_id, url=row.url, link=row.link,

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django import forms
 from django.core.exceptions import ValidationError
 
-from crawler.forms import LinesField
+from crawler.forms import LinesField, RowForm
 from crawler.frontier.models import Crawl
 from crawler.frontier.scope import Scope, ScopeError
-
-# Django's own class takes no type parameter at run time.
-if TYPE_CHECKING:
-    _ModelForm = forms.ModelForm[Crawl]
-else:
-    _ModelForm = forms.ModelForm
 
 
 def _usable(expressions: list[str]) -> list[str]:
@@ -36,7 +28,7 @@ class ScopeForm(forms.Form):
         return _usable(self.cleaned_data["scope"])
 
 
-class CrawlForm(_ModelForm):
+class CrawlForm(RowForm):
     """Seeds, order, scope and limits."""
 
     seeds = LinesField(label="Seeds, one to a line")

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from crawler.forms import RowForm
 from feeds.laboratory.experiments import MOST_BYTES, checked_trace
 from feeds.laboratory.models import POLICY_CHOICES, Experiment, all_policies
 from feeds.replay.trace import Trace, TraceError
 
-# Django's own class takes no type parameter at run time.
-if TYPE_CHECKING:
-    _ModelForm = forms.ModelForm[Experiment]
-else:
-    _ModelForm = forms.ModelForm
 
-
-class ExperimentForm(_ModelForm):
+class ExperimentForm(RowForm):
     """A trace, policies and how to replay them."""
 
     policies = forms.MultipleChoiceField(

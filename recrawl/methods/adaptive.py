@@ -5,8 +5,8 @@ V(tau) = (1 - exp(-l tau)(1 + l tau)) / l where doubt grows silently (Azar and o
 probability of a change where gates announce it, half of each. A change of this very week counts extra, and a
 gate counts what it would tell of the pages behind it. The price of a fetch is the one at which V(tau) alone
 would spend the budget. Pages of one directory behind gates of one kind are taken a few at a time, so that
-what these show decides on the rest. Some weeks' budget is kept for bursts; what is saved beyond that goes to
-the best of what is left.
+what these show decides on the rest. What is fetched without a signal must gain more than it would at the next
+burst; what is saved beyond some weeks' budget goes to the best of what is left.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ EXPLORING = 8.0
 """In so many first visits that factor grows, so that something is known of every page early."""
 
 KEPT_WEEKS = 8.0
-"""How much is kept for bursts."""
+"""So many weeks' budget is kept for bursts at most."""
 
 ROUND = 0.16
 """The part of a week's budget that is fetched before the odds are looked at again."""
@@ -69,6 +69,7 @@ CAUGHT = 2.0
 """What finding a change in its very week counts beside a copy made sound, where bursts are weighed."""
 
 PRIOR_BURSTS, PRIOR_VISITS = 0.1, 1.0
+"""Bursts, and visits, that are taken to have been before the first."""
 
 UNLINKED = 0.1
 """How likely a page that no stored copy links to is still there."""

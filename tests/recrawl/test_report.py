@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from recrawl.replay.figures import Study, study
 from recrawl.replay.history import read_history
+from recrawl.replay.study import Study, study
 
 TOP = ["a/", "b/"]
 

@@ -11,10 +11,8 @@ from crawler.validators import first_fault
 from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_site
 from recrawl.methods.registry import DEFAULT, METHODS
-from recrawl.models import Site
+from recrawl.models import SETTINGS, Site
 from recrawl.telling import in_words
-
-_OPTIONS = ("method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change")
 
 
 class Command(BaseCommand):
@@ -42,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--now", action="store_true", help="map it in this process, and wait")
 
     def handle(self, *args: Any, url: str, **options: Any) -> None:
-        chosen = {name: options[name] for name in _OPTIONS}
+        chosen = {name: options[name] for name in SETTINGS}
         try:
             Site(url=url, **chosen).clean_fields(exclude=["host", "crawl"])
             site = add_site(url, **chosen)

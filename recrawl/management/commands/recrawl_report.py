@@ -18,8 +18,8 @@ from recrawl.figures import Figure, figures, trade_off
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.methods.registry import METHODS
 from recrawl.replay.comparison import compare
-from recrawl.replay.figures import Study, study
 from recrawl.replay.history import read_history
+from recrawl.replay.study import Study, study
 
 
 class Command(BaseCommand):
