@@ -155,6 +155,47 @@ class Subscription(models.Model):
         return f"{self.subscriber} follows {self.feed}"
 
 
+class Topic(models.Model):
+    """A keyword, category or site that a subscriber follows, whichever feed it appears in."""
+
+    class Kind(models.TextChoices):
+        KEYWORD = "keyword", "keyword"
+        CATEGORY = "category", "category"
+        SITE = "site", "site"
+
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="topics")
+    kind = models.CharField(max_length=8, choices=Kind)
+    value = models.CharField(max_length=200, help_text="The word or phrase, the category, or the host name.")
+    created = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["kind", "value"]
+        constraints = [models.UniqueConstraint(fields=["subscriber", "kind", "value"], name="topic_once")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} {self.value}"
+
+
+class Mark(models.Model):
+    """An article as a subscriber has left it: when it was read, when it was starred."""
+
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="marks")
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="marks")
+    read = models.DateTimeField(null=True, blank=True)
+    starred = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["subscriber", "article"], name="mark_once")]
+        indexes = [
+            models.Index(
+                fields=["subscriber", "-starred"], name="mark_starred", condition=Q(starred__isnull=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subscriber}'s mark on article {self.article_id}"
+
+
 class PersonalFeed(models.Model):
     """A feed made for one subscriber: a filter over what they follow, served at a secret address."""
 
@@ -162,12 +203,18 @@ class PersonalFeed(models.Model):
         FULL = "full", "full text"
         SUMMARY = "summary", "summary"
 
+    class Order(models.TextChoices):
+        NEWEST = "newest", "newest first"
+        INTEREST = "interest", "by interest"
+
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="personal_feeds")
     name = models.CharField(max_length=200)
     folder = models.CharField(max_length=400, blank=True, help_text="Only this folder and those inside it.")
     include = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     exclude = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    categories = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     body = models.CharField(max_length=10, choices=Body, default=Body.FULL)
+    order = models.CharField(max_length=10, choices=Order, default=Order.NEWEST)
     changed = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -183,6 +183,8 @@ INSTALLED_APPS = [
     "feeds.laboratory",
     "feeds.websub",
     "articles",
+    "articles.enrichment",
+    "articles.interest",
     "recrawl",
     "django.contrib.admin",
     "django.contrib.auth",

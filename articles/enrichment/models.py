@@ -1,0 +1,113 @@
+"""Enrichments and how far they are, counts of terms, the classifier, and stories."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.urls import reverse
+
+
+class Story(models.Model):
+    """Articles of several feeds that are one text. Taking one apart deletes no article."""
+
+    created = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        verbose_name_plural = "stories"
+
+    def __str__(self) -> str:
+        return f"story {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("story", args=[self.pk])
+
+
+class Enrichment(models.Model):
+    """One article's, made by a trigger when the article comes or its words change: `waiting` until done.
+
+    `keywords` are [term, weight] pairs, the heaviest first. What the feed says of categories stays with the
+    article; `category` is one of the deployment's own names (its feeds' categories).
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    class Source(models.TextChoices):
+        NONE = "", "none"
+        FEED = "feed", "the feed's category"
+        LEARNED = "learned", "learned from labelled feeds"
+
+    class Reason(models.TextChoices):
+        ALONE = "", "alone"
+        ADDRESS = "address", "same canonical address"
+        TEXT = "text", "same text"
+        APART = "apart", "taken apart by a person"
+
+    article = models.OneToOneField(
+        "articles.Article", on_delete=models.CASCADE, primary_key=True, related_name="enrichment"
+    )
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    failure = models.TextField(blank=True)
+    versions = models.CharField(max_length=80, blank=True, help_text="Of the components that made this.")
+    language = models.CharField(max_length=20, blank=True)
+    keywords = models.JSONField(default=list, blank=True)
+    terms = ArrayField(models.TextField(), default=list, blank=True, help_text="The keywords, for search.")
+    category = models.CharField(max_length=200, blank=True)
+    category_source = models.CharField(max_length=8, choices=Source, blank=True)
+    confidence = models.FloatField(default=0.0, help_text="Of a learned category, from 0 to 1.")
+    summary = models.TextField(blank=True, help_text="Three sentences of the text.")
+    counted = models.CharField(max_length=8, blank=True, help_text="Version of the words counted once.")
+    trained = models.BooleanField(default=False, help_text="The classifier has learned from it.")
+    shingles = models.PositiveIntegerField(default=0)
+    signature = models.BinaryField(default=b"", help_text="MinHash of the text's shingles.")
+    bands = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    story = models.ForeignKey(Story, null=True, blank=True, on_delete=models.SET_NULL, related_name="members")
+    reason = models.CharField(max_length=8, choices=Reason, blank=True)
+    similarity = models.FloatField(default=0.0, help_text="With the member it joined by, from 0 to 1.")
+    at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["article"], name="enrichment_waiting", condition=Q(state="waiting")),
+            models.Index(fields=["state"], name="enrichment_failed", condition=Q(state="failed")),
+            models.Index(fields=["versions"], name="enrichment_versions"),
+            models.Index(fields=["category", "-article"], name="enrichment_category"),
+            GinIndex(fields=["bands"], name="enrichment_bands"),
+            GinIndex(fields=["terms"], name="enrichment_terms"),
+        ]
+
+    def __str__(self) -> str:
+        return f"enrichment of article {self.pk}"
+
+
+class TermCount(models.Model):
+    """In how many articles of a language a term was; the empty term counts the articles."""
+
+    language = models.CharField(max_length=8)
+    term = models.CharField(max_length=64)
+    documents = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["language", "term"], name="term_once")]
+
+    def __str__(self) -> str:
+        return f"{self.term} ({self.language})"
+
+
+class Classifier(models.Model):
+    """The one linear classifier of categories: its classes, and its weights after so many articles."""
+
+    version = models.CharField(max_length=8)
+    classes = ArrayField(models.CharField(max_length=200), default=list)
+    examples = ArrayField(models.PositiveIntegerField(), default=list, help_text="Articles by class.")
+    weights = models.BinaryField(default=b"")
+    changed = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"classifier of {len(self.classes)} categories"

@@ -1,0 +1,48 @@
+"""What subscribers did with articles, and what was learned from it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class Event(models.Model):
+    """One thing a subscriber did with an article, or was shown. Weights follow from this log."""
+
+    class Kind(models.TextChoices):
+        SHOWN = "shown", "was shown"
+        OPENED = "opened", "opened"
+        MORE = "more", "more like this"
+        LESS = "less", "less like this"
+        HIDDEN = "hidden", "hidden"
+        SAVED = "saved", "saved"
+
+    subscriber = models.ForeignKey("articles.Subscriber", on_delete=models.CASCADE, related_name="events")
+    article = models.ForeignKey("articles.Article", on_delete=models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=8, choices=Kind)
+    at = models.DateTimeField()
+    undone = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["subscriber", "id"], name="event_subscriber"),
+            models.Index(fields=["subscriber", "article"], name="event_feedback", condition=~Q(kind="shown")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subscriber} {self.get_kind_display()} {self.article_id}"
+
+
+class Interest(models.Model):
+    """A subscriber's weights, packed; computed anew from the events when one is undone."""
+
+    subscriber = models.OneToOneField(
+        "articles.Subscriber", on_delete=models.CASCADE, primary_key=True, related_name="interest"
+    )
+    version = models.PositiveSmallIntegerField(default=0)
+    weights = models.BinaryField(default=b"")
+    learned = models.PositiveIntegerField(default=0, help_text="Events that were learned from.")
+    changed = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"interests of {self.subscriber}"
