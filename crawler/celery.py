@@ -1,4 +1,4 @@
-"""The Celery application: `celery -A crawler worker -Q tick,fetch,store,recrawl,enrich` on any machine."""
+"""The Celery application: `celery -A crawler worker -Q tick,fetch,store,recrawl,later` on any machine."""
 
 from __future__ import annotations
 

@@ -51,6 +51,7 @@ def tick() -> None:
     for queue in pulses.QUEUES:
         pulses.sent(queue, now)
         pulse.apply_async(args=(queue,), queue=queue)
+    enrich.delay()
     retention.tidy(now)
 
 
@@ -77,6 +78,7 @@ def experiment(pk: int) -> None:
 @shared_task(name="crawler.tasks.tend")
 def tend() -> None:
     """Every few seconds: limits, time control, lost leases of crawls and documents; what goes on next."""
+    from articles.enrichment.models import Enrichment
     from crawler.controller import leases
     from crawler.frontier import crawls
     from crawler.pipeline import documents
@@ -90,6 +92,8 @@ def tend() -> None:
     pump()
     if visits.has_work(now):
         recrawl.delay()
+    if Enrichment.objects.waiting().exists():
+        enrich.delay()
 
 
 @shared_task(name="crawler.tasks.recrawl")
@@ -101,6 +105,15 @@ def recrawl() -> None:
     dispatch()
     if more:
         recrawl.delay()
+
+
+@shared_task(name="crawler.tasks.enrich")
+def enrich() -> None:
+    """Keywords, categories, summaries and stories of articles that wait for them."""
+    from articles.enrichment.enrich import enrich_for
+
+    if enrich_for(seconds=20.0):
+        enrich.delay()
 
 
 @shared_task(name="crawler.tasks.dispatch")

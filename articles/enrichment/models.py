@@ -25,6 +25,18 @@ class Story(models.Model):
         return reverse("story", args=[self.pk])
 
 
+class EnrichmentQuerySet(models.QuerySet["Enrichment"]):
+    """Reads of enrichments."""
+
+    def waiting(self) -> EnrichmentQuerySet:
+        """Those to be made: what was never tried first, then the newest articles."""
+        return self.filter(state=Enrichment.State.WAITING).order_by("attempts", "-article_id")
+
+    def outdated(self, versions: str) -> EnrichmentQuerySet:
+        """Those that other versions of the components made."""
+        return self.filter(state=Enrichment.State.DONE).exclude(versions=versions)
+
+
 class Enrichment(models.Model):
     """One article's, made by a trigger when the article comes or its words change: `waiting` until done.
 
@@ -64,6 +76,7 @@ class Enrichment(models.Model):
     summary = models.TextField(blank=True, help_text="Three sentences of the text.")
     counted = models.CharField(max_length=8, blank=True, help_text="Version of the words counted once.")
     trained = models.BooleanField(default=False, help_text="The classifier has learned from it.")
+    address = models.UUIDField(null=True, blank=True, editable=False, help_text="Of its page, canonical.")
     shingles = models.PositiveIntegerField(default=0)
     signature = models.BinaryField(default=b"", help_text="MinHash of the text's shingles.")
     bands = ArrayField(models.BigIntegerField(), default=list, blank=True)
@@ -72,12 +85,17 @@ class Enrichment(models.Model):
     similarity = models.FloatField(default=0.0, help_text="With the member it joined by, from 0 to 1.")
     at = models.DateTimeField(null=True, blank=True)
 
+    objects = EnrichmentQuerySet.as_manager()
+
     class Meta:
         indexes = [
-            models.Index(fields=["article"], name="enrichment_waiting", condition=Q(state="waiting")),
+            models.Index(
+                fields=["attempts", "-article"], name="enrichment_waiting", condition=Q(state="waiting")
+            ),
             models.Index(fields=["state"], name="enrichment_failed", condition=Q(state="failed")),
             models.Index(fields=["versions"], name="enrichment_versions"),
             models.Index(fields=["category", "-article"], name="enrichment_category"),
+            models.Index(fields=["address"], name="enrichment_address", condition=Q(address__isnull=False)),
             GinIndex(fields=["bands"], name="enrichment_bands"),
             GinIndex(fields=["terms"], name="enrichment_terms"),
         ]

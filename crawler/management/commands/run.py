@@ -125,7 +125,7 @@ class Command(BaseCommand):
         )
         one = ["--pool", "prefork", "-c", "1"]
         last = ["nice", "-n", "10"]  # the graph can wait, the news cannot
-        own = "tick,store,recrawl,enrich"
+        own = "tick,store,recrawl,later"
         known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
         known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
         # glibc gives every thread an arena of its own, which keeps what large documents once took.
@@ -159,6 +159,12 @@ class Command(BaseCommand):
                 [*last, *worker, *one, "-Q", "index,extract", "-n", "indexer@freshet"],
                 known,
                 ("index", "extract"),
+            ),
+            Child(
+                "enricher",
+                [*last, *worker, *one, "-Q", "enrich", "-n", "enricher@freshet"],
+                known,
+                ("enrich",),
             ),
             Child(
                 "replica",
