@@ -75,29 +75,37 @@ def _plan(sites: range) -> tuple[int, int]:
     """Fetches and rounds of these sites."""
     from datetime import UTC, datetime
 
+    from django.db import transaction
+
+    from crawler.rows import update_rows
     from recrawl import visits
-    from recrawl.knowing import known_of, standing_of
+    from recrawl.knowing import known_of, shown, standing_of, stored
     from recrawl.methods.adaptive import Adaptive
+    from recrawl.models import Site
 
     dice = random.Random(sites.start)
-    now = datetime.now(UTC)
+    begun = visits.begin_all(sites, datetime.now(UTC))
+    if len(begun) < len(sites):
+        raise RuntimeError(f"{len(sites) - len(begun)} sites are not due")
     fetched = rounds = 0
-    for pk in sites:
-        visit = visits.begin(pk, now)
-        if visit is None:
-            raise RuntimeError(f"site {pk} is not due")
-        known = known_of(visit.site)
-        standing = standing_of(visit, known)
-        while wanted := visits.following(visit.method, known.server, standing):
-            rounds += 1
-            fetched += len(wanted)
-            standing.budget -= len(wanted)
-            for path in wanted:
-                links = known.server.pages[path].links
-                changed = dice.random() < CHANGED
-                standing.outcomes[path] = known.server.fetched(path, changed, links, standing.now)
-        Adaptive().finish(known.server, standing)
-        visits.remember(visit.site, known, fetched=0)
+    for batch in visits.batches(begun):
+        with transaction.atomic():
+            locked = visits.lock(batch)
+            rows, seen = stored([visit.site_id for visit in locked]), shown(locked)
+            for visit in locked:
+                known = known_of(visit.site, rows.pop(visit.site_id))
+                standing = standing_of(visit, known, seen[visit.pk])
+                while wanted := visits.following(visit.method, known.server, standing):
+                    rounds += 1
+                    fetched += len(wanted)
+                    standing.budget -= len(wanted)
+                    for path in wanted:
+                        links = known.server.pages[path].links
+                        changed = dice.random() < CHANGED
+                        standing.outcomes[path] = known.server.fetched(path, changed, links, standing.now)
+                Adaptive().finish(known.server, standing)
+                visits.remember(visit, known)
+            update_rows(Site, [visit.site for visit in locked], visits.LEARNED)
     return fetched, rounds
 
 

@@ -51,18 +51,21 @@ def find_pages(site: Site, visit: Visit, found: Mapping[str, str], *, lost: bool
 
 def want(visit: Visit, site: Site, pages: Sequence[tuple[int, str]]) -> int:
     """Let the visit fetch these pages, for these reasons, each once; how many were not on its list."""
-    return _want(visit, site, [{"page_id": page, "reason": reason} for page, reason in pages])
+    return len(insert_rows(Wanted, to_fetch(visit, site, pages), returning="id"))
 
 
-def want_sources(visit: Visit, site: Site, sources: Iterable[Source]) -> int:
-    """The same of sitemaps and feeds."""
-    return _want(visit, site, [{"source": source, "reason": "tells of news"} for source in sources])
+def to_fetch(visit: Visit, site: Site, pages: Iterable[tuple[int, str]]) -> list[Wanted]:
+    """Rows, not stored yet, for pages and the reasons to fetch them."""
+    return [_wanted(visit, site, page_id=page, reason=reason) for page, reason in pages]
 
 
-def _want(visit: Visit, site: Site, wanted: Sequence[Mapping[str, Any]]) -> int:
-    now = datetime.now(UTC)
-    rows = [Wanted(visit=visit, host_id=site.host_id, not_before=now, **one) for one in wanted]
-    return len(insert_rows(Wanted, rows, returning="id"))
+def to_read(visit: Visit, site: Site, sources: Iterable[Source]) -> list[Wanted]:
+    """The same for sitemaps and feeds."""
+    return [_wanted(visit, site, source=source, reason="tells of news") for source in sources]
+
+
+def _wanted(visit: Visit, site: Site, **what: Any) -> Wanted:
+    return Wanted(visit=visit, host_id=site.host_id, not_before=datetime.now(UTC), **what)
 
 
 def name_feeds(site: Site, feeds: Sequence[FeedLink]) -> None:

@@ -37,9 +37,9 @@ def by_directory(graph: Graph) -> list[Site]:
 
 def by_links(graph: Graph) -> list[Site]:
     """Method B: a site for each page that other directories link to, with what it links to in its own."""
-    candidates = [page for page in graph.by_depth if page == graph.top or _linked_from_elsewhere(graph, page)]
-    sites = {page: _children(graph, page) for page in candidates}
-    sites = {page: members for page, members in sites.items() if members or page == graph.top}
+    edges = graph.edges
+    candidates = [page for page in graph.by_depth if page == graph.top or page in edges.entered]
+    sites = {page: list(edges.inside[page]) for page in candidates if edges.inside[page] or page == graph.top}
     placed = set(sites).union(*sites.values())
     for page in graph.by_depth:
         if page not in placed:
@@ -59,28 +59,15 @@ def above(graph: Graph, sites: Sequence[Site]) -> list[set[int]]:
             holders[page].add(number)
     found = []
     for number, site in enumerate(sites):
-        linking = {parent for top in site.tops for parent in graph.parents[top]}
+        linking = {parent for top in site.tops for parent in graph.edges.parents[top]}
         found.append(set().union(*(holders[parent] for parent in linking)) - {number})
     return found
-
-
-def _linked_from_elsewhere(graph: Graph, page: str) -> bool:
-    own = graph.directory[page]
-    return any(graph.directory[parent] != own for parent in graph.parents[page])
-
-
-def _children(graph: Graph, page: str) -> list[str]:
-    """Pages of the same directory that it links to."""
-    own = graph.directory[page]
-    return [
-        one for one in dict.fromkeys(graph.links[page]) if one != page and graph.directory.get(one) == own
-    ]
 
 
 def _host(graph: Graph, page: str, sites: Mapping[str, Sequence[str]]) -> str:
     """Where a page goes that no top links to: its shallowest parent there, else its directory's top."""
     own = graph.directory[page]
-    parent = next((one for one in graph.parents[page] if graph.directory[one] == own), None)
+    parent = next((one for one in graph.edges.parents[page] if graph.directory[one] == own), None)
     if parent is not None:
         return parent
     tops = [one for one in sites if graph.directory[one] == own]

@@ -6,7 +6,7 @@ import zlib
 
 import orjson
 
-from recrawl.methods.belief import Ledger, Track
+from recrawl.methods.ledger import Ledger, Track
 
 VERSION = 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recrawl.knowledge import Server, Visit
-from recrawl.methods.belief import behind, gates
+from recrawl.methods.gates import gates
 
 LONGEST = 200
 
@@ -16,10 +16,10 @@ def reason(path: str, server: Server, visit: Visit) -> str:
         if named.get(path):
             return f"announced by {source}"[:LONGEST]
     told = server.derived(gates)
-    opened = next((gate for gate in told.get(path, ()) if visit.changed(gate)), None)
+    opened = next((gate for gate in told.of(path) if visit.changed(gate)), None)
     if opened is not None:
         return f"{opened} changed, which leads here"[:LONGEST]
-    others = len(server.derived(behind).get(path, ()))
+    others = int(told.behind[told.number[path]])
     if others:
         return f"tells of {others} other page{'s' if others > 1 else ''}"
     visits = round(visit.now - server.pages[path].fetched)

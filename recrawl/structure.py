@@ -43,6 +43,17 @@ def directories(paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Of every page the pages that link to it, the shallowest first, and those of its own directory that it
+    links to; the pages that other directories link to.
+    """
+
+    parents: dict[str, list[str]]
+    inside: dict[str, list[str]]
+    entered: set[str]
+
+
 @dataclass(slots=False)
 class Graph:
     """Pages with the pages they link to, and the top page. Links to pages that are not there are left out."""
@@ -73,13 +84,22 @@ class Graph:
         return directories(self.depth)
 
     @cached_property
-    def parents(self) -> dict[str, list[str]]:
-        """The pages that link to a page, the shallowest first; a page does not link to itself."""
-        found: dict[str, list[str]] = {page: [] for page in self.depth}
+    def edges(self) -> Edges:
+        """The links between pages that have a depth, each once; a page does not link to itself."""
+        found = Edges({page: [] for page in self.depth}, {}, set())
+        directory = self.directory
         for page in self.by_depth:
+            own = directory[page]
+            inside = found.inside[page] = []
             for target in dict.fromkeys(self.links[page]):
-                if target != page and target in found:
-                    found[target].append(page)
+                there = directory.get(target)
+                if there is None or target == page:
+                    continue
+                found.parents[target].append(page)
+                if there == own:
+                    inside.append(target)
+                else:
+                    found.entered.add(target)
         return found
 
     @cached_property

@@ -12,21 +12,18 @@ burst; what is saved beyond some weeks' budget goes to the best of what is left.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
 
 from recrawl.knowledge import Server, Visit
+from recrawl.methods.arrays import Flags, Floats, exp, log, sums
 from recrawl.methods.base import unfetched
-from recrawl.methods.belief import (
-    OPEN,
-    Belief,
-    Ledger,
-    Track,
-    believe,
-    gates,
-    habit,
-    record,
-)
+from recrawl.methods.belief import Belief, believe, record, unseen
+from recrawl.methods.gates import Gates
+from recrawl.methods.ledger import OPEN, Ledger, Past
 from recrawl.structure import raw_directory
 
 SIGNALS = 0.5
@@ -85,20 +82,21 @@ class Adaptive:
             return [server.top]
         ledger = _ledger(server)
         belief = believe(server, visit, ledger)
-        rates, price = _rates_and_price(server, visit, ledger)
-        worth = _worth(server, visit, belief, rates, price)
-        order = sorted(worth, key=lambda path: (-worth[path], path))
+        left = unseen(server, visit, belief.gates)
+        rates, price = _rates_and_price(belief.past, visit, ledger)
+        worth = _worth(visit, ledger, belief, left, (rates, price))
+        paths = belief.gates.paths
+        order = np.lexsort((belief.gates.place, -worth))
+        order = order[left[order]]
         if math.isinf(visit.weekly):
-            return order
+            return [paths[page] for page in order.tolist()]
         most = max(2, int(visit.weekly * ROUND))
         quiet = 1.0 if visit.changed(server.top) else QUIET ** min(1.0, len(ledger.demands) / EXPLORING)
-        good = [
-            path for path in order if worth[path] >= price * (1.0 if belief.fresh[path] >= LIKELY else quiet)
-        ]
-        good = _affordable(good, belief, ledger, visit)
-        if good:
-            return _few(good, belief, most)
-        return order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))]
+        good = worth >= price * np.where(belief.fresh >= LIKELY, 1.0, quiet)
+        few = _few(_affordable(order[good[order]].tolist(), belief, ledger, visit), belief, most)
+        if not few:
+            few = order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))].tolist()
+        return [paths[page] for page in few]
 
     def finish(self, server: Server, visit: Visit) -> None:
         record(server, visit, _ledger(server))
@@ -109,153 +107,124 @@ def _ledger(server: Server) -> Ledger:
     return found
 
 
-def _affordable(paths: list[str], belief: Belief, ledger: Ledger, visit: Visit) -> list[str]:
+def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Visit) -> Iterator[int]:
     """Without those that gain less than the fetch would when the next burst comes.
 
     A burst is a visit in which more pages changed than could be fetched with what is left.
     """
     demands = sorted(ledger.demands)
+    fresh, sound = belief.fresh.tolist(), belief.sound.tolist()
     left = visit.budget
-    found = []
-    for path in paths:
-        fresh = belief.fresh[path]
-        if fresh < LIKELY:
+    for page in pages:
+        if fresh[page] < LIKELY:
             bursts = len(demands) - bisect_right(demands, left)
             hazard = (PRIOR_BURSTS + bursts) / (PRIOR_VISITS + len(demands))
             kept = (1 + CAUGHT) * hazard / (hazard + PATIENCE)
-            if 1 - belief.sound(path) + CAUGHT * fresh < kept:
+            if 1 - sound[page] + CAUGHT * fresh[page] < kept:
                 continue
-        found.append(path)
+        yield page
         left -= 1
-    return found
 
 
-def _few(paths: list[str], belief: Belief, most: int) -> list[str]:
+def _few(pages: Iterable[int], belief: Belief, most: int) -> list[int]:
     """Of each directory behind gates of one kind only some more than were fetched there already."""
-    taken: Counter[tuple[str, int]] = Counter()
+    groups = belief.groups.tolist()
+    taken: Counter[int] = Counter()
     found = []
-    for path in paths:
-        group = belief.group(path)
+    for page in pages:
+        group = groups[page]
         if taken[group] < max(FEW, GROWTH * belief.seen[group]):
             taken[group] += 1
-            found.append(path)
+            found.append(page)
             if len(found) == most:
                 break
     return found
 
 
-def _rates_and_price(server: Server, visit: Visit, ledger: Ledger) -> tuple[dict[str, float], float]:
+def _rates_and_price(past: Past, visit: Visit, ledger: Ledger) -> tuple[Floats, float]:
     """Both hold for the whole visit; pages that join in it are not asked for any more."""
     key = f"rates of {visit.weekly}"
     if key not in ledger.derived:
-        rates = _rates(server, ledger)
-        ledger.derived[key] = rates, min(_price(rates, visit.weekly), DEAREST)
-    found: tuple[dict[str, float], float] = ledger.derived[key]
-    return found
+        rates = _rates(past)
+        named = dict(zip(past.gates.paths, rates.tolist(), strict=True))
+        ledger.derived[key] = past.gates, rates, named, min(_price(rates, visit.weekly), DEAREST)
+    told, rates, named, price = ledger.derived[key]
+    if told is not past.gates:
+        rates = np.array([named.get(path, 1.0) for path in past.gates.paths], np.float64)
+    return rates, price
 
 
-def _rates(server: Server, ledger: Ledger) -> dict[str, float]:
+def _rates(past: Past) -> Floats:
     """Changes a week of every page in the long run: its own, shrunk to its directory's, to the site's."""
-    checks: defaultdict[str, float] = defaultdict(float)
-    changes: defaultdict[str, float] = defaultdict(float)
-    own: dict[str, tuple[float, float]] = {}
-    directories = server.graph.directory
-    for path in server.pages:
-        rows = ledger.tracks.get(path, {}).values()
-        own[path] = sum(row.changes for row in rows), sum(row.checks for row in rows)
-        name = directories.get(path, "")
-        changes[name] += own[path][0]
-        checks[name] += own[path][1]
-    site = (0.4 + sum(changes.values())) / (10 + sum(checks.values()))
-    local = {name: (10 * site + changes[name]) / (10 + count) for name, count in checks.items()}
-    found = {}
-    for path, (changed, checked) in own.items():
-        share = (4 * local[directories.get(path, "")] + changed) / (4 + checked)
-        found[path] = max(-math.log(1 - min(share, 0.95)), 1 / LONGEST_WEEKS)
-    return found
+    told = past.gates
+    changes = sums(told.directory, past.all_changes, len(told.directories))
+    checks = sums(told.directory, past.all_checks, len(told.directories))
+    site = (0.4 + sum(changes.tolist())) / (10 + sum(checks.tolist()))
+    local = (10 * site + changes) / (10 + checks)
+    share = (4 * local[told.directory] + past.all_changes) / (4 + past.all_checks)
+    return np.maximum(-log(1 - np.minimum(share, 0.95)), 1 / LONGEST_WEEKS)
 
 
-def _price(rates: dict[str, float], weekly: float) -> float:
+def _price(rates: Floats, weekly: float) -> float:
     """The index at which pages of these rates would take so many fetches a week, by bisection."""
-    if math.isinf(weekly) or not rates:
+    if math.isinf(weekly) or not rates.size:
         return 0.0
-    counts = Counter(round(rate, 3) for rate in rates.values())
+    counts = Counter(round(rate, 3) for rate in rates.tolist())
+    kinds, sizes = np.array(list(counts)), np.array(list(counts.values()))
     low, high = 1e-4, 60.0
     for _ in range(16):
         middle = math.sqrt(low * high)
-        spent = sum(count * _frequency(rate, middle) for rate, count in counts.items())
+        spent = sum((sizes * _frequencies(kinds, middle)).tolist())
         low, high = (middle, high) if spent > weekly else (low, middle)
     return low
 
 
-def _frequency(rate: float, price: float) -> float:
-    """Fetches a week of a page that is fetched whenever V(tau) has reached the price; at most one."""
-    grown = price * rate
-    if grown >= 1:
-        return 0.0
-    at = min(bisect_left(_GROWN, grown), len(_GROWN) - 1)
-    share = (grown - _GROWN[at - 1]) / (_GROWN[at] - _GROWN[at - 1])
-    return min(1.0, rate / max(_DOUBTS[at - 1] + share * (_DOUBTS[at] - _DOUBTS[at - 1]), 1e-9))
+def _frequencies(rates: Floats, price: float) -> Floats:
+    """Fetches a week of pages that are fetched whenever V(tau) has reached the price; at most one each."""
+    grown = price * rates
+    below = np.minimum(np.searchsorted(_GROWN, grown) - 1, _GROWN_STEPS.size - 1)
+    doubts = _DOUBTS[below] + (grown - _GROWN[below]) / _GROWN_STEPS[below] * _DOUBT_STEPS[below]
+    often = np.minimum(1.0, rates / np.maximum(doubts, 1e-9))
+    often[grown >= 1] = 0.0
+    return often
 
 
-def _grown(sound: float) -> float:
+def _grown(sound: Floats) -> Floats:
     """1 - exp(-x)(1 + x) for the probability exp(-x) that nothing has changed."""
-    return 1 - sound * (1 - math.log(max(sound, 1e-9)))
+    return 1 - sound * (1 - log(np.maximum(sound, 1e-9)))
 
 
-_DOUBTS = [0.0, *(1e-3 * 1.02**step for step in range(530))]
-_GROWN = [_grown(math.exp(-doubt)) for doubt in _DOUBTS]
+_DOUBTS = np.array([0.0, *(1e-3 * 1.02**step for step in range(530))])
+_GROWN = _grown(exp(-_DOUBTS))
 """A table of that function, for its inverse; doubt up to 36."""
+_DOUBT_STEPS, _GROWN_STEPS = np.diff(_DOUBTS), np.diff(_GROWN)
 
 
-def _value(sound: float, fresh: float, rate: float, price: float) -> float:
+def _value(sound: Floats, fresh: Floats, rates: Floats, price: float) -> Floats:
     """What fetching a page is worth, in weeks of a page that is as stored."""
-    return (SIGNALS * (1 - sound) + (1 - SIGNALS) * _grown(sound)) / rate + IN_TIME * price * fresh
+    return (SIGNALS * (1 - sound) + (1 - SIGNALS) * _grown(sound)) / rates + IN_TIME * price * fresh
 
 
-def _there(server: Server, visit: Visit) -> dict[str, float]:
+def _there(told: Gates, visit: Visit) -> Floats:
     """How likely pages are there that no stored copy links to, or whose directory has lost others."""
-    depth = server.graph.depth
-    found = {
-        path: UNLINKED for path in server.pages if path not in depth and not visit.has_seen(path, server)
-    }
+    found = np.where(told.reached, 1.0, UNLINKED)
     if visit.gone:
         gone = Counter(raw_directory(path) for path in visit.gone)
         alive = Counter(raw_directory(path) for path in visit.outcomes)
-        for path in server.pages:
+        for page, path in enumerate(told.paths):
             name = raw_directory(path)
-            if gone[name] and not visit.has_seen(path, server):
-                found[path] = found.get(path, 1.0) * (1 + alive[name]) / (1 + alive[name] + gone[name])
+            if gone[name]:
+                found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
     return found
 
 
-def _worth(
-    server: Server, visit: Visit, belief: Belief, rates: dict[str, float], price: float
-) -> dict[str, float]:
-    """Of every page that this visit has not fetched."""
-    ledger = _ledger(server)
-    found = {
-        path: _value(belief.sound(path), belief.fresh[path], rates[path], price)
-        for path in server.pages
-        if not visit.has_seen(path, server)
-    }
-    for path, there in _there(server, visit).items():
-        found[path] *= there
-    told = server.derived(gates)
-    behind: defaultdict[str, float] = defaultdict(float)
-    nothing: dict[int, Track] = {}
-    for path, worth in found.items():
-        directory, situation, _ = belief.cells[path]
-        if situation % 3 == OPEN:
-            continue
-        opened = situation - situation % 3 + OPEN
-        odds = ledger.odds(directory, opened, habit(ledger.tracks.get(path, nothing), opened))
-        then = _value(math.exp(-belief.doubt[path]) * (1 - odds), odds, rates[path], price)
-        gain = then - max(worth, price)
-        if gain > 0:
-            for gate in told.get(path, ()):
-                if gate in found:
-                    behind[gate] += gain
-    for gate, gain in behind.items():
-        found[gate] += min(gain, MOST_TOLD) * belief.fresh[gate]
-    return found
+def _worth(visit: Visit, ledger: Ledger, belief: Belief, left: Flags, terms: tuple[Floats, float]) -> Floats:
+    """Of every page, on terms of rates and price; what is not `left` counts for nothing."""
+    told, past = belief.gates, belief.past
+    rates, price = terms
+    worth = _value(belief.sound, belief.fresh, rates, price) * _there(told, visit)
+    odds = ledger.expected(told, belief.top).opened
+    then = _value(past.sound * (1 - odds), odds, rates, price)
+    gains = np.where(left & (belief.kinds != OPEN), then - np.maximum(worth, price), 0.0)
+    behind = told.gathered(np.maximum(gains, 0.0))
+    return worth + np.minimum(behind, MOST_TOLD) * belief.fresh

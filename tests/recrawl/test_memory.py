@@ -5,7 +5,7 @@ from __future__ import annotations
 from recrawl import memory
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.adaptive import Adaptive
-from recrawl.methods.belief import Ledger
+from recrawl.methods.ledger import Ledger
 
 
 def learned() -> Ledger:

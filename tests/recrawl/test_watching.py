@@ -386,10 +386,10 @@ def test_a_site_that_cannot_be_planned_keeps_no_other_waiting(
         visits.begin(site.pk, datetime.now(UTC))
     known_of = visits.known_of
 
-    def fail(site: Site) -> Any:
+    def fail(site: Site, *rows: Any) -> Any:
         if site.pk == broken.pk:
             raise RuntimeError("a plan that breaks")
-        return known_of(site)
+        return known_of(site, *rows)
 
     monkeypatch.setattr(visits, "known_of", fail)
     assert visits.tend(datetime.now(UTC)) is False

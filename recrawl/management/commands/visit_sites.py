@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from recrawl.inline import work_off
 from recrawl.models import Site
 from recrawl.telling import figures, in_words
-from recrawl.visits import begin
+from recrawl.visits import begin_all
 
 
 class Command(BaseCommand):
@@ -34,8 +34,7 @@ class Command(BaseCommand):
             due = set(Site.objects.due(now).values_list("pk", flat=True))
             wanted = [site for site in wanted if site.pk in due]
         work_off([site for site in wanted if site.state == Site.State.MAPPING], options["workers"])
-        for site in wanted:
-            begin(site.pk, now)
+        begin_all([site.pk for site in wanted], now)
         work_off(wanted, options["workers"])
         again = [Site.objects.get(pk=site.pk) for site in wanted]
         if options["json"]:

@@ -1,0 +1,177 @@
+"""What `adaptive` has counted of a server in past visits, and what it leads to expect of each page. Pure.
+
+How often pages change in a situation is counted by the page's habit there, for the site, for each directory,
+for the page, each shrunk to the one before.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from recrawl.methods.arrays import LEAST, MOST, Floats, Numbers, bounded, exp, logit, sums
+from recrawl.methods.gates import Gates
+
+CLOSED, UNSEEN, OPEN = 0, 1, 2
+"""What a page's gates showed; with what the top page showed (as stored, changed, unseen), three times that
+added, it is the page's situation."""
+
+SITUATIONS = 9
+Cell = tuple[int, int]
+"""A situation, and a page's habit in it."""
+
+_FIRST_ODDS = {CLOSED: 0.06, UNSEEN: 0.06, OPEN: 0.35}
+_HABITS = (0.12, 0.45, 0.8)
+_KINDS_OF_HABIT = 5
+_LEAST_CHECKS = 0.5
+_SITE_WEIGHT, _DIRECTORY_WEIGHT, _PAGE_WEIGHT = 4.0, 4.0, 2.0
+
+
+@dataclass(slots=True)
+class Track:
+    """A page's weeks in one situation: doubt since its last fetch, and what fetches have shown."""
+
+    weeks: int = 0
+    doubt: float = 0.0
+    checks: float = 0.0
+    changes: float = 0.0
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a server has shown: [changes, checks] by cell, for all pages and by directory; tracks of pages."""
+
+    site: dict[Cell, list[float]] = field(default_factory=dict)
+    directories: dict[tuple[str, int, int], list[float]] = field(default_factory=dict)
+    tracks: dict[str, dict[int, Track]] = field(default_factory=dict)
+    demands: list[float] = field(default_factory=list)
+    """How many pages are thought to have changed, in each of the last visits."""
+    trust: dict[str, list[float]] = field(default_factory=dict)
+    """By source of signals: changed pages announced and not, unchanged pages announced and not."""
+    derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was computed from the rest, until that changes at the end of a visit."""
+
+    def odds(self, directory: str, situation: int, habit: int) -> float:
+        """The share of checks in a cell that find a change of that week."""
+        changes, checks = self.site.get((situation, habit), (0.0, 0.0))
+        first = _first(situation, habit)
+        share = (first * _SITE_WEIGHT + changes) / (_SITE_WEIGHT + checks)
+        found = self.directories.get((directory, situation, habit))
+        if found:
+            share = (share * _DIRECTORY_WEIGHT + found[0]) / (_DIRECTORY_WEIGHT + found[1])
+        return min(max(share, LEAST), MOST)
+
+    def log_odds_ratio(self, source: str, announced: bool) -> float:
+        """How much more likely pages that changed are announced (or not) by a source than others."""
+        yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
+        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.25) / (false + quiet + 4)
+        return math.log(told / wrong if announced else (1 - told) / (1 - wrong))
+
+    def add(self, directory: str, cell: Cell, changes: float, checks: float) -> None:
+        """Count a check."""
+        for row in (
+            self.site.setdefault(cell, [0.0, 0.0]),
+            self.directories.setdefault((directory, *cell), [0.0, 0.0]),
+        ):
+            row[0] += changes
+            row[1] += checks
+
+    def past(self, gates: Gates) -> Past:
+        """The tracks of these pages as arrays."""
+        found: Past | None = self.derived.get("past")
+        if found is None or found.gates is not gates:
+            found = self.derived["past"] = _past(self, gates)
+        return found
+
+    def expected(self, gates: Gates, top: int) -> Expected:
+        """What is to be expected of these pages after what the top page showed: 0 to 2, as situations do."""
+        key = f"expected {top}"
+        found: Expected | None = self.derived.get(key)
+        if found is None or found.gates is not gates:
+            found = self.derived[key] = _expected(self, gates, top)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """Tracks by situation (rows) and number of the page (columns), and of each page the sums of its rows."""
+
+    gates: Gates
+    checks: Floats
+    changes: Floats
+    all_checks: Floats
+    all_changes: Floats
+    doubt: Floats
+    """Minus the logarithm of the probability that nothing had changed up to the last visit."""
+    sound: Floats
+    """That probability."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """Of each page (columns) by what its gates show (rows): its habit, the odds of a change, their logit."""
+
+    gates: Gates
+    habits: Numbers
+    odds: Floats
+    logits: Floats
+    opened: Floats
+    """Odds behind open gates, without the page's own checks."""
+
+
+def _first(situation: int, habit: int) -> float:
+    """The share that is assumed before anything is known."""
+    share = _FIRST_ODDS[situation % 3]
+    return (share, share * 0.35, max(share, 0.2), max(share, 0.5), max(share, 0.85))[habit]
+
+
+def _past(ledger: Ledger, gates: Gates) -> Past:
+    pages = len(gates.paths)
+    nothing: dict[int, Track] = {}
+    rows = [
+        (situation, number, one.checks, one.changes, one.doubt)
+        for number, path in enumerate(gates.paths)
+        for situation, one in ledger.tracks.get(path, nothing).items()
+    ]
+    columns = np.array(rows, np.float64).reshape(-1, 5).T
+    situations, numbers = columns[:2].astype(np.int64)
+    checks, changes = np.zeros((2, SITUATIONS, pages))
+    checks[situations, numbers], changes[situations, numbers] = columns[2:4]
+    all_checks, all_changes, doubt = (sums(numbers, column, pages) for column in columns[2:])
+    return Past(gates, checks, changes, all_checks, all_changes, doubt, exp(-doubt))
+
+
+def _expected(ledger: Ledger, gates: Gates, top: int) -> Expected:
+    past = ledger.past(gates)
+    own = slice(3 * top, 3 * top + 3)
+    habits = _habits(past, own)
+    plain = np.empty(habits.shape)
+    for kind in (CLOSED, UNSEEN, OPEN):
+        cells = (gates.directory * _KINDS_OF_HABIT + habits[kind]).tolist()
+        known = {}
+        for cell in set(cells):
+            directory, habit = divmod(cell, _KINDS_OF_HABIT)
+            known[cell] = ledger.odds(gates.directories[directory], 3 * top + kind, habit)
+        plain[kind] = [known[cell] for cell in cells]
+    checks, changes = past.checks[own], past.changes[own]
+    shrunk = bounded((plain * _PAGE_WEIGHT + changes) / (_PAGE_WEIGHT + checks))
+    odds = np.where(checks > 0, shrunk, plain)
+    return Expected(gates, habits, odds, logit(odds), plain[OPEN])
+
+
+def _habits(past: Past, own: slice) -> Numbers:
+    """0 where nothing is known, else 1 to 4 by the share of checks that found a change.
+
+    Of the checks in the situation itself; where there are none, of those with the same top page, then of all.
+    """
+    checks, changes = past.checks[own], past.changes[own]
+    alike_checks, alike_changes = checks[0] + checks[1] + checks[2], changes[0] + changes[1] + changes[2]
+    here, alike = checks >= _LEAST_CHECKS, alike_checks >= _LEAST_CHECKS
+    checked = np.where(here, checks, np.where(alike, alike_checks, past.all_checks))
+    changed = np.where(here, changes, np.where(alike, alike_changes, past.all_changes))
+    known = checked >= _LEAST_CHECKS
+    shares = changed / np.where(known, checked, 1.0)
+    return np.where(known, 1 + np.searchsorted(_HABITS, shares, side="right"), 0)
