@@ -225,6 +225,37 @@ class PersonalFeed(models.Model):
         return self.name
 
 
+class FeedVersion(models.Model):
+    """How often articles of a feed came, changed or went (`articles.changes`)."""
+
+    feed = models.OneToOneField(
+        "feeds.Feed", on_delete=models.CASCADE, primary_key=True, related_name="version"
+    )
+    version = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"version {self.version} of feed {self.feed_id}"
+
+
+class PersonalPage(models.Model):
+    """A document as it was built last: a reader that has it is answered without building it again."""
+
+    personal_feed = models.ForeignKey(PersonalFeed, on_delete=models.CASCADE, related_name="pages")
+    kind = models.CharField(max_length=8)
+    number = models.PositiveIntegerField()
+    stamp = models.BinaryField()
+    digest = models.CharField(max_length=32, help_text="Of the document's bytes; the strong validator.")
+    changed = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["personal_feed", "kind", "number"], name="personal_page_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"page {self.number} of {self.personal_feed} as {self.kind}"
+
+
 def new_token() -> str:
     """256 random bits, safe in a URL."""
     return secrets.token_urlsafe(32)

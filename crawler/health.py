@@ -15,10 +15,10 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
+from crawler.authentication import CountedTokenAuthentication
 from crawler.controller.pulses import QUEUES
 from crawler.models import Pulse, Tick
 from crawler.statistics import Statistics, statistics
@@ -94,8 +94,8 @@ def _may_read_metrics(request: HttpRequest) -> bool:
     if token and scheme.lower() == "bearer":
         return hmac.compare_digest(given.strip().encode(), token.encode())
     try:
-        return TokenAuthentication().authenticate(Request(request)) is not None
-    except AuthenticationFailed:
+        return CountedTokenAuthentication().authenticate(Request(request)) is not None
+    except (AuthenticationFailed, Throttled):
         return False
 
 

@@ -99,6 +99,22 @@ class Pulse(models.Model):
         return self.queue
 
 
+class Attempts(models.Model):
+    """How often one address showed an unknown secret in one window of time (`crawler.attempts`)."""
+
+    key = models.CharField(max_length=64, help_text="Keyed hash of the kind of secret and the address.")
+    window = models.DateTimeField(help_text="When the window began.")
+    failures = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        verbose_name_plural = "attempts"
+        constraints = [models.UniqueConstraint(fields=["key", "window"], name="attempts_once")]
+        indexes = [models.Index(fields=["window"], name="attempts_window")]
+
+    def __str__(self) -> str:
+        return f"{self.failures} since {self.window:%Y-%m-%d %H:%M}"
+
+
 class Deployment(models.Model):
     """This installation's identity, made once: part of every id that it publishes. One row."""
 

@@ -40,6 +40,22 @@ class SignIn(LoginView):
         return super().dispatch(request, *args, **kwargs)
 
 
+def locked_out(
+    request: HttpRequest, refused: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """What a sign-in answers after too many failures (429); in plain text where the view spoke plain text."""
+    wait: timedelta = settings.AXES_COOLOFF_TIME
+    minutes = int(wait.total_seconds() // 60)
+    if refused is not None and refused.headers["Content-Type"].startswith("text/plain"):
+        words = f"Error=TooManyFailures\nInfo=Too many failed sign-ins; try again in {minutes} minutes.\n"
+        answer = HttpResponse(words, "text/plain; charset=utf-8", status=429)
+    else:
+        answer = render(request, "registration/locked.html", {"minutes": minutes}, status=429)
+    answer.headers["Retry-After"] = str(int(wait.total_seconds()))
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     """Is it healthy, is it fresh, what fails, is the budget well spent; then what comes next."""

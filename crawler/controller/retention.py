@@ -5,25 +5,29 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 
+from articles.changes import touch
 from articles.models import Article, Page
-from crawler.models import Tick
+from crawler.models import Attempts, Tick
 from crawler.pipeline.models import PhaseFigure
 from feeds.models import Retrieval
 from recrawl.models import Change, Check
 
 AT_ONCE = 5000  # rows a tick, so that no tick is long
 KEPT_TICKS_DAYS = 30
+KEPT_ATTEMPTS_DAYS = 1
 
 
 def tidy(now: datetime) -> dict[str, int]:
     """Delete what is older than its retention, and bodies of old pages; rows changed by table."""
     return {
+        "attempts": _delete(Attempts.objects.filter(window__lt=now - timedelta(days=KEPT_ATTEMPTS_DAYS))),
         "phases": _delete(PhaseFigure.objects.filter(minute__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
         "ticks": _delete(Tick.objects.filter(started__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
         "retrievals": _expire(Retrieval.objects, "at", settings.RETENTION_RETRIEVALS_DAYS, now),
-        "articles": _expire(Article.objects, "fetched", settings.RETENTION_ARTICLES_DAYS, now),
+        "articles": _expire_articles(now),
         "checks": _expire(Check.objects, "at", settings.RETENTION_CHECKS_DAYS, now),
         "changes": _expire(Change.objects, "at", settings.RETENTION_CHANGES_DAYS, now),
         "bodies": _empty_bodies(now),
@@ -33,6 +37,18 @@ def tidy(now: datetime) -> dict[str, int]:
 def _expire(rows, column: str, days: int, now: datetime) -> int:  # type: ignore[no-untyped-def]
     """Rows whose `column` is older than `days` (0: kept for ever)."""
     return _delete(rows.filter(**{f"{column}__lt": now - timedelta(days=days)})) if days else 0
+
+
+@transaction.atomic
+def _expire_articles(now: datetime) -> int:
+    """Old articles; readers of their feeds see that something went."""
+    if not settings.RETENTION_ARTICLES_DAYS:
+        return 0
+    old = Article.objects.filter(fetched__lt=now - timedelta(days=settings.RETENTION_ARTICLES_DAYS))
+    feeds = list(old.order_by("pk").values_list("feed_id", flat=True)[:AT_ONCE])
+    done = _delete(old)
+    touch(feeds)
+    return done
 
 
 def _delete(rows) -> int:  # type: ignore[no-untyped-def]

@@ -1,0 +1,85 @@
+"""The subscriber's page of readers: where to sign in, app passwords, and which readers are signed in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from articles.following import subscriber_of
+from articles.greader.access import MOST_APP_PASSWORDS, create_app_password, is_good
+from articles.greader.models import AppPassword, ReaderLogin
+from articles.models import Subscriber
+
+
+class AppPasswordForm(forms.Form):
+    """The name of a new app password."""
+
+    name = forms.CharField(
+        max_length=100, label="Name", help_text='What it is for, such as "Reader on the phone".'
+    )
+
+    def __init__(self, *args: Any, subscriber: Subscriber) -> None:
+        super().__init__(*args)
+        self._subscriber = subscriber
+
+    def clean(self) -> None:
+        if self._subscriber.app_passwords.count() >= MOST_APP_PASSWORDS:
+            raise forms.ValidationError(f"{MOST_APP_PASSWORDS} are enough: revoke one first.")
+
+
+@login_required
+@never_cache
+@sensitive_variables("made")
+@require_http_methods(["GET", "HEAD", "POST"])
+def readers(request: HttpRequest) -> HttpResponse:
+    """Addresses, app passwords and logins; a new password is in the answer to its form, never again."""
+    subscriber = subscriber_of(request.user)
+    form = AppPasswordForm(request.POST or None, subscriber=subscriber)
+    made = ""
+    if request.method == "POST" and form.is_valid():
+        made = create_app_password(subscriber, form.cleaned_data["name"])
+        form = AppPasswordForm(subscriber=subscriber)
+    logins = subscriber.reader_logins.filter(revoked__isnull=True).select_related(
+        "app_password", "subscriber__user"
+    )
+    context = {
+        "form": form,
+        "made": made,
+        "server": request.build_absolute_uri(reverse("greader-base")).removesuffix("/"),
+        "short_server": request.build_absolute_uri("/").removesuffix("/"),
+        "app_passwords": subscriber.app_passwords.all(),
+        "logins": [login for login in logins if is_good(login)],
+    }
+    return render(request, "me/readers.html", context)
+
+
+@login_required
+@require_POST
+def revoke_app_password(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let an app password, and every reader that signed in with it, open nothing any more."""
+    row = get_object_or_404(AppPassword, pk=pk, subscriber=subscriber_of(request.user))
+    row.delete()
+    messages.success(
+        request, f"The app password {row.name} was revoked, and readers that used it signed out."
+    )
+    return redirect("me-readers")
+
+
+@login_required
+@require_POST
+def revoke_login(request: HttpRequest, pk: int) -> HttpResponse:
+    """Sign a reader out."""
+    row = get_object_or_404(ReaderLogin, pk=pk, subscriber=subscriber_of(request.user))
+    ReaderLogin.objects.filter(pk=row.pk, revoked__isnull=True).update(revoked=datetime.now(UTC))
+    messages.success(request, f"{row.app or 'The reader'} was signed out.")
+    return redirect("me-readers")

@@ -1,0 +1,44 @@
+"""The API under both addresses that readers know, FreshRSS's and Google's own, and the page of readers."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from articles.greader import edits, me_views, sign_in, views
+
+_API: list[URLPattern | URLResolver] = [
+    path("token", views.token),
+    path("user-info", views.user_info),
+    path("subscription/list", views.subscriptions),
+    path("subscription/export", views.export),
+    path("subscription/edit", edits.edit_subscription),
+    path("subscription/quickadd", edits.quick_add),
+    path("tag/list", views.tags),
+    path("rename-tag", edits.rename_tag),
+    path("disable-tag", edits.disable_tag),
+    path("edit-tag", edits.edit_tag),
+    path("mark-all-as-read", edits.mark_all_as_read),
+    path("unread-count", views.unread_count),
+    path("stream/contents", views.contents),
+    path("stream/contents/", views.contents),
+    path("stream/contents/<path:stream>", views.contents),
+    path("stream/items/ids", views.item_ids),
+    path("stream/items/contents", views.item_contents),
+    path("preference/list", views.preferences),
+    path("preference/stream/list", views.stream_preferences),
+]
+_SERVER: list[URLPattern | URLResolver] = [
+    path("accounts/ClientLogin", sign_in.client_login),
+    path("reader/api/0/", include(_API)),
+    path("reader/atom/<path:stream>", views.contents_as_atom),
+]
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/greader.php", views.user_info, name="greader-base"),
+    path("api/greader.php/", include(_SERVER)),
+    path("", include(_SERVER)),
+    path("me/readers/", me_views.readers, name="me-readers"),
+    path(
+        "me/readers/passwords/<int:pk>/revoke/", me_views.revoke_app_password, name="me-revoke-app-password"
+    ),
+    path("me/readers/logins/<int:pk>/revoke/", me_views.revoke_login, name="me-revoke-reader"),
+]

@@ -1,0 +1,218 @@
+"""What every endpoint of the API shares: who asks, the parameters with their limits, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
+
+from articles.greader import names
+from articles.greader.access import is_edit_token, is_good, login_with, note_use
+from articles.greader.models import ReaderLogin
+from articles.greader.names import BadInput
+from articles.models import Subscriber
+from crawler.attempts import count_attempt, seconds_to_wait, too_many
+
+MOST_FIELDS = 11_000
+LONGEST = 4000
+"""Characters of one parameter."""
+
+MOST_STREAMS = 100
+_NO_EDIT_TOKENS = ("", "x")  # FeedMe sends none and Reeder an x; the login alone proves who writes
+_SCHEME, _FIELD = "googlelogin", "auth="
+
+View = Callable[..., HttpResponse]
+
+
+class Parameters:
+    """Names and values of a request, the body's before the query's. Reading what is not as it should be
+    raises BadInput."""
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            if len(value) > LONGEST or "\0" in value:
+                raise BadInput(f"the parameter {name[:40]!r} is too long, or has a zero byte in it")
+            self._values.setdefault(name, []).append(value)
+
+    def one(self, name: str, default: str = "") -> str:
+        """The first value."""
+        return self._values.get(name, [default])[0]
+
+    def needed(self, name: str) -> str:
+        """The first value, which must be there."""
+        if value := self.one(name):
+            return value
+        raise BadInput(f"the parameter {name!r} is missing")
+
+    def all(self, name: str, most: int) -> list[str]:
+        """Every value that is not empty, `most` of them at most."""
+        values = [value for value in self._values.get(name, ()) if value]
+        if len(values) > most:
+            raise BadInput(f"{len(values)} values of {name!r} are too many; up to {most}")
+        return values
+
+    def titles(self, name: str, most: int) -> list[str]:
+        """Every value, empty ones too, for values that belong to another parameter's by their place."""
+        return self._values.get(name, [])[:most]
+
+    def whole(self, name: str, default: int, least: int = 0) -> int:
+        """A whole number, `least` or more."""
+        text = self.one(name)
+        if not text:
+            return default
+        if not (text.isascii() and text.isdecimal() and len(text) <= 18 and int(text) >= least):
+            raise BadInput(f"the parameter {name!r} must be a whole number of at least {least}")
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that was understood so far: whose it is, with which login, what it says, and when."""
+
+    request: HttpRequest
+    login: ReaderLogin
+    parameters: Parameters
+    now: datetime
+
+    @property
+    def subscriber(self) -> Subscriber:
+        return self.login.subscriber
+
+    @property
+    def own_names(self) -> tuple[str, str]:
+        """What may stand for this user in the id of a stream."""
+        user = self.subscriber.user
+        return (str(user.pk), user.get_username())
+
+    def stream(self, text: str) -> names.Stream:
+        """The stream of an id. Raises BadInput."""
+        return names.stream(text, self.own_names)
+
+    def streams(self, name: str) -> list[names.Stream]:
+        """The streams that a parameter names. Raises BadInput."""
+        return [self.stream(text) for text in self.parameters.all(name, MOST_STREAMS)]
+
+
+def reads(view: View) -> View:
+    """An endpoint that changes nothing: GET or POST, as readers like it."""
+    return _endpoint(view, ("GET", "HEAD", "POST"), writes=False)
+
+
+def writes(view: View) -> View:
+    """An endpoint that changes something: POST."""
+    return _endpoint(view, ("POST",), writes=True)
+
+
+def plain(text: str, status: int = 200) -> HttpResponse:
+    """An answer for people or in the original's own words."""
+    return HttpResponse(text, "text/plain; charset=utf-8", status=status)
+
+
+def in_json(values: dict[str, Any]) -> HttpResponse:
+    """An answer for the reader."""
+    return JsonResponse(values, json_dumps_params={"ensure_ascii": False})
+
+
+def ok() -> HttpResponse:
+    """What the original said after every write; readers compare it letter by letter."""
+    return plain("OK")
+
+
+def read_pairs(request: HttpRequest) -> list[tuple[str, str]]:
+    """The fields of the body. Raises BadInput.
+
+    Read here and not by Django, whose limit of a thousand fields is short of what readers mark at once.
+    """
+    try:
+        if request.content_type == "multipart/form-data":
+            return [(name, str(value)) for name, values in request.POST.lists() for value in values]
+        return _pairs(request.body.decode(errors="replace"))
+    except SuspiciousOperation as error:
+        raise BadInput("the request is too large") from error
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError as error:
+        raise BadInput(f"more than {MOST_FIELDS} parameters") from error
+
+
+def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
+    """Open to those whose token it is. No cookie counts here, so there is nothing for CSRF to forge."""
+
+    @csrf_exempt
+    @login_not_required
+    @gzip_page
+    @wraps(view)
+    def endpoint(request: HttpRequest, **place: str) -> HttpResponse:
+        now = datetime.now(UTC)
+        login = _login(request, now)
+        if isinstance(login, HttpResponse):
+            answer = login
+        elif request.method not in methods:
+            answer = plain(f"Use {' or '.join(methods)} here.\n", 405)
+            answer.headers["Allow"] = ", ".join(methods)
+        else:
+            answer = _answer(view, request, login, now, place, writes=writes)
+        answer.headers["Cache-Control"] = "private, no-store"
+        return answer
+
+    return endpoint
+
+
+def _answer(
+    view: View,
+    request: HttpRequest,
+    login: ReaderLogin,
+    now: datetime,
+    place: dict[str, str],
+    *,
+    writes: bool,
+) -> HttpResponse:
+    try:
+        query = _pairs(request.META.get("QUERY_STRING", ""))
+        body = read_pairs(request) if request.method == "POST" else []
+        parameters = Parameters(body + query)
+        token = parameters.one("T").strip()
+        if writes and token not in _NO_EDIT_TOKENS and not is_edit_token(token, login):
+            answer = plain("The token T is not, or no longer, good: ask for a new one.\n", 401)
+            answer.headers["X-Reader-Google-Bad-Token"] = "true"
+            return answer
+        note_use(login, now)
+        return view(Asked(request, login, parameters, now), **place)
+    except BadInput as error:
+        return plain(f"Not understood: {error}.\n", 400)
+
+
+def _login(request: HttpRequest, now: datetime) -> ReaderLogin | HttpResponse:
+    """The login of the header `Authorization: GoogleLogin auth=...`, or the refusal."""
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    given = given.strip()
+    if scheme.lower() != _SCHEME or not given.startswith(_FIELD):
+        return _unauthorized()
+    if too_many("reader-token", request, now):
+        answer = plain("Too many unknown tokens were shown from where you are.\n", 429)
+        answer.headers["Retry-After"] = str(seconds_to_wait(now))
+        return answer
+    login = login_with(given.removeprefix(_FIELD).strip().strip('"'))
+    if login is None:
+        count_attempt("reader-token", request, now)
+    return login if login and is_good(login) else _unauthorized()
+
+
+def _unauthorized() -> HttpResponse:
+    answer = plain("Unauthorized: sign in at accounts/ClientLogin.\n", 401)
+    answer.headers["Google-Bad-Token"] = "true"
+    answer.headers["WWW-Authenticate"] = 'GoogleLogin realm="freshet"'
+    return answer
