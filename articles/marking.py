@@ -6,35 +6,53 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
+from articles.interest.log import note, take_back
+from articles.interest.models import Event
 from articles.models import Article, Mark, Subscriber
 
 AT_ONCE = 5000
 
 
+def marked_read(subscriber: Subscriber) -> Exists:
+    """The condition, in a query of articles, that the subscriber has read one; ~ for those unread."""
+    return Exists(Mark.objects.filter(subscriber=subscriber, article=OuterRef("pk"), read__isnull=False))
+
+
+def marked_starred(subscriber: Subscriber) -> Exists:
+    """The condition, in a query of articles, that the subscriber has starred one."""
+    return Exists(Mark.objects.filter(subscriber=subscriber, article=OuterRef("pk"), starred__isnull=False))
+
+
 def mark_read(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, read: bool = True) -> None:
     """Mark these articles (primary keys) as read, or as not read."""
-    _mark(subscriber, articles, read=now if read else None)
+    _mark(subscriber, articles, read=now) if read else _clear(subscriber, articles, "read")
 
 
 def star(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, starred: bool = True) -> None:
-    """Star these articles (primary keys), or take the star away."""
-    _mark(subscriber, articles, starred=now if starred else None)
+    """Star these articles (primary keys), or take the star away; the subscriber's interests learn of it."""
+    with transaction.atomic():
+        if starred:
+            _mark(subscriber, articles, starred=now)
+            note(subscriber, articles, Event.Kind.SAVED, now)
+        else:
+            _clear(subscriber, articles, "starred")
+            take_back(subscriber, articles, Event.Kind.SAVED, now)
 
 
 def mark_all_read(subscriber: Subscriber, articles: QuerySet[Article], now: datetime) -> int:
     """Mark what a query holds as read, some thousands in a transaction; how many were not."""
-    unread = articles.exclude(marks__in=Mark.objects.filter(subscriber=subscriber, read__isnull=False))
-    done = 0
-    while keys := list(unread.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]):
+    unread = articles.filter(~marked_read(subscriber)).order_by("pk").values_list("pk", flat=True)
+    done, last = 0, 0
+    while keys := list(unread.filter(pk__gt=last)[:AT_ONCE]):
         mark_read(subscriber, keys, now)
-        done += len(keys)
+        done, last = done + len(keys), keys[-1]
     return done
 
 
 @transaction.atomic
-def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime | None) -> None:
+def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime) -> None:
     # In one order everywhere, so that the row locks of two requests cannot cross.
     keys = sorted(set(articles))
     known = Article.objects.filter(pk__in=keys).order_by("pk").values_list("pk", flat=True)
@@ -43,3 +61,13 @@ def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime | 
         rows, update_conflicts=True, unique_fields=["subscriber", "article"], update_fields=list(fields),
         batch_size=1000,
     )  # fmt: skip
+
+
+@transaction.atomic
+def _clear(subscriber: Subscriber, articles: Sequence[int], name: str) -> None:
+    # What was never marked needs no row to say so. The locks are taken in the order of `_mark`.
+    marks = Mark.objects.filter(
+        subscriber=subscriber, article__in=set(articles), **{f"{name}__isnull": False}
+    )
+    keys = list(marks.order_by("article_id").select_for_update().values_list("pk", flat=True))
+    Mark.objects.filter(pk__in=keys).update(**{name: None})

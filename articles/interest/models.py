@@ -6,6 +6,18 @@ from django.db import models
 from django.db.models import Q
 
 
+class EventQuerySet(models.QuerySet["Event"]):
+    """Reads of events."""
+
+    def valid(self) -> EventQuerySet:
+        """Those that were not undone."""
+        return self.filter(undone__isnull=True)
+
+    def done(self) -> EventQuerySet:
+        """What subscribers did, without what they were merely shown."""
+        return self.exclude(kind="shown")
+
+
 class Event(models.Model):
     """One thing a subscriber did with an article, or was shown. Weights follow from this log."""
 
@@ -23,10 +35,13 @@ class Event(models.Model):
     at = models.DateTimeField()
     undone = models.DateTimeField(null=True, blank=True)
 
+    objects = EventQuerySet.as_manager()
+
     class Meta:
         indexes = [
             models.Index(fields=["subscriber", "id"], name="event_subscriber"),
-            models.Index(fields=["subscriber", "article"], name="event_feedback", condition=~Q(kind="shown")),
+            models.Index(fields=["subscriber", "article"], name="event_article"),
+            models.Index(fields=["subscriber", "id"], name="event_done", condition=~Q(kind="shown")),
         ]
 
     def __str__(self) -> str:
@@ -42,6 +57,9 @@ class Interest(models.Model):
     version = models.PositiveSmallIntegerField(default=0)
     weights = models.BinaryField(default=b"")
     learned = models.PositiveIntegerField(default=0, help_text="Events that were learned from.")
+    forgotten = models.JSONField(
+        default=dict, blank=True, help_text="Features that the subscriber had forgotten, and until when."
+    )
     changed = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -1,0 +1,31 @@
+"""Events and interests in the admin, to be read; their subscribers change them on their own pages."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from articles.interest.models import Event, Interest
+from crawler.admin import RecordAdmin
+
+
+@admin.register(Event)
+class EventAdmin(RecordAdmin):
+    """What subscribers did and were shown."""
+
+    list_display = ("subscriber", "kind", "article_id", "at", "undone")
+    list_filter = ("kind", ("undone", admin.EmptyFieldListFilter))
+    list_select_related = ("subscriber__user",)
+    search_fields = ("subscriber__user__username",)
+    # An article's own name would load its text.
+    fields = ("subscriber", "article_id", "kind", "at", "undone")
+    readonly_fields = ("article_id",)
+
+
+@admin.register(Interest)
+class InterestAdmin(RecordAdmin):
+    """How much was learned of whom; what, is the subscriber's own business."""
+
+    list_display = ("subscriber", "version", "learned", "changed")
+    list_select_related = ("subscriber__user",)
+    search_fields = ("subscriber__user__username",)
+    fields = ("subscriber", "version", "learned", "changed")

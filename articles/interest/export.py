@@ -1,0 +1,66 @@
+"""Everything that was noted and learned of one subscriber, for themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from articles.interest.facts import Facts
+from articles.interest.learned import weight_rows
+from articles.interest.model import DAY, HALF_LIFE, STRENGTHS, VERSION
+from articles.interest.models import Event, Interest
+from articles.interest.stored import facts_of
+from articles.models import Subscriber
+
+MOST_EXPORTED = 20_000
+WORDS = {"shown": "impression", "opened": "click", "hidden": "hide", "saved": "save"}
+"""Kinds as `manage.py evaluate_interest` calls them, where it has another word."""
+
+
+def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
+    """Weights (aged to now) and the newest MOST_EXPORTED events with what is known of their articles.
+
+    Each event has the fields of docs/interest.md, so that `events`, one a line, can be replayed elsewhere.
+    """
+    row = Interest.objects.filter(pk=subscriber.pk).first()
+    events = Event.objects.filter(subscriber=subscriber).order_by("-id")
+    newest = list(events[: MOST_EXPORTED + 1])
+    kept = newest[:MOST_EXPORTED][::-1]
+    facts = facts_of({event.article_id for event in kept})
+    return {
+        "subscriber": str(subscriber),
+        "exported": now.isoformat(),
+        "model": {
+            "version": VERSION,
+            "half_life_days": HALF_LIFE / DAY,
+            "strengths": {kind: {"target": y, "strength": s} for kind, (y, s) in STRENGTHS.items()},
+        },
+        "learned_events": row.learned if row else 0,
+        "weights": [
+            {"feature": each.feature, "weight": each.weight, "deviation": each.deviation}
+            for each in weight_rows(subscriber, now)
+        ],
+        "forgotten": {name: _iso(until) for name, until in (row.forgotten if row else {}).items()},
+        "events": [_event(event, facts) for event in kept],
+        "older_events_left_out": len(newest) > MOST_EXPORTED,
+    }
+
+
+def _event(event: Event, facts: dict[int, Facts]) -> dict[str, Any]:
+    about = facts[event.article_id]
+    plain = {
+        "at": event.at.isoformat(),
+        "subscriber": event.subscriber_id,
+        "event": WORDS.get(event.kind, event.kind),
+        "article": event.article_id,
+        "feed": about.feed,
+        "category": about.categories,
+        "author": about.author,
+        "keywords": about.keywords,
+        "published": _iso(about.published or 0.0),
+    }
+    return plain | ({"undone": event.undone.isoformat()} if event.undone else {})
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

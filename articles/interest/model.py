@@ -1,0 +1,271 @@
+"""What one subscriber cares for: Bayesian logistic regression, learned one event at a time.
+
+After Chapelle and Li (2011), "An Empirical Evaluation of Thompson Sampling", algorithm 3: every feature has
+a weight w ~ N(mean, 1 / precision), all independent. An event with features x, target y and strength s moves
+the means to the minimum of
+
+    sum_i precision_i (w_i - mean_i)^2 / 2  +  s log loss(y, sigmoid(w x))
+
+and adds s x_i^2 p (1 - p) to the precisions, p = sigmoid(w x) at the minimum. Weights age: with every
+`HALF_LIFE` that passes, half of what was learned is forgotten, of mean and precision alike.
+
+Features are named "keyword:x", "category:x", "feed:x" and "author:x". One person goes by feeds, another by
+topics wherever they appear, so each kind has a trust, which multiplies its weights: it is learned in the same
+way, before the weights are, from what they made of the event (and so from articles they did not know yet).
+
+Two weights more are no feature's: the bias (how often this subscriber opens anything), which changes no
+order, and that of an article's age, whose prior prefers new articles. Times are epoch seconds, ages seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+VERSION = 1
+"""Of the features and of everything below: weights of another version are computed anew from the log."""
+
+DAY = 86_400.0
+HALF_LIFE = 90 * DAY
+MOST_FEATURES = 3000
+BIAS, AGE = "bias", "age"
+KINDS = ("keyword", "category", "feed", "author")
+TRUSTS = {kind: f"trust:{kind}" for kind in KINDS}
+
+STRENGTHS: Mapping[str, tuple[float, float]] = {
+    "shown": (0.0, 0.2),
+    "opened": (1.0, 1.0),
+    "more": (1.0, 3.0),
+    "less": (0.0, 3.0),
+    "hidden": (0.0, 2.0),
+    "saved": (1.0, 2.0),
+}
+"""Target and strength by kind of event. Being shown is weak evidence against: whoever opens the article says
+more with that than several lists, passed over, have said before."""
+
+
+class Belief(NamedTuple):
+    """One weight as it was at a time: N(mean, 1 / precision)."""
+
+    mean: float
+    precision: float
+    at: float
+
+
+PRIOR = Belief(0.0, 5.0, 0.0)
+APART: Mapping[str, Belief] = {
+    BIAS: Belief(-1.0, 1.0, 0.0),
+    AGE: Belief(-0.3, 20.0, 0.0),
+    **dict.fromkeys(TRUSTS.values(), Belief(1.0, 1.0, 0.0)),
+}
+"""What is believed of weights before any event, and what they age towards: `PRIOR` but for these."""
+
+
+@dataclass(slots=True)
+class Weights:
+    """All that was learned of one subscriber; empty before the first event and after a reset."""
+
+    beliefs: dict[str, Belief] = field(default_factory=dict)
+    learned: int = 0
+
+    def belief(self, name: str, at: float) -> Belief:
+        """A weight aged to `at`; its prior where nothing was learned. Ageing never runs backwards."""
+        known = self.beliefs.get(name)
+        if known is None:
+            return APART.get(name, PRIOR)
+        mean, precision, then = known
+        if at <= then:
+            return known
+        prior = APART.get(name, PRIOR)
+        kept = 0.5 ** ((at - then) / HALF_LIFE)
+        mean = prior.mean + (mean - prior.mean) * kept
+        return Belief(mean, prior.precision + (precision - prior.precision) * kept, at)
+
+    def aged(self, at: float) -> Aged:
+        """The weights as they are at a time, to score with."""
+        return Aged(self, at)
+
+    def learn(self, features: Mapping[str, float], kind: str, at: float, *, age: float | None = None) -> None:
+        """Take in one event. Raises KeyError for a kind of event or feature that there is not."""
+        target, strength = STRENGTHS[kind]
+        apart = {BIAS: 1.0} if age is None else {BIAS: 1.0, AGE: age_value(age)}
+        known = {name: self.belief(name, at) for name in (*features, *apart)}
+        made: dict[str, float] = {}
+        for name, value in features.items():
+            if name in self.beliefs:
+                trust = TRUSTS[kind_of(name)]
+                made[trust] = made.get(trust, 0.0) + value * known[name].mean
+        # Both steps start from what was known before the event.
+        trusts = {name: self.belief(name, at) for name in made}
+        offset = sum(value * known[name].mean for name, value in apart.items())
+        self._step(made, trusts, target=target, strength=strength, at=at, offset=offset)
+        self._step({**features, **apart}, known, target=target, strength=strength, at=at)
+        self.learned += 1
+        if len(self.beliefs) > MOST_FEATURES:
+            self._drop_least(at)
+
+    def _step(
+        self,
+        values: Mapping[str, float],
+        known: Mapping[str, Belief],
+        *,
+        target: float,
+        strength: float,
+        at: float,
+        offset: float = 0.0,
+    ) -> None:
+        """Move the weights of these values, of which this was known, to the minimum."""
+        before, spread = offset, 0.0
+        for name, value in values.items():
+            mean, precision, _ = known[name]
+            before += value * mean
+            spread += value * value / precision
+        chance = sigmoid(_minimum(before, spread * strength, target))
+        step, certainty = strength * (target - chance), strength * chance * (1 - chance)
+        for name, value in values.items():
+            mean, precision, then = known[name]
+            moved = mean + step * value / precision
+            self.beliefs[name] = Belief(moved, precision + certainty * value * value, max(at, then))
+
+    def _drop_least(self, at: float) -> None:
+        """Forget the fifth of the features that say least."""
+        names = [name for name in self.beliefs if name not in APART]
+        names.sort(key=lambda name: (abs(self.belief(name, at).mean), name))
+        for name in names[: MOST_FEATURES // 5]:
+            del self.beliefs[name]
+
+
+class Aged:
+    """Weights at one time: what articles score. Each weight is aged once, however many articles have it."""
+
+    def __init__(self, weights: Weights, at: float) -> None:
+        self._weights = weights
+        self._at = at
+        self._known: dict[str, Belief] = {}
+        self._trusts: dict[str, float] = {}
+        self._steepness = min(weights.belief(AGE, at).mean, 0.0)
+
+    def trust(self, kind: str) -> float:
+        """What the weights of a kind of feature count for: 1 before anything was learned, never below 0."""
+        if kind not in self._trusts:
+            self._trusts[kind] = max(self._weights.belief(TRUSTS[kind], self._at).mean, 0.0)
+        return self._trusts[kind]
+
+    def weight(self, name: str) -> Belief:
+        """A feature's weight times the trust in its kind: what it counts for."""
+        known = self._known.get(name)
+        if known is None:
+            mean, precision, _ = self._weights.belief(name, self._at)
+            trust = self.trust(kind_of(name))
+            known = Belief(mean * trust, precision / trust**2 if trust else math.inf, self._at)
+            self._known[name] = known
+        return known
+
+    def contributions(self, features: Mapping[str, float]) -> list[tuple[str, float]]:
+        """What each feature adds to the score, the strongest first; features without weight are left out."""
+        beliefs = self._weights.beliefs
+        parts = [
+            (name, value * self.weight(name).mean) for name, value in features.items() if name in beliefs
+        ]
+        return sorted(parts, key=lambda part: (-abs(part[1]), part[0]))
+
+    def score(self, features: Mapping[str, float]) -> float:
+        """The sum of the contributions: log odds of an opening beyond those of any article."""
+        beliefs, known = self._weights.beliefs, self._known
+        return sum(
+            value * (known.get(name) or self.weight(name)).mean
+            for name, value in features.items()
+            if name in beliefs
+        )
+
+    def variance(self, features: Mapping[str, float]) -> float:
+        """How unsure the score is: the variance of w x."""
+        known = self._known
+        return sum(
+            value * value / (known.get(name) or self.weight(name)).precision
+            for name, value in features.items()
+        )
+
+    def recency(self, age: float) -> float:
+        """What an age (seconds) adds to the order: 0 for a new article, less for older ones.
+
+        Log odds fall with the logarithm of age; each subscriber's clicks make that steeper or flatter, but
+        never prefer what is old.
+        """
+        return self._steepness * age_value(age)
+
+    def chance(self, total: float) -> float:
+        """The probability of an opening, for a score with its recency."""
+        return sigmoid(self._weights.belief(BIAS, self._at).mean + total)
+
+
+class Event(NamedTuple):
+    """One event with what is known of its article: what `learned_from` takes."""
+
+    features: Mapping[str, float]
+    kind: str
+    at: float
+    published: float | None
+
+
+def learned_from(events: Iterable[Event], forgotten: Mapping[str, float] | None = None) -> Weights:
+    """Weights from a log in its order, as if every event were learned when it came.
+
+    What was `forgotten` (feature to time) is learned only from events after that time.
+    """
+    weights = Weights()
+    for event in events:
+        learn_event(weights, event, forgotten or {})
+    return weights
+
+
+def learn_event(weights: Weights, event: Event, forgotten: Mapping[str, float]) -> None:
+    """One event of a log; see `learned_from`."""
+    features = event.features
+    if forgotten:
+        told = forgotten.items()
+        dropped = {name for name, since in told if name in features and event.at <= since}
+        features = {name: value for name, value in features.items() if name not in dropped}
+    age = None if event.published is None else max(event.at - event.published, 0.0)
+    weights.learn(features, event.kind, event.at, age=age)
+
+
+def kind_of(name: str) -> str:
+    """The kind of a feature: "keyword" of "keyword:rain"."""
+    return name[: name.index(":")]
+
+
+def age_value(age: float) -> float:
+    """An age (seconds) as the model sees it: log2(1 + days)."""
+    return math.log2(1 + max(age, 0.0) / DAY)
+
+
+def sigmoid(odds: float) -> float:
+    """The probability of log odds, without overflow."""
+    if odds >= 0:
+        return 1 / (1 + math.exp(-odds))
+    return math.exp(odds) / (1 + math.exp(odds))
+
+
+def _minimum(before: float, spread: float, target: float) -> float:
+    """The log odds z at the minimum: z = before + spread (target - sigmoid(z)).
+
+    The right side falls with z, so there is one solution, between `before` and the right side there.
+    """
+    low, high = sorted((before, before + spread * (target - sigmoid(before))))
+    z, moved = before, high - low
+    for _ in range(100):
+        chance = sigmoid(z)
+        off = z - before - spread * (target - chance)
+        low, high = (low, z) if off > 0 else (z, high)
+        step = z - off / (1 + spread * chance * (1 - chance))
+        # Newton's step where it is a short one, else half of what is left.
+        good = low <= step <= high and abs(step - z) <= moved / 2
+        following = step if good else (low + high) / 2
+        moved = abs(following - z)
+        z = following
+        if moved < 1e-12:
+            break
+    return z

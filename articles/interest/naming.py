@@ -1,0 +1,41 @@
+"""Features in words: what kind of thing they are, what it is called, and where it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from feeds.models import Feed
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A feature for people: "keyword", "rain", and the address of what has it (may be empty)."""
+
+    kind: str
+    name: str
+    url: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+def labels(features: Iterable[str]) -> dict[str, Label]:
+    """The label of each feature; feeds take one query."""
+    parts = {feature: feature.partition(":") for feature in features}
+    keys = {int(name) for kind, _, name in parts.values() if kind == "feed" and name.isdecimal()}
+    feeds = Feed.objects.only("id", "title", "url").in_bulk(list(keys)) if keys else {}
+    return {feature: _label(kind, name, feeds) for feature, (kind, _, name) in parts.items()}
+
+
+def _label(kind: str, name: str, feeds: dict[int, Feed]) -> Label:
+    if kind == "feed":
+        feed = feeds.get(int(name)) if name.isdecimal() else None
+        return Label("feed", str(feed), feed.get_absolute_url()) if feed else Label("feed", f"{name} (gone)")
+    if kind in {"keyword", "author"}:
+        quoted = urlencode({"q": f'"{name}"'})
+        return Label(kind, name, f"{reverse('articles')}?{quoted}")
+    return Label(kind, name)

@@ -1,0 +1,79 @@
+"""Interests and events as the API shows and takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from articles.interest.feedback import WORDS
+from articles.interest.models import Event
+from articles.models import Article
+
+
+class WeightSerializer(serializers.Serializer[Any]):
+    """One learned weight, aged to now: log odds of an opening for each unit of the feature."""
+
+    feature = serializers.CharField(help_text='Such as "keyword:rain", "feed:7", "author:ada", "category:x".')
+    weight = serializers.FloatField()
+    deviation = serializers.FloatField(help_text="Standard deviation of the weight.")
+
+
+class InterestSerializer(serializers.Serializer[Any]):
+    """What was learned of the signed-in subscriber; the strongest weights first."""
+
+    learned = serializers.IntegerField(help_text="Events that were learned from.")
+    changed = serializers.DateTimeField(allow_null=True)
+    weights = WeightSerializer(many=True)
+    forgotten = serializers.ListField(child=serializers.CharField())
+
+
+class PartSerializer(serializers.Serializer[Any]):
+    """What one feature of an article adds to its score."""
+
+    feature = serializers.CharField()
+    weight = serializers.FloatField()
+    value = serializers.FloatField()
+    contribution = serializers.FloatField()
+
+
+class ExplanationSerializer(serializers.Serializer[Any]):
+    """Why an article has its score: the contributions sum to `score`, with `recency` to `total`."""
+
+    parts = PartSerializer(many=True)
+    score = serializers.FloatField()
+    deviation = serializers.FloatField()
+    recency = serializers.FloatField()
+    total = serializers.FloatField()
+    chance = serializers.FloatField(help_text="That the subscriber opens it when it is listed.")
+
+
+class InterestEventSerializer(serializers.ModelSerializer[Event]):
+    """One thing the subscriber did with an article, or was shown."""
+
+    kind = serializers.CharField(read_only=True, help_text=f"One of {', '.join(Event.Kind.values)}.")
+
+    class Meta:
+        model = Event
+        fields = ["id", "article", "kind", "at", "undone"]
+        read_only_fields = fields
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """What the subscriber says of an article; to save is to star."""
+
+    article = serializers.PrimaryKeyRelatedField(queryset=Article.objects.only("pk"))
+    feedback = serializers.ChoiceField(choices=list(WORDS))
+
+
+class GivenSerializer(serializers.Serializer[Any]):
+    """What the subscriber has said of an article."""
+
+    article = serializers.IntegerField()
+    given = serializers.ListField(child=serializers.CharField(), help_text=f"Some of {', '.join(WORDS)}.")
+
+
+class ResetSerializer(serializers.Serializer[Any]):
+    """How many events were undone."""
+
+    undone = serializers.IntegerField()

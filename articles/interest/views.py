@@ -1,0 +1,164 @@
+"""The subscriber's pages about what was learned of them, and the evaluation for staff."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import orjson
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from articles.following import subscriber_of
+from articles.interest import feedback
+from articles.interest.export import MOST_EXPORTED, export
+from articles.interest.feedback_views import safe_next
+from articles.interest.learned import forgotten_features, strongest
+from articles.interest.log import delete_all, forget, remember, reset
+from articles.interest.models import Event
+from articles.interest.own_log import MOST_REPLAYED, own_log
+from articles.interest.replay import evaluate
+from articles.interest.report import FEW_SESSIONS, remarks
+from articles.interest.scoring import explain
+from articles.models import Article
+from crawler.listing import page_of
+from crawler.permissions import staff_only
+
+
+@login_required
+@never_cache
+@require_safe
+def learned(request: HttpRequest) -> HttpResponse:
+    """The strongest likes and dislikes, what was forgotten, and everything that can be done about them."""
+    subscriber = subscriber_of(request.user)
+    context = {
+        "learned": strongest(subscriber, datetime.now(UTC)),
+        "forgotten": forgotten_features(subscriber),
+        "events": Event.objects.filter(subscriber=subscriber).exists(),
+        "most_exported": MOST_EXPORTED,
+    }
+    return render(request, "interest/learned.html", context)
+
+
+@login_required
+@never_cache
+@require_safe
+def log(request: HttpRequest) -> HttpResponse:
+    """The subscriber's own events, newest first; what they were merely shown only when asked for."""
+    subscriber = subscriber_of(request.user)
+    everything = request.GET.get("all") == "1"
+    events = Event.objects.filter(subscriber=subscriber)
+    events = (events if everything else events.done()).order_by("-id").select_related("article")
+    listed = events.only("kind", "at", "undone", "article__title", "article__identity", "subscriber")
+    context = {"page": page_of(request, listed), "everything": everything}
+    return render(request, "interest/log.html", context)
+
+
+@login_required
+@require_POST
+def undo_event(request: HttpRequest, pk: int) -> HttpResponse:
+    """Undo one of the subscriber's own events; undoing a save takes the star away."""
+    subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+    event = get_object_or_404(Event, pk=pk, subscriber=subscriber)
+    feedback.undo_event(event, now)
+    messages.success(request, "It was undone: your weights are as if it had not happened.")
+    return redirect(safe_next(request, "interest-log"))
+
+
+@login_required
+@require_POST
+def forget_feature(request: HttpRequest) -> HttpResponse:
+    """Forget one feature."""
+    feature = _feature(request)
+    forget(subscriber_of(request.user), feature, datetime.now(UTC))
+    messages.success(request, f"Forgotten: {feature.replace(':', ' ', 1)}. It is learned anew from now on.")
+    return redirect("interest-learned")
+
+
+@login_required
+@require_POST
+def remember_feature(request: HttpRequest) -> HttpResponse:
+    """Take a forgetting back."""
+    feature = _feature(request)
+    remember(subscriber_of(request.user), feature, datetime.now(UTC))
+    messages.success(request, f"Learned again from all of your log: {feature.replace(':', ' ', 1)}.")
+    return redirect("interest-learned")
+
+
+@login_required
+@require_POST
+def reset_all(request: HttpRequest) -> HttpResponse:
+    """Unlearn everything; the log stays, undone."""
+    undone = reset(subscriber_of(request.user), datetime.now(UTC))
+    messages.success(
+        request, f"Reset: {undone} events were undone; lists by interest are newest first again."
+    )
+    return redirect("interest-learned")
+
+
+@login_required
+@require_POST
+def delete_everything(request: HttpRequest) -> HttpResponse:
+    """Delete the log and the weights."""
+    deleted = delete_all(subscriber_of(request.user))
+    messages.success(request, f"Deleted: {deleted} events, and all that was learned from them.")
+    return redirect("interest-learned")
+
+
+@login_required
+@never_cache
+@require_safe
+def export_all(request: HttpRequest) -> HttpResponse:
+    """Weights and log as a JSON file."""
+    body = orjson.dumps(export(subscriber_of(request.user), datetime.now(UTC)), option=orjson.OPT_INDENT_2)
+    headers = {"Content-Disposition": 'attachment; filename="interest.json"'}
+    return HttpResponse(body, "application/json", headers=headers)
+
+
+@login_required
+@never_cache
+@require_safe
+def why(request: HttpRequest, pk: int) -> HttpResponse:
+    """Why an article stands where it stands; `exploring=1` when it was listed to learn about it."""
+    subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+    rows = Article.objects.select_related("feed").only("title", "identity", "published", "feed__title")
+    article = get_object_or_404(rows, pk=pk)
+    explanation = explain(subscriber, pk, now)
+    if explanation is None:
+        raise Http404("the article is gone")
+    context = {
+        "article": article,
+        "explanation": explanation,
+        "exploring": request.GET.get("exploring") == "1",
+        "given": feedback.given(subscriber, [pk])[pk],
+    }
+    return render(request, "interest/why.html", context)
+
+
+@staff_only
+@never_cache
+@require_safe
+def evaluation(request: HttpRequest) -> HttpResponse:
+    """The deployment's own log replayed with every method, when asked for."""
+    found = None
+    if request.GET.get("run") == "1":
+        log = own_log()
+        found = evaluate(log) if log.events else None
+    context = {
+        "found": found,
+        "remarks": remarks(found) if found else [],
+        "asked": request.GET.get("run") == "1",
+        "most": MOST_REPLAYED,
+        "few": FEW_SESSIONS,
+    }
+    return render(request, "interest/evaluation.html", context)
+
+
+def _feature(request: HttpRequest) -> str:
+    feature = request.POST.get("feature", "").replace("\0", "")
+    if ":" not in feature:
+        raise Http404("there is no such feature")
+    return feature

@@ -1,0 +1,1 @@
+"""Commands about articles and their readers."""

@@ -1,0 +1,135 @@
+"""Scores, orders and explanations for subscribers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from articles.interest.log import Kind, note, reset
+from articles.interest.own_log import own_log
+from articles.interest.replay import evaluate
+from articles.interest.scoring import explain, features_of, ranked, scores
+from articles.interest.stored import weights_of
+from articles.models import Article
+from tests.articles.interest.rows import enriched
+from tests.factories import make_article, make_feed, make_subscriber
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def ann():
+    return make_subscriber("ann")
+
+
+def candidates():
+    return list(Article.objects.values_list("pk", "published"))
+
+
+def newest():
+    return list(Article.objects.order_by("-published", "-pk").values_list("pk", flat=True))
+
+
+def test_features_come_from_enrichment_and_article(django_assert_num_queries):
+    full = enriched("comet", category="Science", author="Ada", feed=make_feed())
+    plain = make_article(category="given", author="")
+    with django_assert_num_queries(1):
+        found = features_of([full.pk, plain.pk, 10**9])
+    assert set(found) == {full.pk, plain.pk}
+    assert set(found[full.pk]) == {
+        "keyword:comet", "category:science", "author:ada", f"feed:{full.feed_id}",
+    }  # fmt: skip
+    assert set(found[plain.pk]) == {"category:given", f"feed:{plain.feed_id}"}
+
+
+def test_what_is_liked_comes_first_and_a_reset_brings_back_newest_first(ann):
+    feed = make_feed()
+    for i in range(8):
+        enriched("comet" if i == 2 else f"other{i}", feed=feed, published=NOW + HOUR * i)
+    liked = enriched("comet", feed=feed, published=NOW - 24 * HOUR)
+    assert [each.article_id for each in ranked(ann, candidates())] == newest()
+    note(ann, [liked.pk], Kind.MORE, NOW)
+    placed = ranked(ann, candidates())
+    assert Article.objects.get(pk=placed[0].article_id).enrichment.keywords[0][0] == "comet"
+    reset(ann, NOW + HOUR)
+    placed = ranked(ann, candidates())
+    assert [each.article_id for each in placed] == newest()
+    assert {each.score for each in placed} == {0.0}
+
+
+def test_one_place_in_ten_is_given_to_explore_what_was_never_shown(ann):
+    feed = make_feed()
+    articles = [enriched(f"w{i % 4}", feed=feed, published=NOW + HOUR * i) for i in range(30)]
+    note(ann, [articles[0].pk], Kind.MORE, NOW)
+    note(ann, [article.pk for article in articles[:20]], Kind.SHOWN, NOW)
+    placed = ranked(ann, candidates())
+    explored = [i for i, each in enumerate(placed) if each.exploring]
+    assert explored == [9, 19, 29][: len(explored)]
+    assert explored
+    unseen = {article.pk for article in articles[20:]}
+    assert {placed[i].article_id for i in explored} <= unseen
+    assert ranked(ann, candidates()) == placed
+
+
+def test_scores_and_explanations_agree_and_add_up(ann):
+    article = enriched("comet", "probe", category="science", author="Ada", published=NOW)
+    note(ann, [article.pk], Kind.MORE, NOW)
+    note(ann, [enriched("comet", published=NOW).pk], Kind.SHOWN, NOW)
+    score = scores(ann, [article.pk])[article.pk]
+    said = explain(ann, article.pk, NOW)
+    assert said is not None
+    assert sum(part.contribution for part in said.parts) == pytest.approx(said.score)
+    assert said.score == pytest.approx(score.value)
+    assert said.deviation == pytest.approx(score.deviation)
+    assert said.total == said.score + said.recency
+    assert 0.5 < said.chance < 1
+    assert {str(part.label) for part in said.parts} >= {"keyword comet", "author ada", "category science"}
+    assert said.unknown == []
+
+
+def test_an_article_of_which_nothing_is_known_has_no_score(ann):
+    note(ann, [enriched("comet").pk], Kind.MORE, NOW)
+    strange = enriched("other", feed=make_feed())
+    said = explain(ann, strange.pk, NOW)
+    assert (said.score, said.parts) == (0.0, [])
+    assert {label.name for label in said.unknown} == {"other", str(strange.feed)}
+    assert explain(ann, 10**9, NOW) is None
+
+
+def test_weights_are_one_s_own(ann):
+    article = enriched("comet")
+    note(ann, [article.pk], Kind.MORE, NOW)
+    ben = make_subscriber("ben")
+    assert weights_of(ben).beliefs == {}
+    assert scores(ben, [article.pk])[article.pk].value == 0
+
+
+def test_the_order_takes_few_queries(ann, django_assert_max_num_queries):
+    feed = make_feed()
+    for i in range(40):
+        enriched(f"w{i % 7}", feed=feed, published=NOW + HOUR * i)
+    rows = candidates()
+    with django_assert_max_num_queries(1):
+        ranked(ann, rows)
+    note(ann, [rows[0][0]], Kind.MORE, NOW)
+    with django_assert_max_num_queries(3):
+        ranked(ann, rows)
+
+
+def test_the_deployment_s_own_log_can_be_replayed(ann):
+    ben = make_subscriber("ben")
+    for i in range(6):
+        good, bad = (enriched(word, published=NOW).pk for word in ("comet", "tax"))
+        for subscriber in (ann, ben):
+            note(subscriber, [good, bad], Kind.SHOWN, NOW + i * 2 * HOUR)
+        note(ann, [good], Kind.OPENED, NOW + (i * 2 + 0.1) * HOUR)
+    note(ben, [bad], Kind.MORE, NOW)
+    reset(ben, NOW)
+    log = own_log()
+    found = evaluate(log)
+    assert (found.events, found.sessions, found.measured, found.subscribers) == (18, 6, 6, 1)
+    assert found.methods["interest"]["auc"].mean > 0.8
+    assert len(own_log(5).events) == 5
