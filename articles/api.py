@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from articles.following import follow, refile, subscriber_of, unfollow
-from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber, Subscription
+from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import create_personal_feed, revoke_address, rotate_address
 from articles.serializers import (
     ArticleDetailSerializer,
@@ -25,7 +25,9 @@ from articles.serializers import (
     PersonalFeedSerializer,
     SubscriberSerializer,
     SubscriptionSerializer,
+    TopicSerializer,
 )
+from articles.topics import TopicError, follow_topic, unfollow_topic
 from crawler.pagination import KeysetPages
 from feeds.adding import add_feed
 from feeds.categories import subtree
@@ -140,6 +142,39 @@ class SubscriptionViewSet(
 
     def perform_destroy(self, instance: Subscription) -> None:
         unfollow(instance)
+
+
+class TopicViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet[Topic]
+):
+    """Keywords, categories and sites that the signed-in subscriber follows; nobody sees another's."""
+
+    queryset = Topic.objects.select_related("subscriber")
+    serializer_class = TopicSerializer
+    filterset_fields = ["kind"]
+    ordering_fields = ["id", "created"]
+    ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Topic]:
+        return super().get_queryset().filter(subscriber__user=cast(User, self.request.user))
+
+    @extend_schema(
+        summary="Follow a topic",
+        request=TopicSerializer,
+        responses={201: TopicSerializer, 200: OpenApiResponse(TopicSerializer, "Followed already.")},
+    )
+    def create(self, request: Request) -> Response:
+        wanted = self.get_serializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        try:
+            topic, new = follow_topic(subscriber_of(request.user), **wanted.validated_data)
+        except TopicError as error:
+            raise ValidationError({"value": [str(error)]}) from error
+        code = status.HTTP_201_CREATED if new else status.HTTP_200_OK
+        return Response(self.get_serializer(topic).data, status=code)
+
+    def perform_destroy(self, instance: Topic) -> None:
+        unfollow_topic(instance)
 
 
 class PersonalFeedViewSet(viewsets.ModelViewSet[PersonalFeed]):

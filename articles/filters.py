@@ -27,6 +27,8 @@ class ArticleFilter(forms.Form):
     fetched = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     text = forms.BooleanField(required=False, label="with text")
     page_failure = forms.CharField(required=False, max_length=40)
+    keyword = forms.CharField(required=False, max_length=64)
+    topic = forms.CharField(required=False, max_length=200)
     sort = forms.ChoiceField(
         required=False, choices=[("newest", "newest first"), ("relevance", "best match first")]
     )
@@ -51,8 +53,13 @@ class ArticleFilter(forms.Form):
 
     def _conditions(self) -> list[Q]:
         given = {name: value for name, value in self.cleaned_data.items() if value}
-        same = {"feed": "feed", "language": "language", "page_failure": "page__failure"}
+        same = {
+            "feed": "feed", "language": "language", "page_failure": "page__failure",
+            "topic": "enrichment__category",
+        }  # fmt: skip
         conditions = [Q(**{column: given[name]}) for name, column in same.items() if name in given]
+        if "keyword" in given:
+            conditions.append(Q(enrichment__terms__contains=[given["keyword"].casefold()]))
         if "category" in given:
             conditions.append(Q(feed__category__in=subtree(int(given["category"]))))
         if "since" in given:

@@ -31,6 +31,13 @@ def subscriber_of(user: User | AnonymousUser) -> Subscriber:
     return Subscriber.objects.get_or_create(user_id=user.pk)[0]
 
 
+def folders_of(subscriber: Subscriber) -> list[str]:
+    """Every folder of a subscriber, with the folders around it."""
+    names = set(subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct())
+    parts = [name.split("/") for name in names]
+    return sorted({"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)})
+
+
 def folder_named(text: str) -> str:
     """A folder as it is stored: "News/Tech", without blank parts or blanks around the parts."""
     parts = (part.strip() for part in text.split("/"))

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from articles.following import folder_named
-from articles.models import PersonalFeed, Subscriber
+from articles.models import PersonalFeed, Subscriber, Topic
 from articles.personal import keywords
 
 MOST_ADDRESSES = 100
@@ -32,6 +32,15 @@ class FollowForm(forms.Form):
                 f"{len(found)} addresses are too many at once; up to {MOST_ADDRESSES}, or an OPML file."
             )
         return found
+
+
+class TopicForm(forms.Form):
+    """A topic to follow."""
+
+    kind = forms.ChoiceField(choices=Topic.Kind.choices, label="What")
+    value = forms.CharField(
+        max_length=200, label="Name", help_text="A word or phrase, a category, or a site's address."
+    )
 
 
 class SubscriptionForm(forms.Form):
@@ -70,6 +79,19 @@ class PersonalFeedForm(forms.Form):
         label="Never articles about",
         help_text="Words or phrases; an article with any of them is left out.",
     )
+    categories = forms.CharField(
+        required=False,
+        max_length=10_000,
+        label="Only in categories",
+        help_text="Names separated by commas; one of them is enough. Empty: all.",
+    )
+    order = forms.ChoiceField(
+        choices=PersonalFeed.Order.choices,
+        widget=forms.RadioSelect,
+        label="Order",
+        required=False,
+        help_text="By interest: what you are likely to open first; one place in ten goes to something new.",
+    )
     body = forms.ChoiceField(
         choices=PersonalFeed.Body.choices, widget=forms.RadioSelect, label="Of each article"
     )
@@ -93,6 +115,12 @@ class PersonalFeedForm(forms.Form):
 
     def clean_include(self) -> list[str]:
         return keywords(self.cleaned_data["include"])
+
+    def clean_order(self) -> str:
+        return self.cleaned_data["order"] or PersonalFeed.Order.NEWEST
+
+    def clean_categories(self) -> list[str]:
+        return keywords(self.cleaned_data["categories"])
 
     def clean_exclude(self) -> list[str]:
         return keywords(self.cleaned_data["exclude"])

@@ -5,12 +5,19 @@ from __future__ import annotations
 from django.urls import path, re_path
 
 from articles import me_views as views
+from articles import reading_views as reading
 
 urlpatterns = [
-    path("", views.reading_list, name="me"),
+    path("", reading.reading_list, name="me"),
+    path("read/", reading.mark_list_read, name="me-mark-all-read"),
+    path("read/<int:pk>/<str:word>/", reading.mark, name="me-mark"),
+    path("account/", views.account, name="me-account"),
+    path("account/export/", views.export_account, name="me-export-account"),
     path("following/", views.feeds, name="me-feeds"),
     path("following/opml/", views.export_opml, name="me-export-opml"),
     path("following/opml/import/", views.import_opml, name="me-import-opml"),
+    path("following/topics/", views.follow_topic, name="me-follow-topic"),
+    path("following/topics/<int:pk>/unfollow/", views.unfollow_topic, name="me-unfollow-topic"),
     path("following/<int:pk>/", views.subscription, name="me-subscription"),
     path("following/<int:pk>/unfollow/", views.unfollow_feed, name="me-unfollow"),
     path("follow/<int:pk>/", views.follow_known, name="me-follow"),

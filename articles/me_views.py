@@ -1,70 +1,45 @@
-"""The subscriber's own pages: a reading list, the feeds they follow, and their personal feeds."""
+"""The subscriber's own pages: what they follow, their personal feeds, their account."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from articles import topics
+from articles.account import delete_subscriber, everything
 from articles.following import (
     export_subscriptions,
-    folder_named,
+    folders_of,
     follow,
     follow_opml,
     refile,
     subscriber_of,
     unfollow,
 )
-from articles.me_forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm
-from articles.models import PersonalFeed, Subscriber, Subscription
+from articles.me_forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm, TopicForm
+from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import (
     address_token,
+    chosen,
     create_personal_feed,
-    followed,
     revoke_address,
     rotate_address,
-    selection,
 )
 from feeds.adding import Added, Wanted, add_feeds
 from feeds.models import Feed
 from feeds.outlines import MAX_BYTES, OpmlError
 
-PAGE_ARTICLES = 30
-LAST_PAGE = 1000
 MOST_REFUSALS_TOLD = 20
-LISTED = ("id", "title", "published", "author", "identity", "language", "feed__title", "feed__url")
 FORMATS = (("rss", "RSS 2.0"), ("atom", "Atom 1.0"), ("json", "JSON Feed 1.1"))
-
-
-@login_required
-@require_safe
-def reading_list(request: HttpRequest) -> HttpResponse:
-    """Articles of what the subscriber follows, newest first, by folder and by words."""
-    subscriber = subscriber_of(request.user)
-    folder, words = folder_named(request.GET.get("folder", "")), request.GET.get("q", "").replace("\0", "")
-    page = _page_number(request)
-    first = (page - 1) * PAGE_ARTICLES
-    articles = followed(subscriber, folder).search(words).select_related("feed")
-    shown = articles.only(*LISTED)
-    rows = list(shown[first : first + PAGE_ARTICLES + 1])
-    context = {
-        "articles": rows[:PAGE_ARTICLES],
-        "folders": _folders(subscriber),
-        "folder": folder,
-        "q": words,
-        "page": page,
-        "newer": page - 1,
-        "older": page + 1 if len(rows) > PAGE_ARTICLES and page < LAST_PAGE else 0,
-        "follows": subscriber.subscriptions.exists(),
-    }
-    return render(request, "me/reading_list.html", context)
 
 
 @login_required
@@ -83,7 +58,7 @@ def feeds(request: HttpRequest) -> HttpResponse:
         return redirect("me-feeds")
     rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
     context = {"form": form, "opml_form": OpmlForm(), "subscriptions": rows.order_by("folder", "id")}
-    return render(request, "me/feeds.html", context)
+    return render(request, "me/feeds.html", context | _topics(subscriber))
 
 
 @login_required
@@ -93,6 +68,32 @@ def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     feed = get_object_or_404(Feed, pk=pk)
     _, new = follow(subscriber_of(request.user), feed, folder=request.POST.get("folder", ""))
     messages.success(request, f"You {'now follow' if new else 'follow'} {feed}.")
+    return redirect("me-feeds")
+
+
+@login_required
+@require_POST
+def follow_topic(request: HttpRequest) -> HttpResponse:
+    """Follow a keyword, a category or a site."""
+    form = TopicForm(request.POST)
+    if form.is_valid():
+        try:
+            topic, new = topics.follow_topic(subscriber_of(request.user), **form.cleaned_data)
+            messages.success(request, f"You {'now follow' if new else 'follow'} the {topic}.")
+        except topics.TopicError as error:
+            messages.error(request, f"Refused: {error}.")
+    else:
+        messages.error(request, "Refused: say what to follow, and its name.")
+    return redirect("me-feeds")
+
+
+@login_required
+@require_POST
+def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stop following a topic."""
+    topic = get_object_or_404(Topic, pk=pk, subscriber=subscriber_of(request.user))
+    topics.unfollow_topic(topic)
+    messages.success(request, f"You no longer follow the {topic}.")
     return redirect("me-feeds")
 
 
@@ -133,7 +134,7 @@ def import_opml(request: HttpRequest) -> HttpResponse:
             form.add_error("file", f"Nothing was changed: {error}.")
     rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
     context = {"form": FollowForm(), "opml_form": form, "subscriptions": rows.order_by("folder", "id")}
-    return render(request, "me/feeds.html", context, status=400)
+    return render(request, "me/feeds.html", context | _topics(subscriber), status=400)
 
 
 @login_required
@@ -169,13 +170,13 @@ def personal_feeds(request: HttpRequest) -> HttpResponse:
 def new_personal_feed(request: HttpRequest) -> HttpResponse:
     """The form for a personal feed."""
     subscriber = subscriber_of(request.user)
-    initial = {"body": PersonalFeed.Body.FULL}
+    initial = {"body": PersonalFeed.Body.FULL, "order": PersonalFeed.Order.NEWEST}
     form = PersonalFeedForm(request.POST or None, subscriber=subscriber, initial=initial)
     if request.method == "POST" and form.is_valid():
         made = create_personal_feed(subscriber, **form.cleaned_data)
         messages.success(request, f"{made.name} is ready: copy its address into your reader.")
         return redirect("me-personal-feeds")
-    context = {"form": form, "folders": _folders(subscriber)}
+    context = {"form": form, "folders": folders_of(subscriber)}
     return render(request, "me/personal_feed.html", context)
 
 
@@ -189,6 +190,8 @@ def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
         "folder": row.folder,
         "include": ", ".join(row.include),
         "exclude": ", ".join(row.exclude),
+        "categories": ", ".join(row.categories),
+        "order": row.order,
         "body": row.body,
     }
     form = PersonalFeedForm(
@@ -203,8 +206,8 @@ def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "form": form,
         "personal_feed": row,
-        "folders": _folders(row.subscriber),
-        "preview": selection(row).select_related("feed").only("id", "title", "published", "feed__title")[:5],
+        "folders": folders_of(row.subscriber),
+        "preview": _preview(row),
     }
     return render(request, "me/personal_feed.html", context)
 
@@ -225,6 +228,41 @@ def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
     return redirect("me-personal-feeds")
 
 
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    """What is kept of the subscriber: to take along, or to delete."""
+    subscriber = subscriber_of(request.user)
+    if request.method == "POST":
+        if request.POST.get("sure") != subscriber.user.get_username():
+            messages.error(request, "Nothing was deleted: your name was not typed.")
+            return redirect("me-account")
+        delete_subscriber(subscriber)
+        messages.success(request, "All that was kept of you as a subscriber is deleted.")
+        return redirect("me")
+    context = {
+        "feeds": subscriber.subscriptions.count(),
+        "topics": subscriber.topics.count(),
+        "personal_feeds": subscriber.personal_feeds.count(),
+        "marks": subscriber.marks.count(),
+        "events": subscriber.events.count(),
+    }
+    return render(request, "me/account.html", context)
+
+
+@login_required
+@never_cache
+@require_safe
+def export_account(request: HttpRequest) -> HttpResponse:
+    """Everything that is kept of the subscriber, as JSON."""
+    headers = {"Content-Disposition": 'attachment; filename="freshet.json"'}
+    return JsonResponse(everything(subscriber_of(request.user), datetime.now(UTC)), headers=headers)
+
+
+def _topics(subscriber: Subscriber) -> dict[str, object]:
+    return {"topic_form": TopicForm(), "topics": subscriber.topics.all()}
+
+
 def _own_subscription(request: HttpRequest, pk: int) -> Subscription:
     own = Subscription.objects.select_related("feed", "subscriber__user")
     return get_object_or_404(own, pk=pk, subscriber=subscriber_of(request.user))
@@ -235,11 +273,13 @@ def _own_personal_feed(request: HttpRequest, pk: int) -> PersonalFeed:
     return get_object_or_404(own, pk=pk, subscriber=subscriber_of(request.user))
 
 
-def _folders(subscriber: Subscriber) -> list[str]:
-    """Every folder, with the folders around it."""
-    names = set(subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct())
-    parts = [name.split("/") for name in names]
-    return sorted({"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)})
+def _preview(row: PersonalFeed) -> list[Article]:
+    """The first articles of a personal feed."""
+    keys = chosen(row, 0, 5)
+    known = (
+        Article.objects.select_related("feed").only("id", "title", "published", "feed__title").in_bulk(keys)
+    )
+    return [known[key] for key in keys if key in known]
 
 
 def _addresses(request: HttpRequest, row: PersonalFeed) -> list[tuple[str, str, str]]:
@@ -265,9 +305,3 @@ def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
         messages.error(request, f"Refused: {message}")
     if len(refusals) > MOST_REFUSALS_TOLD:
         messages.error(request, f"{len(refusals) - MOST_REFUSALS_TOLD} more were refused.")
-
-
-def _page_number(request: HttpRequest) -> int:
-    given = request.GET.get("page", "1")
-    number = int(given) if given.isascii() and given.isdecimal() and len(given) <= 6 else 1
-    return min(max(number, 1), LAST_PAGE)

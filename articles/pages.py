@@ -64,6 +64,11 @@ def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap
     return list(stored)
 
 
+def feeds_of(pages: Sequence[int]) -> list[int]:
+    """Feeds with articles that have one of these pages."""
+    return list(Article.objects.filter(page__in=pages).values_list("feed_id", flat=True).distinct())
+
+
 def release_pages(leases: Sequence[uuid.UUID]) -> int:
     """Free pages whose lease ended without an answer for them; how many there were."""
     return Page.objects.filter(lease__in=leases).update(lease=None)

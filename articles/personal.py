@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Expression
+from django.db.models import Exists, Expression, OuterRef, Q
 
+from articles.enrichment.models import Enrichment
 from articles.following import within
+from articles.interest.log import hidden_articles
+from articles.interest.scoring import ranked
 from articles.models import (
     Article,
     ArticleQuerySet,
@@ -19,27 +23,71 @@ from articles.models import (
     PersonalFeedToken,
     Subscriber,
     Subscription,
+    Topic,
 )
 from articles.search import CJK, article_query
 
 MAX_KEYWORDS = 50
+RANKED = 500
+"""So many of the newest are ordered by interest."""
 _CJK = re.compile(f"[{CJK}]")
 
 
 def followed(subscriber: Subscriber, folder: str = "") -> ArticleQuerySet:
-    """Articles of what a subscriber follows, in one folder with those inside it or in all; newest first."""
+    """Articles of what a subscriber follows, in one folder with those inside it or in all; newest first.
+
+    Topics are in no folder: their articles come with those of all feeds.
+    """
     feeds = Subscription.objects.filter(within(folder), subscriber=subscriber).values("feed_id")
-    return Article.objects.filter(feed__in=feeds).newest_first()
+    wanted = Q(feed__in=feeds)
+    if not folder:
+        wanted |= _on_topics(list(subscriber.topics.all()))
+    return Article.objects.filter(wanted).newest_first()
 
 
 def selection(personal_feed: PersonalFeed) -> ArticleQuerySet:
-    """Articles of a personal feed, newest first: at least one word of `include` and none of `exclude`."""
+    """Articles of a personal feed, newest first: at least one word of `include` and none of `exclude`,
+    one of the categories; without those that the subscriber hid.
+    """
     articles = followed(personal_feed.subscriber, personal_feed.folder)
     if personal_feed.include:
         articles = articles.filter(search=_any_of(personal_feed.include))
     if personal_feed.exclude:
         articles = articles.exclude(search=_any_of(personal_feed.exclude))
-    return articles
+    if personal_feed.categories:
+        articles = articles.filter(_in_categories(personal_feed.categories))
+    return articles.exclude(pk__in=hidden_articles(personal_feed.subscriber))
+
+
+def chosen(personal_feed: PersonalFeed, first: int, most: int) -> list[int]:
+    """Primary keys of at most `most` articles from place `first` on, in the personal feed's order.
+
+    Of a story only the article that came first. By interest are ordered the newest RANKED; older ones
+    follow, newest first.
+    """
+    articles = once_a_story(selection(personal_feed), personal_feed.subscriber)
+    if personal_feed.order == PersonalFeed.Order.NEWEST:
+        return list(articles.values_list("pk", flat=True)[first : first + most])
+    keys: list[int] = []
+    if first < RANKED:
+        newest = list(articles.values_list("pk", "published")[:RANKED])
+        placed = ranked(personal_feed.subscriber, newest)
+        keys = [one.article_id for one in placed[first : first + most]]
+    rest = most - len(keys)
+    start = max(first, RANKED)
+    return keys + (list(articles.values_list("pk", flat=True)[start : start + rest]) if rest else [])
+
+
+def once_a_story(articles: ArticleQuerySet, subscriber: Subscriber) -> ArticleQuerySet:
+    """Without articles of a story of which an earlier one is in a feed that the subscriber follows."""
+    feeds = Subscription.objects.filter(subscriber=subscriber).values("feed_id")
+    earlier = Enrichment.objects.filter(
+        story__isnull=False,
+        story=OuterRef("enrichment__story"),
+        article_id__lt=OuterRef("pk"),
+        article__feed__in=feeds,
+    )
+    return articles.filter(Q(enrichment__story__isnull=True) | ~Exists(earlier))
 
 
 def keywords(text: str) -> list[str]:
@@ -77,6 +125,26 @@ def revoke_address(personal_feed: PersonalFeed) -> bool:
     """Let the address answer 410 from now on; whether there was a valid one."""
     valid = personal_feed.tokens.filter(revoked__isnull=True)
     return bool(valid.update(revoked=datetime.now(UTC)))
+
+
+def _on_topics(topics: Sequence[Topic]) -> Q:
+    """Articles of any feed that one of these topics names."""
+    words = [topic.value for topic in topics if topic.kind == Topic.Kind.KEYWORD]
+    categories = [topic.value for topic in topics if topic.kind == Topic.Kind.CATEGORY]
+    sites = [topic.value for topic in topics if topic.kind == Topic.Kind.SITE]
+    wanted = Q()
+    if words:
+        wanted |= Q(search=_any_of(words))
+    if categories:
+        wanted |= _in_categories(categories)
+    if sites:
+        wanted |= Q(page__host__name__in=sites) | Q(feed__host__name__in=sites)
+    return wanted
+
+
+def _in_categories(names: Sequence[str]) -> Q:
+    """Filed under one of these by the deployment, or by the entry itself."""
+    return Q(enrichment__category__in=names) | Q(categories__overlap=list(names))
 
 
 def _any_of(words: list[str]) -> Expression:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import re_path
+from django.urls import path, re_path
 
+from articles.feedback_views import feedback
 from articles.personal_views import personal_feed
 
 urlpatterns = [
+    path("rate/<str:signed>/", feedback, name="feedback"),
     re_path(r"^(?P<token>[\w-]{20,64})\.(?P<kind>rss|atom|json)$", personal_feed, name="personal-feed"),
 ]

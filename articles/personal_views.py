@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from articles.models import PersonalFeedToken
+from articles.changes import Reading, reading
+from articles.models import PersonalFeed, PersonalFeedToken, PersonalPage
 from articles.outputs.build import LAST_PAGE, Addresses, build_page, last_changed
-from crawler.syndication.answer import answer, private
+from crawler.attempts import count_attempt, seconds_to_wait, too_many
+from crawler.syndication.answer import answer, digest_of, not_modified, private
 from crawler.syndication.formats import FORMATS
 
 READ_EVERY = timedelta(hours=1)  # how exact `last_read` needs to be
@@ -20,21 +21,49 @@ READ_EVERY = timedelta(hours=1)  # how exact `last_read` needs to be
 @login_not_required
 @require_safe
 def personal_feed(request: HttpRequest, token: str, kind: str) -> HttpResponseBase:
-    """One page of a personal feed: 200 or 304; 404 for an unknown address, 410 for a revoked one."""
-    known = PersonalFeedToken.objects.select_related("personal_feed__subscriber__user")
-    row = known.filter(token=token).first()
-    if row is None or kind not in FORMATS:
+    """One page of a personal feed: 200 or 304; 404 for an unknown address, 410 for a revoked one.
+
+    Who asks for many unknown addresses gets 429 for a while.
+    """
+    now = datetime.now(UTC)
+    if too_many("personal-feed", request, now):
+        words = "Too many unknown addresses were asked for from where you are.\n"
+        headers = {"Retry-After": str(seconds_to_wait(now))}
+        return private(HttpResponse(words, "text/plain", status=429, headers=headers))
+    number = _page_number(request)
+    addresses = Addresses(request.build_absolute_uri(request.path), request.build_absolute_uri("/"))
+    asked = reading(token, addresses.self_url, kind, number)
+    if asked is None:
+        count_attempt("personal-feed", request, now)
+    if asked is None or kind not in FORMATS:
         return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
-    if row.revoked is not None or row.personal_feed is None:
+    if asked.revoked is not None or asked.personal_feed is None:
         return private(HttpResponse("This address was revoked.\n", "text/plain", status=410))
-    if not row.personal_feed.subscriber.user.is_active:
+    if not asked.active:
         return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
-    _note_reading(row)
-    addresses = Addresses(request.build_absolute_uri(request.path), request.build_absolute_uri(reverse("me")))
-    channel, items = build_page(row.personal_feed, _page_number(request), addresses)
-    body = FORMATS[kind].write(channel, items)
-    changed = last_changed(row.personal_feed, channel)
+    _note_reading(asked, now)
+    if asked.known and asked.changed is not None:
+        known = not_modified(request, asked.digest, asked.changed)
+        if known is not None:
+            return known
+    wanted = PersonalFeed.objects.select_related("subscriber").get(pk=asked.personal_feed)
+    channel, items = build_page(wanted, number, addresses)
+    body, changed = FORMATS[kind].write(channel, items), last_changed(wanted, channel)
+    if not asked.known:
+        row = PersonalPage(personal_feed=wanted, kind=kind, number=number, stamp=asked.stamp, changed=changed)
+        row.digest = digest_of(body)
+        _remember(row)
     return answer(request, body, FORMATS[kind].content_type, changed)
+
+
+def _remember(row: PersonalPage) -> None:
+    """Keep the validators of a document for as long as its stamp stays."""
+    PersonalPage.objects.bulk_create(
+        [row],
+        update_conflicts=True,
+        unique_fields=["personal_feed", "kind", "number"],
+        update_fields=["stamp", "digest", "changed"],
+    )
 
 
 def _page_number(request: HttpRequest) -> int:
@@ -44,8 +73,7 @@ def _page_number(request: HttpRequest) -> int:
     return int(given[:6])
 
 
-def _note_reading(row: PersonalFeedToken) -> None:
+def _note_reading(asked: Reading, now: datetime) -> None:
     """Remember that the address is in use; not at every reading, which would write for every 304."""
-    now = datetime.now(UTC)
-    if row.last_read is None or now - row.last_read > READ_EVERY:
-        PersonalFeedToken.objects.filter(pk=row.pk).update(last_read=now)
+    if asked.last_read is None or now - asked.last_read > READ_EVERY:
+        PersonalFeedToken.objects.filter(pk=asked.token).update(last_read=now)

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from articles.following import folder_named
-from articles.models import Article, PersonalFeed, Subscriber, Subscription
+from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import MAX_KEYWORDS, address_token
 from feeds.adding import MAX_LENGTH
 from feeds.models import Feed
@@ -77,6 +77,15 @@ class SubscriptionSerializer(serializers.ModelSerializer[Subscription]):
         return folder_named(folder)
 
 
+class TopicSerializer(serializers.ModelSerializer[Topic]):
+    """A keyword, category or site that the subscriber follows."""
+
+    class Meta:
+        model = Topic
+        fields = ["id", "kind", "value", "created"]
+        read_only_fields = ["id", "created"]
+
+
 class NewSubscriptionSerializer(serializers.Serializer[Any]):
     """A feed to follow: the id of one that is here, or the address of any (it is added then)."""
 
@@ -102,6 +111,13 @@ class AddressesSerializer(serializers.Serializer[Any]):
 class PersonalFeedSerializer(serializers.ModelSerializer[PersonalFeed]):
     """A feed made for its subscriber. `urls` is null while its address is revoked."""
 
+    categories = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        max_length=MAX_KEYWORDS,
+        required=False,
+        help_text="One of these categories; empty: any.",
+    )
+
     include = serializers.ListField(
         child=serializers.CharField(max_length=200),
         max_length=MAX_KEYWORDS,
@@ -118,7 +134,9 @@ class PersonalFeedSerializer(serializers.ModelSerializer[PersonalFeed]):
 
     class Meta:
         model = PersonalFeed
-        fields = ["id", "name", "folder", "include", "exclude", "body", "changed", "urls"]
+        fields = [
+            "id", "name", "folder", "include", "exclude", "categories", "order", "body", "changed", "urls",
+        ]  # fmt: skip
         read_only_fields = ["id", "changed", "urls"]
 
     def validate_folder(self, folder: str) -> str:

@@ -11,12 +11,18 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.html import strip_tags
 from django.views.decorators.http import require_safe
 
+from articles.enrichment.models import Enrichment
+from articles.enrichment.views import told
 from articles.filters import ArticleFilter, language_name
+from articles.following import subscriber_of
+from articles.interest import feedback
 from articles.listing import RANKED, lean, snippets
-from articles.models import Article
+from articles.marking import mark_read
+from articles.models import Article, Mark
 from crawler.listing import page_of, render_list
 from feeds.models import Feed
 
+MOST_MEMBERS = 50
 FULLER = 1.3
 """A page's text is shown first when it is longer than the feed's content by this factor."""
 
@@ -57,17 +63,28 @@ def article_page(request: HttpRequest, pk: int) -> HttpResponse:
         {
             "article": article,
             "language": language_name(article.language) if article.language else "",
-            "elsewhere": _elsewhere(article),
+            **_enrichment(article),
+            **_opened(request, article),
             **_bodies(article),
         },
     )
 
 
-def _elsewhere(article: Article) -> list[Article]:
-    """The same page in other feeds."""
-    if article.page_id is None:
-        return []
-    return list(lean(Article.objects.filter(page=article.page_id).exclude(pk=article.pk))[:50])
+def _enrichment(article: Article) -> dict[str, Any]:
+    """What was made of the article, and the other members of its story."""
+    row = Enrichment.objects.select_related("story").defer("signature", "bands").filter(pk=article.pk).first()
+    if row is None or row.story_id is None:
+        return {"enrichment": row, "members": []}
+    return {"enrichment": row, "members": told().filter(story=row.story_id).exclude(pk=row.pk)[:MOST_MEMBERS]}
+
+
+def _opened(request: HttpRequest, article: Article) -> dict[str, Any]:
+    """Note that a subscriber has opened an article, which is read then; their marks and what they said."""
+    subscriber = subscriber_of(request.user)
+    if feedback.note_opening(request, article.pk):
+        mark_read(subscriber, [article.pk], datetime.now(UTC))
+    mark = Mark.objects.filter(subscriber=subscriber, article=article).first()
+    return {"mark": mark, "given": feedback.given(subscriber, [article.pk]).get(article.pk, ())}
 
 
 def _bodies(article: Article) -> dict[str, Any]:

@@ -21,7 +21,15 @@ from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter
 from rest_framework.views import APIView
 
-from articles.api import ArticleViewSet, PersonalFeedViewSet, SubscriberViewSet, SubscriptionViewSet
+from articles.api import (
+    ArticleViewSet,
+    PersonalFeedViewSet,
+    SubscriberViewSet,
+    SubscriptionViewSet,
+    TopicViewSet,
+)
+from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
+from articles.interest.api import InterestEventViewSet, InterestViewSet
 from crawler.documentation import endpoints
 from crawler.frontier.api import CrawlViewSet
 from crawler.models import Host
@@ -76,9 +84,14 @@ router.register("feeds", FeedViewSet, "api-feed")
 router.register("categories", CategoryViewSet, "api-category")
 router.register("retrievals", RetrievalViewSet, "api-retrieval")
 router.register("articles", ArticleViewSet, "api-article")
+router.register("enrichments", EnrichmentViewSet, "api-enrichment")
+router.register("stories", StoryViewSet, "api-story")
 router.register("subscribers", SubscriberViewSet, "api-subscriber")
 router.register("subscriptions", SubscriptionViewSet, "api-subscription")
+router.register("topics", TopicViewSet, "api-topic")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
+router.register("interest/events", InterestEventViewSet, "api-interest-event")
+router.register("interest", InterestViewSet, "api-interest")
 router.register("experiments", ExperimentViewSet, "api-experiment")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")

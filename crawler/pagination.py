@@ -38,9 +38,10 @@ class OneOrder(OrderingFilter):
     """
 
     def get_ordering(self, request: Request, queryset: Any, view: APIView) -> list[str]:
-        chosen = super().get_ordering(request, queryset, view) or ["id"]
+        own = queryset.model._meta.pk.name
+        chosen = super().get_ordering(request, queryset, view) or [own]
         first = str(chosen[0])
-        key = "-id" if first.startswith("-") else "id"
+        key = f"-{own}" if first.startswith("-") else own
         return [first] if first == key else [first, key]
 
 

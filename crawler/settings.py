@@ -7,6 +7,7 @@ embedded server's database once `manage.py run` made one; DATABASE_URL=none mean
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from crawler import environment
@@ -38,7 +39,8 @@ SECRET_KEY = environment.text("SECRET_KEY") or environment.kept_secret(DATA_DIR 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
 PORT = environment.integer("PORT", 8000, least=1)
-# True where a proxy that ends TLS and sets X-Forwarded-Proto stands before this server.
+# True where a proxy that ends TLS and sets X-Forwarded-Proto and -For stands before this server. Without it
+# everybody who comes through the proxy counts as one address where guesses are limited.
 BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", False)
 
 # What the processes write to stderr, and the name that the supervisor gave this one.
@@ -142,7 +144,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_DEFAULT_QUEUE = "enrich"
+CELERY_TASK_DEFAULT_QUEUE = "later"
 CELERY_TASK_ROUTES = {
     "crawler.tasks.tick": {"queue": "tick"},
     "crawler.tasks.dispatch": {"queue": "tick"},
@@ -156,6 +158,7 @@ CELERY_TASK_ROUTES = {
     "crawler.tasks.extract": {"queue": "extract"},
     "crawler.tasks.settle": {"queue": "store"},
     "crawler.tasks.recrawl": {"queue": "recrawl"},
+    "crawler.tasks.enrich": {"queue": "enrich"},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
@@ -184,6 +187,7 @@ INSTALLED_APPS = [
     "feeds.websub",
     "articles",
     "articles.enrichment",
+    "articles.greader",
     "articles.interest",
     "recrawl",
     "django.contrib.admin",
@@ -198,6 +202,7 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "django_celery_beat",
+    "axes",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -211,6 +216,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # Last: in the place of a refused sign-in it answers that there were too many.
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "crawler.urls"
 WSGI_APPLICATION = "crawler.wsgi.application"
@@ -246,6 +253,24 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+# axes first, since it refuses; an app password opens the API of Google Reader and nothing else.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+    "articles.greader.backends.AppPasswordBackend",
+]
+# Five failures with one name from one address (page, admin or ClientLogin) close the door for 15 minutes.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_CLIENT_IP_CALLABLE = "crawler.attempts.client_address"
+AXES_LOCKOUT_CALLABLE = "crawler.views.locked_out"
+# Of a failed attempt axes keeps the form, without these: the names that ClientLogin has for them, too.
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "Email", "Passwd"]
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"
 SESSION_COOKIE_HTTPONLY = True
@@ -271,7 +296,7 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "crawler.authentication.CountedTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -301,6 +326,10 @@ SPECTACULAR_SETTINGS = {
         "ExperimentSource": "feeds.laboratory.models.Experiment.Source",
         "DocumentSource": "crawler.pipeline.models.Document.Source",
         "DocumentState": "crawler.pipeline.models.Document.State",
+        "TopicKind": "articles.models.Topic.Kind",
+        "ChangeKind": "recrawl.models.Change.Kind",
+        "EnrichmentState": "articles.enrichment.models.Enrichment.State",
+        "InterestEventKind": "articles.interest.models.Event.Kind",
     },
 }
 
@@ -323,5 +352,6 @@ LOGGING = {
         # Odd headers of strangers, and a database that is away, are told where they matter.
         "urllib3": {"level": "ERROR"},
         "psycopg.pool": {"level": "ERROR"},
+        "axes": {"level": "WARNING"},
     },
 }

@@ -76,6 +76,8 @@ def database() -> Iterator[None]:
 
 def pages() -> dict[str, str]:
     """Name and path of every page."""
+    from articles.enrichment.models import Story  # noqa: PLC0415
+    from articles.interest.models import Event  # noqa: PLC0415
     from articles.models import Article  # noqa: PLC0415
     from crawler.frontier.models import Crawl  # noqa: PLC0415
     from feeds.laboratory.models import Experiment  # noqa: PLC0415
@@ -110,6 +112,16 @@ def pages() -> dict[str, str]:
         "laboratory": "/lab/",
         "experiment": f"{Experiment.objects.latest('id').get_absolute_url()}?delay=120",
         "reading-list": "/me/",
+        "by-interest": "/me/?order=interest",
+        "following": "/me/following/",
+        "personal-feeds": "/me/personal/",
+        "interests": "/me/interest/",
+        "why": f"/me/interest/why/{Event.objects.filter(kind='opened').latest('id').article_id}/",
+        "readers": "/me/readers/",
+        "account": "/me/account/",
+        "enrichment": "/articles/enrichment/",
+        "story": Story.objects.earliest("id").get_absolute_url(),
+        "evaluation": "/interest/",
         "api": "/api/docs/",
     }
 

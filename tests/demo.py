@@ -10,12 +10,20 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 
+from articles.enrichment.enrich import enrich
+from articles.enrichment.models import Enrichment
+from articles.following import follow, subscriber_of
+from articles.interest.log import Kind, note
+from articles.marking import star
 from articles.models import Article, Page
+from articles.personal import create_personal_feed, followed, revoke_address
+from articles.topics import follow_topic
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.crawls import begin as begin_crawl
-from crawler.frontier.figures import note
+from crawler.frontier.figures import note as note_figures
 from crawler.frontier.models import Crawl, Waiting
 from crawler.frontier.queue import renew_hosts
 from crawler.keys import digest
@@ -79,6 +87,12 @@ CONTENT = (
 )
 
 
+FOLLOWED = {
+    "The Harbour Courier": "News", "Riverside Weather Desk": "News/Local", "Town Hall Minutes": "News/Local",
+    "Compiler Weekly": "Technology", "川辺の暮らし": "",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Failing:
     """What keeps failing at a feed of the demo."""
@@ -121,6 +135,7 @@ def seed(now: datetime) -> None:
     _crawl(now)
     _graph(now)
     _site(now)
+    _subscriber(now)
 
 
 def _source(
@@ -219,6 +234,8 @@ def _visit(
 
 def _article(dice: random.Random, feed: Feed, fetched: datetime, number: int) -> Article:
     title = f"{dice.choice(SUBJECTS)} {dice.choice(EVENTS)}"
+    others = (f"{dice.choice(SUBJECTS)} {dice.choice(EVENTS)}." for _ in range(8))
+    text = f"{' '.join(others)}\n{TEXT}"
     delay = dice.uniform(60, 2400)
     identity = f"tag:{feed.host.name},2026:{number}"
     with_page = number % 4 == 0
@@ -244,12 +261,34 @@ def _article(dice: random.Random, feed: Feed, fetched: datetime, number: int) ->
         fetched=fetched,
         delay=delay,
         content=CONTENT,
-        text=TEXT,
-        text_length=len(TEXT),
+        text=text,
+        text_length=len(text),
         enclosures=[{"url": f"{url}.mp3", "type": "audio/mpeg", "length": 23_400_000}]
         if number % 5 == 0
         else [],
     )
+
+
+def _subscriber(now: datetime) -> None:
+    """The keeper reads, too: feeds in folders, a topic, personal feeds, a story in two feeds, opinions."""
+    subscriber = subscriber_of(User.objects.get(username="keeper"))
+    for title, folder in FOLLOWED.items():
+        follow(subscriber, Feed.objects.get(title=title), folder=folder)
+    follow_topic(subscriber, "keyword", "ferry")
+    create_personal_feed(subscriber, name="Rivers and ferries", include=["ferry", "river"], order="interest")
+    revoke_address(create_personal_feed(subscriber, name="Everything, newest first"))
+    told = Article.objects.filter(feed__title="The Harbour Courier").latest("published")
+    again = Feed.objects.get(title="Riverside Weather Desk").articles.latest("published")
+    Article.objects.filter(pk=again.pk).update(title=told.title, text=told.text, published=told.published)
+    newest = list(followed(subscriber).values_list("pk", flat=True)[:80])
+    keys = {*newest, told.pk, again.pk}
+    Enrichment.objects.exclude(pk__in=keys).update(state=Enrichment.State.DONE)
+    while enrich(now):
+        pass
+    note(subscriber, newest[:40], Kind.SHOWN, now - timedelta(hours=3))
+    note(subscriber, newest[:40:4], Kind.OPENED, now - timedelta(hours=2))
+    note(subscriber, newest[1:9:4], Kind.LESS, now - timedelta(hours=1))
+    star(subscriber, newest[2:4], now)
 
 
 def _failing(now: datetime, failing: Failing) -> None:
@@ -311,7 +350,9 @@ def _crawl(now: datetime) -> None:
             name: [9, 90.0 * (3 - half_hours), 1.0, 30.0] for name in ("waiting", "parent", "size", "queue")
         }
         note_at = now - timedelta(minutes=30 * half_hours)
-        note(crawl.pk, note_at, crawled=6, dropped=half_hours, duplicates=80, inter=[11.0], intra=[4.0])
+        note_figures(
+            crawl.pk, note_at, crawled=6, dropped=half_hours, duplicates=80, inter=[11.0], intra=[4.0]
+        )
         bucket = crawl.buckets.latest("start")
         bucket.figures |= spread
         bucket.save()

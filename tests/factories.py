@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from rest_framework.authtoken.models import Token
 
+from articles.changes import touch
 from articles.models import Article, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
 from crawler.http.urls import canonical_url, host_key
 from crawler.keys import digest
@@ -53,10 +54,12 @@ def make_article(feed: Feed | None = None, **fields: Any) -> Article:
         "dating": Article.Dating.FEED,
         "text": f"Text of article {number}.",
     }
-    values = defaults | fields
+    values: dict[str, Any] = defaults | fields
     values.setdefault("identity_key", digest(values["identity"]))
     values.setdefault("text_length", len(values["text"]))
-    return Article.objects.create(feed=feed, **values)
+    article = Article.objects.create(feed=feed, **values)
+    touch([feed.pk])
+    return article
 
 
 def make_subscriber(username: str = "", *feeds: Feed, folder: str = "") -> Subscriber:

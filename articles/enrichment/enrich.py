@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,11 +17,14 @@ from datetime import UTC, datetime
 from django.db import connection, transaction
 from django.db.models import F
 
+from articles.changes import touch
 from articles.enrichment import categories, fingerprints, keywords, sameness, stories, summaries
 from articles.enrichment.counting import Counts, count
 from articles.enrichment.models import Classifier, Enrichment
 from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms
+from articles.extraction.language import language_of
+from articles.models import Article
 from crawler.http.urls import BadUrl, page_key
 from crawler.keys import digest
 from crawler.rows import update_rows
@@ -29,6 +33,8 @@ from feeds.categories import all_paths
 log = logging.getLogger(__name__)
 
 AT_ONCE = 50
+HEARD = 4_000
+"""Characters from which the language of an article is heard that has none."""
 MOST_ATTEMPTS = 3
 KILLED = "its worker ended in the middle, several times"
 VERSIONS = " ".join(
@@ -53,6 +59,7 @@ class _Reading:
     row: Enrichment
     label: str
     frequency: dict[str, float] = field(default_factory=dict)
+    tag: str = ""
 
 
 _COMPARED = ("address", "shingles", "signature", "bands", "story", "reason", "similarity")
@@ -75,9 +82,11 @@ def enrich(now: datetime, most: int = AT_ONCE) -> int:
             _categorise(done)
             for one in done:
                 _finish(one, counted, now)
+            _name_languages(done)  # which makes them wait again, so that this comes first
             update_rows(Enrichment, [one.row for one in done], _WRITTEN)
             stories.tidy(before)
         update_rows(Enrichment, failed, ("state", "attempts", "failure"))
+        touch(one.row.article.feed_id for one in done)
     return len(keys)
 
 
@@ -127,7 +136,8 @@ def _read(one: _Reading) -> bool:
     """Words, summary and fingerprint of an article; False for one that cannot be read, which says why."""
     row, article = one.row, one.row.article
     try:
-        row.language, row.address = primary(article.language), _address(row)
+        one.tag = article.language or language_of(f"{article.title}\n{article.text[:HEARD]}")
+        row.language, row.address = primary(one.tag), _address(row)
         in_text = terms(article.text, row.language)
         one.frequency = keywords.frequencies(terms(article.title, row.language), in_text)
         row.summary = summaries.summary(sentences(article.text[:20_000], row.language), article.title)
@@ -178,6 +188,16 @@ def _categorise(done: Sequence[_Reading]) -> None:
         if one.label:
             one.row.category, one.row.confidence, one.row.trained = one.label, 1.0, True
             one.row.category_source = Enrichment.Source.FEED
+
+
+def _name_languages(done: Sequence[_Reading]) -> None:
+    """Give articles that nobody declared a language for the one that was heard."""
+    heard: defaultdict[str, list[int]] = defaultdict(list)
+    for one in done:
+        if one.tag and not one.row.article.language:
+            heard[one.tag].append(one.row.pk)
+    for tag in sorted(heard):
+        Article.objects.filter(pk__in=heard[tag], language="").update(language=tag)
 
 
 def _emptied(row: Classifier) -> Classifier:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.db.models import Count, Q
 
-from articles.enrichment.models import Classifier, Enrichment, Story
+from articles.enrichment.models import Classifier, Enrichment, Story, TermCount
 
 State, Source = Enrichment.State, Enrichment.Source
+MOST_ROWS = 40
 
 
 def figures() -> dict[str, int]:
@@ -22,3 +23,16 @@ def figures() -> dict[str, int]:
     classifier = Classifier.objects.order_by("pk").first()
     examples = sum(classifier.examples) if classifier else 0
     return {**counted, "stories": Story.objects.count(), "examples": examples}
+
+
+def categories() -> list[tuple[str, int, int]]:
+    """Category, its articles, and how many of them the classifier gave it to; the largest first."""
+    rows = Enrichment.objects.exclude(category="").values_list("category")
+    counted = rows.annotate(count=Count("pk"), learned=Count("pk", filter=Q(category_source=Source.LEARNED)))
+    return list(counted.order_by("-count", "category")[:MOST_ROWS])
+
+
+def languages() -> list[tuple[str, int]]:
+    """Language and its articles, the most first."""
+    rows = TermCount.objects.filter(term="", documents__gt=0).exclude(language="")
+    return list(rows.order_by("-documents", "language").values_list("language", "documents")[:MOST_ROWS])

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.html import strip_tags
 
+from articles.changes import touch_articles
 from articles.enrichment.fingerprints import resemblance, shingles
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.sameness import WINDOW_DAYS, Candidate, numbers, same_address, same_text, told_apart
@@ -79,13 +80,16 @@ def take_out(row: Enrichment) -> None:
     Enrichment.objects.filter(pk=row.pk).update(story=None, reason=Reason.APART, similarity=0.0)
     if story is not None:
         tidy([story])
+    touch_articles([row.pk])
 
 
 @transaction.atomic
 def take_apart(story: Story) -> int:
     """Let all members of a story stand alone, for good; how many there were."""
+    members = list(story.members.values_list("pk", flat=True))
     done = story.members.update(story=None, reason=Reason.APART, similarity=0.0)
     story.delete()
+    touch_articles(members)
     return done
 
 

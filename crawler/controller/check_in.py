@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 
 from articles import pages
+from articles.changes import touch
 from articles.intake import Arrival, store_arrivals
 from crawler.controller import leases
 from crawler.controller.outage import outage
@@ -102,6 +103,8 @@ def _store(reports: Sequence[Report]) -> list[Harvest]:
             _remember(host, reported[host.lease])
     name_sitemaps(hosts, now)
     leases.close(held)
+    changed = [visit.feed.id for visit in opened if visit.new or visit.edited]
+    touch([*changed, *pages.feeds_of(fetched)])
     return harvests
 
 

@@ -11,21 +11,40 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import http_date
 
 
+def digest_of(body: bytes) -> str:
+    """What the validator is made of: the same for the same bytes alone."""
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
+
+
 def answer(request: HttpRequest, body: bytes, content_type: str, changed: datetime) -> HttpResponseBase:
     """The document, or 304. Each encoding has its own strong validator (RFC 9110, section 8.8.3.3)."""
-    digest = hashlib.blake2b(body, digest_size=16).hexdigest()
-    zipped = _takes_gzip(request)
-    response = HttpResponse(content_type=content_type)
-    response.headers["ETag"] = etag = f'"{digest}-gzip"' if zipped else f'"{digest}"'
-    response.headers["Last-Modified"] = http_date(changed.timestamp())
-    response.headers["Vary"] = "Accept-Encoding"
-    found = get_conditional_response(request, etag, int(changed.timestamp()), response)
+    response, found = _conditional(request, digest_of(body), changed)
     if found is response:
+        response.headers["Content-Type"] = content_type
+        zipped = _takes_gzip(request)
         # Without a time in it, so that the same document always has the same bytes.
         response.content = gzip.compress(body, compresslevel=6, mtime=0) if zipped else body
         if zipped:
             response.headers["Content-Encoding"] = "gzip"
-    return private(found or response)
+    return private(found)
+
+
+def not_modified(request: HttpRequest, digest: str, changed: datetime) -> HttpResponseBase | None:
+    """304 (or 412) for a reader that needs no document of this digest; None for one that does."""
+    response, found = _conditional(request, digest, changed)
+    return None if found is response else private(found)
+
+
+def _conditional(
+    request: HttpRequest, digest: str, changed: datetime
+) -> tuple[HttpResponse, HttpResponseBase]:
+    """An answer with validators, and what the request's conditions make of it: the same, or another."""
+    response = HttpResponse()
+    response.headers["ETag"] = etag = f'"{digest}-gzip"' if _takes_gzip(request) else f'"{digest}"'
+    response.headers["Last-Modified"] = http_date(changed.timestamp())
+    response.headers["Vary"] = "Accept-Encoding"
+    found = get_conditional_response(request, etag, int(changed.timestamp()), response)
+    return response, found or response
 
 
 def private(response: HttpResponseBase) -> HttpResponseBase:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from articles.enrichment.enrich import enrich
 from articles.models import Article, Page
 from feeds.categories import category_at
 from tests.factories import make_article, make_feed, make_user
@@ -146,10 +147,11 @@ def test_an_article_without_text_says_why(reader: Client) -> None:
 
 
 def test_other_feeds_with_the_same_page_are_named(reader: Client) -> None:
-    article = with_page(make_article(title="Shared"), status="stored")
-    other = make_article(make_feed(title="The other feed"), title="Shared", page=article.page)
+    article = with_page(make_article(title="Shared news"), status="stored")
+    other = make_article(make_feed(title="The other feed"), title="Shared news", page=article.page)
+    enrich(datetime.now(UTC))
     answer = reader.get(article.get_absolute_url())
-    assert answer.context["elsewhere"] == [other]
+    assert [member.article_id for member in answer.context["members"]] == [other.pk]
     assert "The other feed" in answer.content.decode()
 
 

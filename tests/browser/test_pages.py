@@ -6,6 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from articles.enrichment.models import Story
+from articles.interest.models import Event
 from articles.models import Article
 from crawler.frontier.models import Crawl
 from crawler.models import Tick
@@ -53,6 +55,16 @@ PAGES = (
     "/me/",
     "/me/following/",
     "/me/personal/",
+    "/me/?order=interest",
+    "/me/readers/",
+    "/me/account/",
+    "/me/interest/",
+    "/me/interest/log/",
+    "why an article",
+    "/interest/",
+    "/articles/enrichment/",
+    "/articles/stories/",
+    "a story",
     "/api/docs/",
     "/nowhere/",
 )
@@ -61,8 +73,8 @@ AXE = Axe()
 
 def path_of(name: str) -> str:
     """The path of a page that is named by what it shows."""
-    if name == "an article":
-        return Article.objects.filter(page__isnull=False, enclosures=[]).earliest("id").get_absolute_url()
+    if name in {"an article", "a story", "why an article"}:
+        return _of_articles(name)
     if name.startswith("a crawl"):
         address = Crawl.objects.latest("id").get_absolute_url()
         return address + {"a crawl's strategies": "strategies/", "a crawl's URLs": "urls/"}.get(name, "")
@@ -81,6 +93,14 @@ def path_of(name: str) -> str:
         "failing feed": "Marsh Observer",
     }
     return Feed.objects.get(title=titles[name]).get_absolute_url() if name in titles else name
+
+
+def _of_articles(name: str) -> str:
+    if name == "a story":
+        return Story.objects.earliest("id").get_absolute_url()
+    if name == "why an article":
+        return f"/me/interest/why/{Event.objects.filter(kind='opened').latest('id').article_id}/"
+    return Article.objects.filter(page__isnull=False, enclosures=[]).earliest("id").get_absolute_url()
 
 
 def barriers(page: Page) -> list[str]:

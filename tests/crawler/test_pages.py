@@ -19,7 +19,16 @@ from tests.factories import make_article, make_feed, make_user
 pytestmark = pytest.mark.django_db
 
 # Hubs and feed readers have no account; what they may do is in the token of their address.
-OPEN = {"login", "healthz", "personal-feed", "site-feed", "site-page-feed", "websub", "admin:login"}
+OPEN = {
+    "login",
+    "healthz",
+    "personal-feed",
+    "feedback",
+    "site-feed",
+    "site-page-feed",
+    "websub",
+    "admin:login",
+}
 ARGUMENTS = {
     "kind": "training",
     "token": "x" * 43,

@@ -110,6 +110,15 @@ def test_a_text_that_kills_its_worker_is_met_alone_and_given_up(monkeypatch):
     assert Enrichment.objects.filter(article__in=harmless, state=State.DONE).count() == 3
 
 
+def test_a_language_that_nobody_declared_is_heard():
+    text = "Der Fluss ist nach dem Regen gestiegen, und die Bauern haben ihr Vieh auf die Hügel gebracht."
+    article = make_article(title="Hochwasser", text=text, language="")
+    enrich(NOW)
+    article.refresh_from_db()
+    row = Enrichment.objects.get()
+    assert (article.language, row.language, row.state) == ("de", "de", State.DONE)
+
+
 def test_the_command_says_what_it_did(capsys):
     make_article(text=TEXT)
     call_command("enrich", "--again")

@@ -1,0 +1,53 @@
+"""All that belongs to one subscriber: taken along as one document, or deleted."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from articles.interest.export import export
+from articles.models import Mark, Subscriber
+
+
+def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
+    """Feeds, topics, personal feeds, marks, interests and their log; secret addresses are left out."""
+    marks = Mark.objects.filter(subscriber=subscriber).select_related("article").order_by("pk")
+    return {
+        "subscriber": str(subscriber),
+        "created": subscriber.created.isoformat(),
+        "feeds": [
+            {"url": row.feed.url, "title": row.title, "folder": row.folder}
+            for row in subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
+        ],
+        "topics": [{"kind": topic.kind, "value": topic.value} for topic in subscriber.topics.all()],
+        "personal_feeds": [
+            {
+                "name": row.name,
+                "folder": row.folder,
+                "include": row.include,
+                "exclude": row.exclude,
+                "categories": row.categories,
+                "body": row.body,
+                "order": row.order,
+            }
+            for row in subscriber.personal_feeds.all()
+        ],
+        "marks": [
+            {
+                "url": mark.article.url,
+                "title": mark.article.title,
+                "read": mark.read and mark.read.isoformat(),
+                "starred": mark.starred and mark.starred.isoformat(),
+            }
+            for mark in marks.only("read", "starred", "article__url", "article__title").iterator()
+        ],
+        "interest": export(subscriber, now),
+    }
+
+
+@transaction.atomic
+def delete_subscriber(subscriber: Subscriber) -> None:
+    """Delete a subscriber with all that belongs to them; the sign-in stays, addresses answer 410 or 404."""
+    subscriber.delete()

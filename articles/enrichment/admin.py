@@ -1,0 +1,68 @@
+"""Enrichments, stories and the classifier in the admin."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from articles.enrichment.models import Classifier, Enrichment, Story
+from articles.enrichment.stories import take_apart
+from crawler.admin import RecordAdmin
+
+
+@admin.register(Enrichment)
+class EnrichmentAdmin(RecordAdmin):
+    """What was made of articles; it can be made anew."""
+
+    list_display = ("article", "state", "language", "category", "category_source", "story", "reason", "at")
+    list_filter = ("state", "category_source", "reason")
+    list_select_related = ("article", "story")
+    search_fields = ("terms",)
+    search_help_text = "A keyword."
+    exclude = ("signature", "bands")
+    actions = ("again",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Enrichment]:
+        rows: QuerySet[Enrichment] = super().get_queryset(request)
+        return rows.defer("signature", "bands", "article__search", "article__text", "article__content")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Enrichment], search_term: str
+    ) -> tuple[QuerySet[Enrichment], bool]:
+        word = search_term.strip().casefold().replace("\0", "")
+        return (queryset.filter(terms__contains=[word]) if word else queryset), False
+
+    @admin.action(description="Make anew")
+    def again(self, request: HttpRequest, rows: QuerySet[Enrichment]) -> None:
+        done = rows.update(state=Enrichment.State.WAITING, attempts=0)
+        self.message_user(request, f"{done} wait and will be made anew.")
+
+
+@admin.register(Story)
+class StoryAdmin(RecordAdmin):
+    """Stories; taking one apart deletes no article."""
+
+    list_display = ("id", "size", "created")
+    actions = ("apart",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Story]:
+        rows: QuerySet[Story] = super().get_queryset(request)
+        return rows.annotate(members_count=Count("members"))
+
+    @admin.display(ordering="members_count")
+    def size(self, story: Story) -> int:
+        return int(getattr(story, "members_count", 0))
+
+    @admin.action(description="Take apart")
+    def apart(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
+        done = sum(take_apart(story) for story in Story.objects.filter(pk__in=stories.values("pk")))
+        self.message_user(request, f"{done} articles stand alone now.")
+
+
+@admin.register(Classifier)
+class ClassifierAdmin(RecordAdmin):
+    """What the classifier of categories has learned from."""
+
+    list_display = ("version", "classes", "examples", "changed")
+    exclude = ("weights",)

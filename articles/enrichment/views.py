@@ -1,0 +1,93 @@
+"""Pages about enrichment: how far it is, stories, one story."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Max, Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from articles.enrichment.figures import categories, figures, languages
+from articles.enrichment.models import Enrichment, Story
+from articles.enrichment.stories import allow, take_apart, take_out
+from crawler.listing import page_of, render_list
+from crawler.permissions import staff_only
+
+SHOWN_FAILURES = 50
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """How many articles are enriched, what they are about, and which could not be."""
+    failed = Enrichment.objects.filter(state=Enrichment.State.FAILED).select_related("article__feed")
+    long = (
+        "article__text",
+        "article__content",
+        "article__search",
+        "article__feed__fingerprints",
+    )
+    context = {
+        "figures": figures(),
+        "categories": categories(),
+        "languages": languages(),
+        "failed": failed.defer(*long).order_by("-article_id")[:SHOWN_FAILURES],
+    }
+    return render(request, "enrichment/overview.html", context)
+
+
+@require_safe
+def story_list(request: HttpRequest) -> HttpResponse:
+    """Stories, those with the newest articles first."""
+    rows = Story.objects.annotate(size=Count("members"), newest=Max("members__article__published"))
+    rows = rows.prefetch_related(Prefetch("members", told())).order_by("-newest", "-pk")
+    context = {"page": page_of(request, rows)}
+    return render_list(request, "enrichment/stories.html", "enrichment/_stories.html", context)
+
+
+@require_safe
+def story(request: HttpRequest, pk: int) -> HttpResponse:
+    """One story: every article with its source, and why it belongs here."""
+    row = get_object_or_404(Story, pk=pk)
+    return render(request, "enrichment/story.html", {"story": row, "members": told().filter(story=row)})
+
+
+@staff_only
+@require_POST
+def take_story_apart(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let all articles of a story stand alone."""
+    done = take_apart(get_object_or_404(Story, pk=pk))
+    messages.success(request, f"{done} articles stand alone now; none was deleted.")
+    return redirect("stories")
+
+
+@staff_only
+@require_POST
+def leave_story(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take one article out of its story."""
+    row = get_object_or_404(Enrichment.objects.select_related("article"), pk=pk)
+    take_out(row)
+    messages.success(request, f"“{row.article}” stands alone from now on.")
+    return redirect(row.article.get_absolute_url())
+
+
+@staff_only
+@require_POST
+def join_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let an article that was taken out join a story again."""
+    row = get_object_or_404(Enrichment.objects.select_related("article"), pk=pk)
+    allow(row)
+    messages.success(request, f"“{row.article}” may join a story again, within a minute.")
+    return redirect(row.article.get_absolute_url())
+
+
+def told() -> QuerySet[Enrichment]:
+    """Members of stories with what lists show of them, the first published first."""
+    columns: Any = (
+        "story", "reason", "similarity", "article__title", "article__identity", "article__published",
+        "article__language", "article__feed__title", "article__feed__url",
+    )  # fmt: skip
+    rows = Enrichment.objects.filter(story__isnull=False).select_related("article__feed").only(*columns)
+    return rows.order_by("article__published", "pk")

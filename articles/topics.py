@@ -1,0 +1,54 @@
+"""Topics that subscribers follow beside feeds: keywords, categories, sites."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from articles.following import renew_outputs
+from articles.models import Subscriber, Topic
+from crawler.http.urls import BadUrl, canonical_url, host_key
+
+MOST_TOPICS = 200
+
+
+class TopicError(ValueError):
+    """A topic that cannot be followed; the message says why."""
+
+
+@transaction.atomic
+def follow_topic(subscriber: Subscriber, kind: str, value: str) -> tuple[Topic, bool]:
+    """Follow a topic; following it again changes nothing. Second: whether it is new.
+
+    A site is given by its address or its host name. Raises TopicError.
+    """
+    plain = " ".join(value.replace("\0", "").split())[:200]
+    if kind not in Topic.Kind.values:
+        raise TopicError(f"{kind!r} is none of {', '.join(Topic.Kind.values)}")
+    if not plain:
+        raise TopicError("nothing was given to follow")
+    if kind == Topic.Kind.SITE:
+        plain = _host(plain)
+    # The subscriber's row is locked so that two requests at once do not go beyond the limit.
+    Subscriber.objects.select_for_update().get(pk=subscriber.pk)
+    found = subscriber.topics.filter(kind=kind, value=plain).first()
+    if found is not None:
+        return found, False
+    if subscriber.topics.count() >= MOST_TOPICS:
+        raise TopicError(f"{MOST_TOPICS} topics are the most that one subscriber follows")
+    topic = Topic.objects.create(subscriber=subscriber, kind=kind, value=plain)
+    renew_outputs(subscriber)
+    return topic, True
+
+
+@transaction.atomic
+def unfollow_topic(topic: Topic) -> None:
+    """Stop following a topic."""
+    topic.delete()
+    renew_outputs(topic.subscriber)
+
+
+def _host(value: str) -> str:
+    try:
+        return host_key(canonical_url(value if "://" in value else f"https://{value}"))
+    except BadUrl as error:
+        raise TopicError(f"{value!r} is no site: {error}") from error

@@ -1,0 +1,277 @@
+"""Enrichment of real articles: languages, throughput, and whether stories are right.
+
+    python -m benchmarks.enrichment WORLD
+
+WORLD is a folder of zip files with sites, each with a manifest.json that names its `base_url`, `feeds` and
+`language`. All entries of all feeds are stored, their pages read out of the zips (main text and all), and
+everything enriched in this process with an embedded PostgreSQL of its own. Throughput is of this process's
+processor time. Stories are judged on labelled articles: one page in several feeds is one story; copies that
+this command edits (words changed, sentences cut, another title and address) are their originals' story; what
+has the same title with another text, and every other pair of articles, is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+import uuid
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.database import own_database
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+COPIES = 300
+LONG_ENOUGH = 120
+"""Words of a text that is copied, edited and mistitled for the labelled set."""
+
+
+@dataclass(slots=True)
+class Site:
+    """A captured site: its address, what language it is in, its files by address."""
+
+    base: str
+    language: str
+    feeds: list[str]
+    files: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+
+SAME_TEXT = 300
+"""Characters from which two entries with letter by letter the same text are one."""
+
+
+def main() -> None:
+    """Store, read, enrich, judge."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("world", type=Path)
+    options = parser.parse_args()
+    with own_database("enrichment"):
+        read = 0.0
+        pages = articles = 0
+        for site in _sites(options.world):
+            stored, seconds = _store(site)
+            articles, read = articles + stored, read + seconds
+            pages += len(site.files)
+        labels = _labelled(random.Random(11))
+        own = time.process_time()
+        made = _enrich()
+        enriched = time.process_time() - own
+        print(f"{articles} entries of feeds, with {made - articles} copies and mistitled ones made here")
+        print(f"main text, language and metadata of their pages: {read:.1f} s of processor time")
+        print(f"enrichment: {enriched:.1f} s of processor time, {made / enriched:.0f} articles a second")
+        print(f"both: {made / (read + enriched):.0f} articles a second on one core")
+        _tell_state()
+        _judge_languages(options.world)
+        _judge_stories(labels)
+
+
+def _sites(world: Path) -> Iterator[Site]:
+    for path in sorted(world.glob("*.zip")):
+        with zipfile.ZipFile(path) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+            base = manifest["base_url"].rstrip("/")
+            site = Site(base, manifest["language"], [f"{base}/{name}" for name in manifest["feeds"]])
+            for name in archive.namelist():
+                if not name.endswith("/") and name != "manifest.json":
+                    site.files[f"{base}/{name}"] = archive.read(name)
+            yield site
+
+
+def _store(site: Site) -> tuple[int, float]:
+    """Store a site's entries and read their pages; how many entries, and processor seconds for the pages."""
+    from articles.intake import Arrival, store_arrivals
+    from crawler.http.urls import canonical_url
+    from feeds.models import Feed
+    from feeds.parsing import FeedError, parse_feed
+    from tests.factories import make_feed
+
+    stored = 0
+    for address in site.feeds:
+        try:
+            document = parse_feed(site.files[address], url=address, content_type="")
+        except (FeedError, KeyError):
+            continue
+        if Feed.objects.filter(canonical_url=canonical_url(address)).exists():
+            continue  # one feed under two names
+        feed: Feed = make_feed(address, title=document.title)
+        arrival = Arrival(feed.pk, NOW.timestamp(), None, document.language, tuple(document.entries), ())
+        stored += store_arrivals([arrival])[feed.pk].new
+    return stored, _read_pages(site)
+
+
+def _read_pages(site: Site) -> float:
+    """Read the main text of the pages that are in the zip; processor seconds."""
+    from django.db import transaction
+
+    from articles.extraction import ExtractionError, extract_page
+    from articles.models import Page
+    from articles.pages import check_in_pages
+    from crawler.messages import Harvest
+
+    seconds = 0.0
+    for page in Page.objects.filter(status="waiting", lease__isnull=True):
+        body = _file_of(site, page.url)
+        if body is None:
+            continue
+        began = time.process_time()
+        try:
+            found = extract_page(body, url=page.url)
+        except ExtractionError:
+            continue
+        seconds += time.process_time() - began
+        page.lease = uuid.uuid4()
+        page.save(update_fields=["lease"])
+        harvest = Harvest("page", page.pk, NOW.timestamp(), page.url, status=200, page=found)
+        with transaction.atomic():
+            check_in_pages([harvest], [page.lease], 0.0)
+    return seconds
+
+
+def _file_of(site: Site, url: str) -> bytes | None:
+    plain = unquote(url).partition("?")[0].partition("#")[0].rstrip("/")
+    for name in (plain, f"{plain}/index.html", f"{plain}.html"):
+        if name in site.files:
+            return site.files[name]
+    return None
+
+
+def _labelled(dice: random.Random) -> dict[int, object]:
+    """What story each article is, by its primary key; adds edited copies and mistitled articles."""
+    from articles.models import Article
+    from tests.factories import make_article, make_feed
+
+    labels: dict[int, object] = {}
+    texts: dict[str, object] = {}
+    seen: Counter[tuple[int, int | None]] = Counter()
+    rows = list(Article.objects.select_related("page").defer("search", "page__html", "page__text"))
+    for row in rows:
+        seen[row.feed_id, row.page_id] += 1
+    for row in rows:
+        # Several entries of one feed with one page are not that page: comments, notes on a front page.
+        alone = row.page_id is not None and seen[row.feed_id, row.page_id] == 1
+        labels[row.pk] = ("page", row.page_id, row.title) if alone else ("entry", row.pk)
+        if len(row.text) >= SAME_TEXT:  # several pages may hold one text: a site in an untranslated language
+            labels[row.pk] = texts.setdefault(row.text, labels[row.pk])
+    long = [row for row in rows if len(row.text.split()) >= LONG_ENOUGH]
+    by_text = {row.text: row for row in long}
+    originals = dice.sample(sorted(by_text.values(), key=lambda row: row.pk), min(COPIES, len(by_text)))
+    copies, mistitled = make_feed(title="Copies"), make_feed(title="Mistitled")
+    for number, row in enumerate(originals):
+        copy = make_article(
+            copies, title=f"As seen elsewhere: {row.title}"[:300] if number % 2 else row.title,
+            text=_edited(row.text, dice, (0.01, 0.03, 0.06, 0.1)[number % 4]),
+            language=row.language, published=row.published,
+        )  # fmt: skip
+        labels[copy.pk] = labels[row.pk]
+        other = originals[(number + 1) % len(originals)]
+        wrong = make_article(
+            mistitled, title=row.title, text=_shuffled(other.text, dice), language=other.language,
+            published=row.published,
+        )  # fmt: skip
+        labels[wrong.pk] = ("mistitled", wrong.pk)
+    return labels
+
+
+def _edited(text: str, dice: random.Random, share: float) -> str:
+    """Every so many words another, some sentences gone."""
+    lines = [line for line in text.split("\n") if dice.random() > share]
+    words = "\n".join(lines).split(" ")
+    return " ".join("edited" if dice.random() < share / 2 else word for word in words)
+
+
+def _shuffled(text: str, dice: random.Random) -> str:
+    """The same words, another text: as near as a text about the same can be."""
+    words = text.split()
+    dice.shuffle(words)
+    return " ".join(words)
+
+
+def _enrich() -> int:
+    from articles.enrichment.enrich import enrich
+
+    made = 0
+    while taken := enrich(NOW):
+        made += taken
+    return made
+
+
+def _tell_state() -> None:
+    from articles.enrichment.figures import figures
+    from articles.enrichment.models import Enrichment
+
+    told = figures()
+    empty = Enrichment.objects.filter(state="done", terms=[]).exclude(article__text="").count()
+    print(
+        f"{told['done']} enriched, {told['waiting']} waiting, {told['failed']} failed; "
+        f"{empty} with text and no keyword"
+    )
+
+
+def _judge_languages(world: Path) -> None:
+    from articles.models import Article
+
+    right = 0
+    sites = list(_sites(world))
+    for site in sites:
+        found: Counter[str] = Counter()
+        for tag in Article.objects.filter(feed__url__startswith=site.base).values_list("language", flat=True):
+            found[tag.partition("-")[0].lower()] += 1
+        most = found.most_common(1)[0][0] if found else ""
+        same = most == site.language.partition("-")[0].lower()
+        right += same
+        if not same:
+            print(f"  {site.base}: said to be {site.language!r}, its articles are {dict(found)}")
+    print(f"language of most articles is the site's in {right} of {len(sites)} sites")
+
+
+def _judge_stories(labels: dict[int, object]) -> None:
+    """Precision over all pairs that share a story; recall over all pairs that should."""
+    from articles.enrichment.models import Enrichment
+
+    stories: defaultdict[int, list[int]] = defaultdict(list)
+    for pk, story in Enrichment.objects.exclude(story=None).values_list("pk", "story_id"):
+        stories[story].append(pk)
+    right = wrong = 0
+    examples = []
+    for members in stories.values():
+        for at, one in enumerate(members):
+            for other in members[at + 1 :]:
+                if labels[one] == labels[other]:
+                    right += 1
+                else:
+                    wrong += 1
+                    examples.append((one, other))
+    groups = Counter(labels.values())
+    wanted = sum(count * (count - 1) // 2 for count in groups.values())
+    print(
+        f"stories: {len(stories)} of {sum(map(len, stories.values()))} articles; "
+        f"of {right + wrong} pairs in them {right} are one by their labels: "
+        f"precision {right / max(right + wrong, 1):.4f}; "
+        f"recall {right / max(wanted, 1):.4f} of {wanted} labelled pairs"
+    )
+    for one, other in examples[:20]:
+        print("  not one:", _named(one), "|", _named(other))
+
+
+def _named(pk: int) -> str:
+    from articles.models import Article
+
+    row: Any = Article.objects.select_related("feed").get(pk=pk)
+    return f"{row.title[:50]!r} {row.url[-50:]} in {row.feed.url[-40:]}"
+
+
+if __name__ == "__main__":
+    main()
