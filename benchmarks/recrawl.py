@@ -60,7 +60,7 @@ def main() -> None:
         connection.close()
         cast(Any, connection).close_pool()  # its threads would not be there after a fork
         workers = os.cpu_count() or 1
-        with PeakMemory(os.getpid()) as memory, ProcessPoolExecutor(workers) as pool:
+        with PeakMemory(os.getpid()) as memory, ProcessPoolExecutor(workers, initializer=_loaded) as pool:
             started = time.perf_counter()
             parts = [range(1 + at, options.sites + 1, 8 * workers) for at in range(8 * workers)]
             fetched, rounds = map(sum, zip(*pool.map(_plan, parts), strict=True))
@@ -69,6 +69,13 @@ def main() -> None:
             f"{options.sites} sites planned in {took:.1f} s by {workers} processes: {fetched} fetches "
             f"in {rounds} rounds; {memory.peak / 1e6:.0f} MB at most, PostgreSQL included"
         )
+
+
+def _loaded() -> None:
+    """What a worker's pool process does when it starts (`crawler.celery`)."""
+    from crawler.memory import keep_what_is_loaded
+
+    keep_what_is_loaded()
 
 
 def _plan(sites: range) -> tuple[int, int]:

@@ -48,6 +48,12 @@ def keep_memory_together(**_: Any) -> None:
 
 
 @worker_process_init.connect
+def keep_what_is_loaded(**_: Any) -> None:
+    """A pool process has loaded what all have; the collector need not look at it again and again."""
+    memory.keep_what_is_loaded()
+
+
+@worker_process_init.connect
 def end_with_the_worker(**_: Any) -> None:
     """A pool process must not outlive a worker that was killed: it would hold tasks that run elsewhere."""
     lifeline.watch_parent()

@@ -1,8 +1,9 @@
-"""What the C library does with memory that is free again."""
+"""What the C library does with memory that is free again, and Python's collector with what stays."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
 
 _M_ARENA_MAX = -8  # malloc.h
 _ARENAS = 2
@@ -15,3 +16,12 @@ def share_arenas() -> None:
     """
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
         mallopt(_M_ARENA_MAX, _ARENAS)
+
+
+def keep_what_is_loaded() -> None:
+    """Let the collector pass over what is there now: modules and settings, which stay as long as the process.
+
+    In a worker they are most of what every full collection would look at: a tenth of the time of plans.
+    """
+    gc.collect()
+    gc.freeze()

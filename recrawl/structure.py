@@ -87,19 +87,15 @@ class Graph:
     def edges(self) -> Edges:
         """The links between pages that have a depth, each once; a page does not link to itself."""
         found = Edges({page: [] for page in self.depth}, {}, set())
-        directory = self.directory
+        directory, parents, entered = self.directory, found.parents, found.entered
         for page in self.by_depth:
             own = directory[page]
-            inside = found.inside[page] = []
-            for target in dict.fromkeys(self.links[page]):
-                there = directory.get(target)
-                if there is None or target == page:
-                    continue
-                found.parents[target].append(page)
-                if there == own:
-                    inside.append(target)
-                else:
-                    found.entered.add(target)
+            targets = [one for one in dict.fromkeys(self.links[page]) if one in directory and one != page]
+            for target in targets:
+                parents[target].append(page)
+            inside = found.inside[page] = [target for target in targets if directory[target] == own]
+            if len(inside) < len(targets):
+                entered.update(target for target in targets if directory[target] != own)
         return found
 
     @cached_property

@@ -128,8 +128,8 @@ def _made(article: Article) -> Enrichment | None:
 
 def _categories(article: Article, made: Enrichment | None) -> tuple[str, ...]:
     """The entry's own, and the deployment's."""
-    own = article.categories or ([article.category] if article.category else [])
-    return tuple(dict.fromkeys([*own, made.category] if made and made.category else own))
+    named = [*(article.categories or [article.category]), made.category if made else ""]
+    return tuple(dict.fromkeys(name for name in named if name.strip()))
 
 
 def _elsewhere(articles: Iterable[Article]) -> dict[int, list[_Also]]:
