@@ -36,6 +36,10 @@ class Page(models.Model):
     failure_detail = models.TextField(blank=True)
     fetched = models.DateTimeField(null=True, blank=True)
     html = models.BinaryField(default=b"", help_text="zlib of the body as received.")
+    content_type = models.CharField(max_length=200, blank=True)
+    reading = models.CharField(
+        max_length=8, default="1", help_text="Version of what read it (crawler.messages)."
+    )
     title = models.TextField(blank=True)
     text = models.TextField(blank=True)
     language = models.CharField(max_length=20, blank=True)
@@ -51,6 +55,7 @@ class Page(models.Model):
             models.Index(fields=["lease"], name="page_lease", condition=Q(lease__isnull=False)),
             models.Index(fields=["failure"], name="page_failure", condition=~Q(failure="")),
             models.Index(fields=["fetched"], name="page_fetched"),
+            models.Index(fields=["reading", "-id"], name="page_reading", condition=Q(status="stored")),
         ]
 
     def __str__(self) -> str:

@@ -6,14 +6,16 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from articles.changes import touch
 from articles.dating import believable
 from articles.intake import fuller
 from articles.models import Article, Page
 from crawler.http.failures import Failure
-from crawler.messages import Assignment, Harvest
+from crawler.messages import PAGE_READING, Assignment, Harvest, StoredPage
 from crawler.rows import lease_rows
 
 MOST_ATTEMPTS = 8
@@ -69,6 +71,33 @@ def feeds_of(pages: Sequence[int]) -> list[int]:
     return list(Article.objects.filter(page__in=pages).values_list("feed_id", flat=True).distinct())
 
 
+def outdated(most: int) -> list[StoredPage]:
+    """Stored pages that another version of the terminals' reading has read, the newest first."""
+    rows = Page.objects.filter(status=Page.Status.STORED).exclude(reading=PAGE_READING).exclude(html=b"")
+    found = rows.order_by("-id").values_list("pk", "url", "html", "content_type")[:most]
+    return [StoredPage(pk, url, bytes(html), kind) for pk, url, html, kind in found]
+
+
+@transaction.atomic
+def take_again(harvests: Iterable[Harvest]) -> int:
+    """Take what stored pages say by today's reading; how many. One that cannot be read keeps what it had."""
+    brought = {harvest.id: harvest for harvest in harvests}
+    rows = Page.objects.select_for_update().filter(id__in=brought, status=Page.Status.STORED).defer("html")
+    read: dict[int, Page] = {}
+    for page in rows.order_by("id"):
+        document = brought[page.id].page
+        page.reading = PAGE_READING
+        if document is not None and document.text:
+            page.title, page.text = document.title or page.title, document.text
+            page.language, page.author = document.language, document.author
+            page.canonical_url = document.canonical_url
+            read[page.id] = page
+        page.save(update_fields=["reading", "title", "text", "language", "author", "canonical_url"])
+    _give_text(read)
+    touch(feeds_of(list(read)))
+    return len(read)
+
+
 def release_pages(leases: Sequence[uuid.UUID]) -> int:
     """Free pages whose lease ended without an answer for them; how many there were."""
     return Page.objects.filter(lease__in=leases).update(lease=None)
@@ -94,7 +123,8 @@ def _store(page: Page, harvest: Harvest) -> None:
     page.status = Page.Status.STORED
     page.failure = page.failure_detail = ""
     page.fetched = datetime.fromtimestamp(harvest.at, UTC)
-    page.html, page.title, page.text = document.html, document.title, document.text
+    page.html, page.content_type, page.reading = document.html, document.content_type, PAGE_READING
+    page.title, page.text = document.title, document.text
     page.language, page.author, page.canonical_url = (
         document.language,
         document.author,

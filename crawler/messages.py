@@ -92,11 +92,26 @@ class FeedLink:
     type: str = ""
 
 
+PAGE_READING = "1"
+"""Version of what terminals read from article pages: main text, language, metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """An article page that is stored, to be read again: its HTML as it was received (zlib)."""
+
+    id: int
+    url: str
+    html: bytes
+    content_type: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class PageDocument:
-    """An article page: the HTML as received (zlib), and what was read from it."""
+    """An article page: the HTML as received (zlib) with its type, and what was read from it."""
 
     html: bytes = b""
+    content_type: str = ""
     title: str = ""
     text: str = ""
     language: str = ""

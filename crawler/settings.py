@@ -113,6 +113,8 @@ RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
 # What each fetch of a watched page showed, and the changes that were found.
 RETENTION_CHECKS_DAYS = environment.integer("RETENTION_CHECKS_DAYS", 365)
 RETENTION_CHANGES_DAYS = environment.integer("RETENTION_CHANGES_DAYS", 0)
+# What subscribers were shown; what they opened and rated is kept.
+RETENTION_SHOWN_DAYS = environment.integer("RETENTION_SHOWN_DAYS", 180)
 
 # --- Celery -----------------------------------------------------------------------------------------
 
@@ -159,6 +161,8 @@ CELERY_TASK_ROUTES = {
     "crawler.tasks.settle": {"queue": "store"},
     "crawler.tasks.recrawl": {"queue": "recrawl"},
     "crawler.tasks.enrich": {"queue": "enrich"},
+    "crawler.tasks.reread": {"queue": "fetch"},
+    "crawler.tasks.take_reread": {"queue": "store"},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found

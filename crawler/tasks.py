@@ -20,12 +20,14 @@ from typing import Any
 
 from celery import shared_task
 
-from crawler.messages import Batch, Report, decode, encode
+from crawler.messages import Batch, Harvest, Report, StoredPage, decode, encode
 
 log = logging.getLogger(__name__)
 
 # Hosts in one message to a terminal, which reports on each as it comes: a slow one holds up no other.
 MOST_HOSTS = 32
+# Stored pages that a tick lets terminals read again.
+MOST_REREAD = 320
 # A terminal's threads send one at a time: kombu's pool closes a channel now and then while another uses it.
 _sending = threading.Lock()
 
@@ -33,6 +35,9 @@ _sending = threading.Lock()
 @shared_task(name="crawler.tasks.tick")
 def tick() -> None:
     """Beat's message: one tick, then hand out, then a pulse through the queues."""
+    from django.conf import settings
+
+    from articles.pages import outdated
     from crawler.controller import pulses, retention
     from crawler.controller import tick as controller
     from feeds import planning
@@ -52,6 +57,10 @@ def tick() -> None:
         pulses.sent(queue, now)
         pulse.apply_async(args=(queue,), queue=queue)
     enrich.delay()
+    pages = [encode(page) for page in outdated(MOST_REREAD)]
+    for start in range(0, len(pages), MOST_HOSTS):
+        # Of no use to a terminal that comes later: the next tick sends them again.
+        reread.apply_async((pages[start : start + MOST_HOSTS],), expires=settings.CRAWL_TICK_SECONDS)
     retention.tidy(now)
 
 
@@ -114,6 +123,24 @@ def enrich() -> None:
 
     if enrich_for(seconds=20.0):
         enrich.delay()
+
+
+@shared_task(name="crawler.tasks.reread")
+def reread(pages: Sequence[str]) -> None:
+    """A terminal reads stored pages again, because what it reads them with is newer than what they have."""
+    from crawler.terminals.page import read_again
+
+    harvests = [encode(read_again(decode(StoredPage, page))) for page in pages]
+    with _sending:
+        take_reread.delay(harvests)
+
+
+@shared_task(name="crawler.tasks.take_reread")
+def take_reread(harvests: Sequence[str]) -> None:
+    """Store what they say now."""
+    from articles.pages import take_again
+
+    take_again([decode(Harvest, harvest) for harvest in harvests])
 
 
 @shared_task(name="crawler.tasks.dispatch")

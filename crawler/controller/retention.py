@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from articles.changes import touch
+from articles.interest.models import Event
 from articles.models import Article, Page
 from crawler.models import Attempts, Tick
 from crawler.pipeline.models import PhaseFigure
@@ -30,6 +31,9 @@ def tidy(now: datetime) -> dict[str, int]:
         "articles": _expire_articles(now),
         "checks": _expire(Check.objects, "at", settings.RETENTION_CHECKS_DAYS, now),
         "changes": _expire(Change.objects, "at", settings.RETENTION_CHANGES_DAYS, now),
+        "shown": _expire(
+            Event.objects.filter(kind=Event.Kind.SHOWN), "at", settings.RETENTION_SHOWN_DAYS, now
+        ),
         "bodies": _empty_bodies(now),
     }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import zlib
+from dataclasses import replace
 
 from articles.extraction import ExtractionError, extract_page
 from crawler.http import robots
 from crawler.http.client import ACCEPT_PAGE, Client
 from crawler.http.failures import Failure, FetchError
-from crawler.messages import Assignment, Harvest, Robots
+from crawler.messages import Assignment, Harvest, Robots, StoredPage
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.turn import analysing
 
@@ -36,4 +38,17 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots, spacing
     except ExtractionError as error:
         failure = Failure(error.kind).value
         return answered(assignment, at, response, failure=failure, detail=error.detail)
+    page = replace(page, content_type=response.content_type[:200])
     return answered(assignment, at, response, page=page)
+
+
+def read_again(stored: StoredPage) -> Harvest:
+    """What a stored page says by today's reading; nothing is fetched."""
+    at = time.time()
+    try:
+        with analysing:
+            body = zlib.decompress(stored.html)
+            page = extract_page(body, url=stored.url, content_type=stored.content_type)
+    except (ExtractionError, zlib.error) as error:
+        return Harvest("page", stored.id, at, stored.url, failure="unreadable", detail=str(error)[:1000])
+    return Harvest("page", stored.id, at, stored.url, page=replace(page, html=b""))
