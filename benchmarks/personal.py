@@ -39,8 +39,8 @@ def main() -> None:
     )
     parser.add_argument("--subscribers", type=int, default=10_000)
     parser.add_argument("--subscriptions", type=int, default=50)
-    parser.add_argument("--feeds", type=int, default=2_000)
-    parser.add_argument("--articles", type=int, default=30, help="of each feed")
+    parser.add_argument("--feeds", type=int, default=1_000)
+    parser.add_argument("--articles", type=int, default=20, help="of each feed")
     parser.add_argument("--readings", type=int, default=400, help="subscribers who are served, of each order")
     options = parser.parse_args()
     with own_database("personal"), PeakMemory(os.getpid()) as memory:

@@ -14,7 +14,7 @@ VERSION = "1"
 SAME_TEXT = 0.7
 """The Jaccard index of shingles from which two texts are one, edited."""
 WINDOW_DAYS = 14
-_ALIKE_TITLES = 0.5
+_ALIKE_TITLES = 0.75
 _CONTAINED = 0.5
 _NUMBER = re.compile(r"\d+")
 
@@ -60,7 +60,8 @@ def same_address(one: Candidate, other: Candidate) -> bool:
         or told_apart(one, other)
     ):
         return False
-    return _overlap(one.title, other.title) >= _ALIKE_TITLES or _overlap(one.own, other.own) >= _CONTAINED
+    titles = len(one.title & other.title) / max(len(one.title | other.title), 1)
+    return titles >= _ALIKE_TITLES or _overlap(one.own, other.own) >= _CONTAINED
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

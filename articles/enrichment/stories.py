@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -15,6 +14,7 @@ from articles.enrichment.fingerprints import resemblance, shingles
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.sameness import WINDOW_DAYS, Candidate, numbers, same_address, same_text, told_apart
 from articles.enrichment.words import words
+from articles.models import Article
 
 MOST_COMPARED = 12
 """Candidates whose texts are read, those with the likest fingerprints."""
@@ -102,6 +102,8 @@ def allow(row: Enrichment) -> None:
 
 
 def _best(row: Enrichment) -> tuple[Enrichment, str, float] | None:
+    if not _alone_on_their_pages([row]):
+        return None
     own = candidate(row)
     found = [
         (1.0, -other.pk, other, Reason.ADDRESS)
@@ -120,30 +122,45 @@ def _best(row: Enrichment) -> tuple[Enrichment, str, float] | None:
 
 
 def _by_address(row: Enrichment) -> list[Enrichment]:
-    """Others with its address, of feeds in which it is the address of one entry alone."""
+    """Others with its address, of other feeds."""
     if row.address is None:
         return []
-    alike = Enrichment.objects.filter(address=row.address).exclude(pk=row.pk).select_related("article")
-    others = list(alike.order_by("pk")[:MOST_LOOKED_AT])
-    entries = Counter(other.article.feed_id for other in others)
-    if row.article.feed_id in entries:
-        return []
-    return [one for one in others if entries[one.article.feed_id] == 1 and _free(one)][:MOST_COMPARED]
+    alike = Enrichment.objects.filter(address=row.address).exclude(pk=row.pk).exclude(reason=Reason.APART)
+    others = alike.exclude(article__feed=row.article.feed_id).select_related("article").order_by("pk")
+    return _alone_on_their_pages(others[:MOST_LOOKED_AT])[:MOST_COMPARED]
 
 
 def _by_bands(row: Enrichment) -> list[Enrichment]:
-    """Others of a fortnight around it with like fingerprints, the likest first."""
+    """Others of a fortnight around it with like fingerprints, the likest first.
+
+    Not those with its page: they have the page's text, whatever they say themselves.
+    """
     if not row.bands:
         return []
     window = timedelta(days=WINDOW_DAYS)
     when = Q(article__published__range=(row.article.published - window, row.article.published + window))
     others = Enrichment.objects.filter(when, bands__overlap=row.bands).exclude(pk=row.pk)
     others = others.exclude(article__feed=row.article.feed_id).exclude(reason=Reason.APART)
+    if row.article.page_id is not None:
+        others = others.filter(Q(article__page__isnull=True) | ~Q(article__page=row.article.page_id))
     signatures = others.order_by("-pk").values_list("pk", "signature")[:MOST_LOOKED_AT]
     likely = [(resemblance(bytes(row.signature), bytes(other)), -pk) for pk, other in signatures]
     keys = [-pk for likeness, pk in sorted(likely, reverse=True)[:MOST_COMPARED] if likeness >= LIKELY]
-    return list(Enrichment.objects.filter(pk__in=keys).select_related("article"))
+    return _alone_on_their_pages(Enrichment.objects.filter(pk__in=keys).select_related("article"))
 
 
-def _free(row: Enrichment) -> bool:
-    return row.reason != Reason.APART
+def _alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:
+    """Without articles that share their page with another of their feed: comments, notes on a front page.
+
+    They are not that page, though they have its address and its text.
+    """
+    rows = list(rows)
+    shared = {
+        (feed, page)
+        for feed, page in Article.objects.filter(page__in={row.article.page_id for row in rows} - {None})
+        .values_list("feed_id", "page_id")
+        .annotate(entries=Count("pk"))
+        .filter(entries__gt=1)
+        .values_list("feed_id", "page_id")
+    }
+    return [row for row in rows if (row.article.feed_id, row.article.page_id) not in shared]

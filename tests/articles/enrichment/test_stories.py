@@ -83,6 +83,17 @@ def test_comments_on_a_page_are_no_part_of_its_story():
     assert stories() == []
 
 
+def test_comments_stay_apart_in_whatever_order_they_come():
+    posts, comments = make_feed(), make_feed()
+    own = page(posts, "https://a.example/rain")
+    make_article(comments, title='"Rain in the hills" by Ann', page=own, text=prose(1))
+    enriched()
+    make_article(posts, title="Rain in the hills", page=own, text=prose(1))
+    make_article(comments, title='"Rain in the hills" by Ben', page=own, text=prose(1))
+    enriched()
+    assert stories() == []
+
+
 def test_a_whole_sites_address_makes_no_story():
     feeds = [make_feed(), make_feed()]
     own = page(feeds[0], "https://a.example/")
