@@ -146,12 +146,12 @@ def _file_of(site: Site, url: str) -> bytes | None:
     return None
 
 
-def _labelled(dice: random.Random) -> dict[int, object]:
+def _labelled(dice: random.Random) -> dict[int, tuple[Any, ...]]:
     """What story each article is, by its primary key; adds edited copies and mistitled articles."""
     from articles.models import Article
     from tests.factories import make_article, make_feed
 
-    labels: dict[int, object] = {}
+    labels: dict[int, tuple[Any, ...]] = {}
     seen: Counter[tuple[int, int | None]] = Counter()
     rows = list(Article.objects.select_related("page").defer("search", "page__html", "page__text"))
     for row in rows:
@@ -160,7 +160,7 @@ def _labelled(dice: random.Random) -> dict[int, object]:
         # Several entries of one feed with one page are not that page: comments, notes on a front page.
         alone = row.page_id is not None and seen[row.feed_id, row.page_id] == 1
         labels[row.pk] = ("page", row.page_id, row.title) if alone else ("entry", row.pk)
-    long = [row for row in rows if len(row.text.split()) >= LONG_ENOUGH]
+    long = [row for row in rows if len(row.text.split()) >= LONG_ENOUGH and labels[row.pk][0] == "page"]
     by_text = {row.text: row for row in long}
     originals = dice.sample(sorted(by_text.values(), key=lambda row: row.pk), min(COPIES, len(by_text)))
     copies, mistitled = make_feed(title="Copies"), make_feed(title="Mistitled")
@@ -232,7 +232,7 @@ def _judge_languages(world: Path) -> None:
     print(f"language of most articles is the site's in {right} of {len(sites)} sites")
 
 
-def _judge_stories(labels: dict[int, object]) -> None:
+def _judge_stories(labels: dict[int, tuple[Any, ...]]) -> None:
     """Precision over labelled pairs that share a story; recall over all pairs that should."""
     from articles.enrichment.models import Enrichment
     from articles.models import Article
@@ -244,7 +244,7 @@ def _judge_stories(labels: dict[int, object]) -> None:
     for one, other in _pairs(story):
         if labels[one] == labels[other]:
             right += 1
-        elif _title(labels[one]) is not None and _title(labels[one]) == _title(labels[other]):
+        elif _akin(labels[one], labels[other]):
             unknown += 1  # a site's own second copy under another address: nobody has labelled it
         else:
             wrong += 1
@@ -258,16 +258,20 @@ def _judge_stories(labels: dict[int, object]) -> None:
     print(f"stories: {len(set(story.values()))} of {len(story)} articles")
     judged = right + wrong
     print(f"precision {right / max(judged, 1):.4f} ({right} of {judged} labelled pairs in stories)")
-    print(f"  {unknown} more are one title and nearly one text at two addresses of a site: no label")
+    print(f"  {unknown} more have nearly one title and one text at two addresses of a site: no label")
     for kind, count in wanted.items():
         print(f"recall {found[kind] / count:.4f}: {found[kind]} of {count} pairs of {kind}")
     for one, other in examples[:20]:
         print("  not one:", _named(one), "|", _named(other))
 
 
-def _title(label: Any) -> str | None:
-    """The title in the label of a page."""
-    return str(label[2]) if label[0] == "page" else None
+def _akin(one: Any, other: Any) -> bool:
+    """Whether two pages have titles of which one is in the other: nobody has said whether they are one."""
+    if one[0] != "page" or other[0] != "page":
+        return False
+    first, second = set(one[2].casefold().split()), set(other[2].strip('"').casefold().split())
+    first, second = ({word.strip('"') for word in words} for words in (first, second))
+    return bool(first and second) and (first <= second or second <= first)
 
 
 def _pairs(groups: dict[int, Any]) -> Iterator[tuple[int, int]]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from articles.enrichment.fingerprints import LEAST_SHINGLES, jaccard
 
 VERSION = "1"
-SAME_TEXT = 0.7
-"""The Jaccard index of shingles from which two texts are one, edited."""
+SAME_TEXT, SAME_TEXT_AND_TITLE = 0.7, 0.5
+"""The Jaccard index of shingles from which two texts are one: with akin titles, and with like ones."""
+AKIN = 0.34
+"""The share of the shorter title's words in the other: lists under other headings have one text, too."""
 WINDOW_DAYS = 14
 _ALIKE_TITLES = 0.75
 _CONTAINED = 0.5
@@ -35,12 +37,23 @@ def numbers(title: str) -> tuple[str, ...]:
     return tuple(_NUMBER.findall(title))
 
 
-def same_text(one: frozenset[int], other: frozenset[int]) -> float:
-    """The likeness of two texts, given as shingles, where they are one; else 0."""
+def same_text(one: frozenset[int], other: frozenset[int], least: float) -> float:
+    """The likeness of two texts, given as shingles, where it is at least so much; else 0."""
     if min(len(one), len(other)) < LEAST_SHINGLES:
         return 0.0
     found = jaccard(one, other)
-    return found if found >= SAME_TEXT else 0.0
+    return found if found >= least else 0.0
+
+
+def least_likeness(one: Candidate, other: Candidate) -> float | None:
+    """How like their texts must be for one story, by their titles; None where nothing would do.
+
+    That is where the titles have hardly a word in common, or count differently: issues of a series.
+    """
+    akin = _overlap(one.title, other.title)
+    if told_apart(one, other) or akin < AKIN:
+        return None
+    return SAME_TEXT_AND_TITLE if akin >= _ALIKE_TITLES else SAME_TEXT
 
 
 def told_apart(one: Candidate, other: Candidate) -> bool:
@@ -67,4 +80,4 @@ def same_address(one: Candidate, other: Candidate) -> bool:
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of the smaller set in the larger."""
     least = min(len(one), len(other))
-    return len(one & other) / least if least >= 2 else float(bool(one) and one == other)
+    return len(one & other) / least if least else 0.0

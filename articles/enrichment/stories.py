@@ -12,14 +12,21 @@ from django.utils.html import strip_tags
 from articles.changes import touch_articles
 from articles.enrichment.fingerprints import resemblance, shingles
 from articles.enrichment.models import Enrichment, Story
-from articles.enrichment.sameness import WINDOW_DAYS, Candidate, numbers, same_address, same_text, told_apart
-from articles.enrichment.words import words
+from articles.enrichment.sameness import (
+    WINDOW_DAYS,
+    Candidate,
+    least_likeness,
+    numbers,
+    same_address,
+    same_text,
+)
+from articles.enrichment.words import terms, words
 from articles.models import Article
 
 MOST_COMPARED = 12
 """Candidates whose texts are read, those with the likest fingerprints."""
 MOST_LOOKED_AT = 500
-LIKELY = 0.5
+LIKELY = 0.35
 """The estimated Jaccard index from which two texts are compared."""
 OWN_CHARACTERS = 4_000
 Reason = Enrichment.Reason
@@ -31,7 +38,7 @@ def candidate(row: Enrichment) -> Candidate:
     own = strip_tags(article.content or article.summary)[:OWN_CHARACTERS]
     return Candidate(
         feed=article.feed_id,
-        title=frozenset(words(article.title, row.language)),
+        title=frozenset(terms(article.title, row.language) or words(article.title, row.language)),
         numbers=numbers(article.title),
         own=frozenset(words(own, row.language)),
         address=row.address,
@@ -110,10 +117,11 @@ def _best(row: Enrichment) -> tuple[Enrichment, str, float] | None:
         for other in _by_address(row)
         if same_address(own, candidate(other))
     ]
-    likely = [] if found else [one for one in _by_bands(row) if not told_apart(own, candidate(one))]
-    if likely:
-        text = text_of(row)
-        compared = ((same_text(text, text_of(other)), other) for other in likely)
+    if not found:
+        asked = ((other, least_likeness(own, candidate(other))) for other in _by_bands(row))
+        likely = [(other, least) for other, least in asked if least is not None]
+        text = text_of(row) if likely else frozenset()
+        compared = ((same_text(text, text_of(other), least), other) for other, least in likely)
         found = [(likeness, -other.pk, other, Reason.TEXT) for likeness, other in compared if likeness]
     if not found:
         return None

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.enrichment.fingerprints import fingerprint, jaccard, resemblance, shingles
-from articles.enrichment.sameness import Candidate, numbers, same_address, same_text, told_apart
+from articles.enrichment.sameness import (
+    Candidate,
+    least_likeness,
+    numbers,
+    same_address,
+    same_text,
+    told_apart,
+)
 
 DICE = random.Random(5)
 TEXT = [DICE.choice("abcdefgh") + str(DICE.randint(0, 400)) for _ in range(600)]
@@ -48,9 +55,17 @@ def test_fingerprints_do_not_depend_on_order(hashes):
 
 
 def test_texts_are_one_only_when_nearly_all_is_shared():
-    assert same_text(shingles(TEXT), shingles(edited(0.03))) > 0.7
-    assert same_text(shingles(TEXT), shingles(edited(0.3))) == 0.0
-    assert same_text(shingles(TEXT[:20]), shingles(TEXT[:20])) == 0.0
+    assert same_text(shingles(TEXT), shingles(edited(0.03)), 0.7) > 0.7
+    assert same_text(shingles(TEXT), shingles(edited(0.3)), 0.5) == 0.0
+    assert same_text(shingles(TEXT[:20]), shingles(TEXT[:20]), 0.5) == 0.0
+
+
+def test_titles_say_how_like_texts_must_be():
+    assert least_likeness(candidate(title="Rain in hills"), candidate(title="Rain in hills")) == 0.5
+    assert least_likeness(candidate(title="Rain in hills"), candidate(title="Rain at last, they say")) is None
+    assert least_likeness(candidate(title="Rain hills"), candidate(title="Hills are wet")) == 0.7
+    assert least_likeness(candidate(title="Linux"), candidate(title="Network")) is None
+    assert least_likeness(candidate(title="Issue 5"), candidate(title="Issue 6")) is None
 
 
 def candidate(feed=1, title="A title of words", own="", address="x"):

@@ -38,12 +38,22 @@ def page(feed, url):
 
 
 def test_one_text_in_two_feeds_is_one_story():
-    one, other = make_article(title="Rain", text=prose(1)), make_article(title="Wet", text=prose(1))
+    one, other = (
+        make_article(title="Rain", text=prose(1)),
+        make_article(title="After the rain", text=prose(1)),
+    )
     make_article(title="Rain", text=prose(2))
     enriched()
     assert stories() == [[one.pk, other.pk]]
     row = other.enrichment
     assert (row.reason, row.similarity) == ("text", 1.0)
+
+
+def test_one_text_under_headings_of_other_things_is_no_story():
+    make_article(title="Linux", text=prose(1))
+    make_article(title="Network", text=prose(1))
+    enriched()
+    assert stories() == []
 
 
 def test_an_edited_copy_joins_the_story_that_is_there():
