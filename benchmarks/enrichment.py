@@ -158,8 +158,8 @@ def _labelled(dice: random.Random) -> dict[int, tuple[Any, ...]]:
         seen[row.feed_id, row.page_id] += 1
     for row in rows:
         # Several entries of one feed with one page are not that page: comments, notes on a front page.
-        alone = row.page_id is not None and seen[row.feed_id, row.page_id] == 1
-        labels[row.pk] = ("page", row.page_id, row.title) if alone else ("entry", row.pk)
+        alone = row.page_id is not None and seen[row.feed_id, row.page_id] == 1 and "#" not in row.url
+        labels[row.pk] = ("page", row.page_id) if alone else ("entry", row.pk)
     long = [row for row in rows if len(row.text.split()) >= LONG_ENOUGH and labels[row.pk][0] == "page"]
     by_text = {row.text: row for row in long}
     originals = dice.sample(sorted(by_text.values(), key=lambda row: row.pk), min(COPIES, len(by_text)))
@@ -239,12 +239,13 @@ def _judge_stories(labels: dict[int, tuple[Any, ...]]) -> None:
 
     made = set(Article.objects.filter(feed__title__in=MADE).values_list("pk", flat=True))
     story = dict(Enrichment.objects.exclude(story=None).values_list("pk", "story_id"))
+    titles = dict(Article.objects.values_list("pk", "title"))
     right = wrong = unknown = 0
     examples = []
     for one, other in _pairs(story):
         if labels[one] == labels[other]:
             right += 1
-        elif _akin(labels[one], labels[other]):
+        elif labels[one][0] == labels[other][0] == "page" and _akin(titles[one], titles[other]):
             unknown += 1  # a site's own second copy under another address: nobody has labelled it
         else:
             wrong += 1
@@ -265,12 +266,11 @@ def _judge_stories(labels: dict[int, tuple[Any, ...]]) -> None:
         print("  not one:", _named(one), "|", _named(other))
 
 
-def _akin(one: Any, other: Any) -> bool:
-    """Whether two pages have titles of which one is in the other: nobody has said whether they are one."""
-    if one[0] != "page" or other[0] != "page":
-        return False
-    first, second = set(one[2].casefold().split()), set(other[2].strip('"').casefold().split())
-    first, second = ({word.strip('"') for word in words} for words in (first, second))
+def _akin(one: str, other: str) -> bool:
+    """Whether one of two titles is in the other."""
+    first, second = (
+        frozenset(word.strip('"') for word in title.casefold().split()) for title in (one, other)
+    )
     return bool(first and second) and (first <= second or second <= first)
 
 

@@ -160,9 +160,9 @@ def _by_bands(row: Enrichment) -> list[Enrichment]:
 def _alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:
     """Without articles that share their page with another of their feed: comments, notes on a front page.
 
-    They are not that page, though they have its address and its text.
+    They are not that page, though they have its address and its text; no more is what stands at a fragment.
     """
-    rows = list(rows)
+    rows = [row for row in rows if "#" not in row.article.url]
     shared = {
         (feed, page)
         for feed, page in Article.objects.filter(page__in={row.article.page_id for row in rows} - {None})

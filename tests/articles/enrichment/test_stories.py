@@ -104,6 +104,17 @@ def test_comments_stay_apart_in_whatever_order_they_come():
     assert stories() == []
 
 
+def test_a_part_of_a_page_is_not_the_page():
+    posts, comments = make_feed(), make_feed()
+    own = page(posts, "https://a.example/rain")
+    make_article(posts, title="Rain in the hills", page=own, text=prose(1))
+    make_article(
+        comments, title="Rain in the hills", page=own, text=prose(1), url="https://a.example/rain#comment-2"
+    )
+    enriched()
+    assert stories() == []
+
+
 def test_a_whole_sites_address_makes_no_story():
     feeds = [make_feed(), make_feed()]
     own = page(feeds[0], "https://a.example/")
