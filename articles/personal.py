@@ -10,7 +10,9 @@ from operator import or_
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, Expression, OuterRef, Q
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import BooleanField, Expression, F, Func, Q, Value
+from django.db.models.sql.compiler import SQLCompiler
 
 from articles.enrichment.models import Enrichment
 from articles.following import within
@@ -26,6 +28,7 @@ from articles.models import (
     Topic,
 )
 from articles.search import CJK, article_query
+from crawler.statements import rows_of
 
 MAX_KEYWORDS = 50
 RANKED = 500
@@ -67,27 +70,19 @@ def chosen(personal_feed: PersonalFeed, first: int, most: int) -> list[int]:
     """
     articles = once_a_story(selection(personal_feed), personal_feed.subscriber)
     if personal_feed.order == PersonalFeed.Order.NEWEST:
-        return list(articles.values_list("pk", flat=True)[first : first + most])
+        return _keys(articles[first : first + most])
     keys: list[int] = []
     if first < RANKED:
-        newest = list(articles.values_list("pk", "published")[:RANKED])
-        placed = ranked(personal_feed.subscriber, newest)
+        placed = ranked(personal_feed.subscriber, articles[:RANKED], first + most)
         keys = [one.article_id for one in placed[first : first + most]]
     rest = most - len(keys)
     start = max(first, RANKED)
-    return keys + (list(articles.values_list("pk", flat=True)[start : start + rest]) if rest else [])
+    return keys + (_keys(articles[start : start + rest]) if rest else [])
 
 
 def once_a_story(articles: ArticleQuerySet, subscriber: Subscriber) -> ArticleQuerySet:
     """Without articles of a story of which an earlier one is in a feed that the subscriber follows."""
-    feeds = Subscription.objects.filter(subscriber=subscriber).values("feed_id")
-    earlier = Enrichment.objects.filter(
-        story__isnull=False,
-        story=OuterRef("enrichment__story"),
-        article_id__lt=OuterRef("pk"),
-        article__feed__in=feeds,
-    )
-    return articles.filter(Q(enrichment__story__isnull=True) | ~Exists(earlier))
+    return articles.filter(_FirstOfStory(F("pk"), Value(subscriber.pk)))
 
 
 def keywords(text: str) -> list[str]:
@@ -125,6 +120,37 @@ def revoke_address(personal_feed: PersonalFeed) -> bool:
     """Let the address answer 410 from now on; whether there was a valid one."""
     valid = personal_feed.tokens.filter(revoked__isnull=True)
     return bool(valid.update(revoked=datetime.now(UTC)))
+
+
+def _keys(articles: ArticleQuerySet) -> list[int]:
+    return [key for (key,) in rows_of(articles.values_list("pk"))]
+
+
+class _FirstOfStory(Func):
+    """Whether no earlier article of an article's story is in a feed that a subscriber follows.
+
+    As Django would say it, PostgreSQL would join the list with all enrichments there are.
+    """
+
+    output_field = BooleanField()
+    template = f"""(
+        SELECT EXISTS (
+            SELECT FROM {Enrichment._meta.db_table} AS earlier
+            JOIN {Article._meta.db_table} AS beside ON beside.id = earlier.article_id
+            JOIN {Subscription._meta.db_table} AS followed ON followed.feed_id = beside.feed_id
+            WHERE earlier.story_id = own.story_id AND earlier.article_id < own.article_id
+                AND followed.subscriber_id = %(subscriber)s
+        )
+        FROM {Enrichment._meta.db_table} AS own
+        WHERE own.story_id IS NOT NULL AND own.article_id = %(article)s
+    ) IS NOT TRUE"""  # noqa: S608 - the tables' own names
+
+    def as_sql(  # type: ignore[override]
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
+    ) -> tuple[str, list[Any]]:
+        """Its parameters come in the order of the template."""
+        (article, of_article), (subscriber, of_subscriber) = map(compiler.compile, self.source_expressions)
+        return self.template % {"article": article, "subscriber": subscriber}, [*of_subscriber, *of_article]
 
 
 def _on_topics(topics: Sequence[Topic]) -> Q:

@@ -8,14 +8,14 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from articles.changes import Reading, reading
-from articles.models import PersonalFeed, PersonalFeedToken, PersonalPage
+from articles.changes import keep_validators, note_reading, reading
+from articles.models import PersonalFeed
 from articles.outputs.build import LAST_PAGE, Addresses, build_page, last_changed
-from crawler.attempts import count_attempt, seconds_to_wait, too_many
+from crawler.attempts import attempts_of, count_attempt, exhausted, seconds_to_wait
 from crawler.syndication.answer import answer, digest_of, not_modified, private
 from crawler.syndication.formats import FORMATS
 
-READ_EVERY = timedelta(hours=1)  # how exact `last_read` needs to be
+READ_EVERY = timedelta(hours=1)  # how exact `last_read` needs to be: not every 304 is to write
 
 
 @login_not_required
@@ -26,22 +26,24 @@ def personal_feed(request: HttpRequest, token: str, kind: str) -> HttpResponseBa
     Who asks for many unknown addresses gets 429 for a while.
     """
     now = datetime.now(UTC)
-    if too_many("personal-feed", request, now):
+    number = _page_number(request)
+    addresses = Addresses(request.build_absolute_uri(request.path), request.build_absolute_uri("/"))
+    attempts = attempts_of("personal-feed", request, now)
+    asked = reading(token, addresses.self_url, kind, number, attempts)
+    if exhausted(asked.failures):
         words = "Too many unknown addresses were asked for from where you are.\n"
         headers = {"Retry-After": str(seconds_to_wait(now))}
         return private(HttpResponse(words, "text/plain", status=429, headers=headers))
-    number = _page_number(request)
-    addresses = Addresses(request.build_absolute_uri(request.path), request.build_absolute_uri("/"))
-    asked = reading(token, addresses.self_url, kind, number)
-    if asked is None:
+    if asked.token is None:
         count_attempt("personal-feed", request, now)
-    if asked is None or kind not in FORMATS:
+    if asked.token is None or kind not in FORMATS:
         return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
     if asked.revoked is not None or asked.personal_feed is None:
         return private(HttpResponse("This address was revoked.\n", "text/plain", status=410))
     if not asked.active:
         return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
-    _note_reading(asked, now)
+    if asked.last_read is None or now - asked.last_read > READ_EVERY:
+        note_reading(asked, now)
     if asked.known and asked.changed is not None:
         known = not_modified(request, asked.digest, asked.changed)
         if known is not None:
@@ -50,20 +52,8 @@ def personal_feed(request: HttpRequest, token: str, kind: str) -> HttpResponseBa
     channel, items = build_page(wanted, number, addresses)
     body, changed = FORMATS[kind].write(channel, items), last_changed(wanted, channel)
     if not asked.known:
-        row = PersonalPage(personal_feed=wanted, kind=kind, number=number, stamp=asked.stamp, changed=changed)
-        row.digest = digest_of(body)
-        _remember(row)
+        keep_validators(asked, kind, number, digest_of(body), changed)
     return answer(request, body, FORMATS[kind].content_type, changed)
-
-
-def _remember(row: PersonalPage) -> None:
-    """Keep the validators of a document for as long as its stamp stays."""
-    PersonalPage.objects.bulk_create(
-        [row],
-        update_conflicts=True,
-        unique_fields=["personal_feed", "kind", "number"],
-        update_fields=["stamp", "digest", "changed"],
-    )
 
 
 def _page_number(request: HttpRequest) -> int:
@@ -71,9 +61,3 @@ def _page_number(request: HttpRequest) -> int:
     if not (given.isascii() and given.isdecimal() and 1 <= int(given[:6]) <= LAST_PAGE):
         raise Http404("there is no such page")
     return int(given[:6])
-
-
-def _note_reading(asked: Reading, now: datetime) -> None:
-    """Remember that the address is in use; not at every reading, which would write for every 304."""
-    if asked.last_read is None or now - asked.last_read > READ_EVERY:
-        PersonalFeedToken.objects.filter(pk=asked.token).update(last_read=now)

@@ -130,7 +130,7 @@ def _page(
     if order == "newest":
         keys = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
         return keys[:PAGE_ARTICLES], frozenset(), len(keys) > PAGE_ARTICLES
-    placed = ranked(subscriber, list(articles.values_list("pk", "published")[:RANKED]))
+    placed = ranked(subscriber, articles[:RANKED])
     shown = placed[first : first + PAGE_ARTICLES]
     exploring = frozenset(one.article_id for one in shown if one.exploring)
     return [one.article_id for one in shown], exploring, len(placed) > first + PAGE_ARTICLES

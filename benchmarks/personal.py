@@ -51,6 +51,9 @@ def main() -> None:
             f"{options.feeds * options.articles} articles: {time.perf_counter() - started:.0f} s to fill",
             flush=True,
         )
+        from crawler.memory import keep_what_is_loaded
+
+        keep_what_is_loaded()  # as crawler.wsgi does
         for order in ("newest", "interest"):
             _measure(order, options.readings)
         print(f"{memory.peak / 1e6:.0f} MB at most, this process and PostgreSQL")

@@ -119,17 +119,6 @@ def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple
             yield rows
 
 
-def select_rows(query: models.QuerySet[Any]) -> list[tuple[Any, ...]]:
-    """All rows of a `values_list` query at once, in the same format: one way to the server and back."""
-    try:
-        statement, parameters = query.query.sql_with_params()
-    except EmptyResultSet:
-        return []
-    connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        return cursor.execute(statement, parameters, binary=True).fetchall()
-
-
 @cache
 def _inserted(model: Model) -> tuple[str, ...]:
     """Columns that an insert fills."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.rows import select_rows
+from crawler.statements import rows_of
 from recrawl import knowledge, memory
 from recrawl.methods.ledger import Ledger
 from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of, path_of
@@ -52,7 +52,7 @@ def stored(sites: Sequence[int]) -> dict[int, Stored]:
     found = {site: Stored() for site in sites}
     states = [Page.State.LIVE, Page.State.MOVED]
     pages = Page.objects.filter(site__in=sites, state__in=states)
-    for row in select_rows(pages.order_by("site_id", "id").values_list(*PAGE_COLUMNS)):
+    for row in rows_of(pages.order_by("site_id", "id").values_list(*PAGE_COLUMNS)):
         found[row[0]].pages.append(row)
     named = Announcement.objects.filter(source__site__in=sites, source__kind=Source.Kind.SITEMAP)
     for site, page in named.order_by("page_id").values_list("source__site_id", "page_id"):

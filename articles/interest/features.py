@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from sys import intern
 
 MOST_KEYWORDS = 20
 LONGEST_NAME = 120
@@ -63,8 +64,8 @@ def _keyword_weights(keywords: Sequence[Keyword]) -> dict[str, float]:
 
 
 def _scaled(values: Mapping[str, float], kind: str, length: float) -> dict[str, float]:
-    """The values under their full names, scaled to one length (Euclidean)."""
+    """The values under their full names, scaled to one length (Euclidean). Articles share their names."""
     whole = math.hypot(*values.values())
     if not whole or not math.isfinite(whole):
         return {}
-    return {f"{kind}:{name}": value * length / whole for name, value in values.items()}
+    return {intern(f"{kind}:{name}"): value * length / whole for name, value in values.items()}

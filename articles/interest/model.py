@@ -145,6 +145,8 @@ class Aged:
         self._at = at
         self._known: dict[str, Belief] = {}
         self._trusts: dict[str, float] = {}
+        # By the first letter, in which kinds differ: most features of most articles are looked up here.
+        self._unlearned = {kind[0]: self._trusted(PRIOR, kind) for kind in KINDS}
         self._steepness = min(weights.belief(AGE, at).mean, 0.0)
 
     def trust(self, kind: str) -> float:
@@ -155,13 +157,16 @@ class Aged:
 
     def weight(self, name: str) -> Belief:
         """A feature's weight times the trust in its kind: what it counts for."""
+        if name not in self._weights.beliefs:
+            return self._unlearned[name[0]]
         known = self._known.get(name)
         if known is None:
-            mean, precision, _ = self._weights.belief(name, self._at)
-            trust = self.trust(kind_of(name))
-            known = Belief(mean * trust, precision / trust**2 if trust else math.inf, self._at)
-            self._known[name] = known
+            known = self._known[name] = self._trusted(self._weights.belief(name, self._at), kind_of(name))
         return known
+
+    def _trusted(self, belief: Belief, kind: str) -> Belief:
+        trust = self.trust(kind)
+        return Belief(belief.mean * trust, belief.precision / trust**2 if trust else math.inf, self._at)
 
     def contributions(self, features: Mapping[str, float]) -> list[tuple[str, float]]:
         """What each feature adds to the score, the strongest first; features without weight are left out."""
@@ -173,20 +178,24 @@ class Aged:
 
     def score(self, features: Mapping[str, float]) -> float:
         """The sum of the contributions: log odds of an opening beyond those of any article."""
-        beliefs, known = self._weights.beliefs, self._known
-        return sum(
-            value * (known.get(name) or self.weight(name)).mean
-            for name, value in features.items()
-            if name in beliefs
-        )
+        return self.score_and_variance(features)[0]
 
     def variance(self, features: Mapping[str, float]) -> float:
         """How unsure the score is: the variance of w x."""
-        known = self._known
-        return sum(
-            value * value / (known.get(name) or self.weight(name)).precision
-            for name, value in features.items()
-        )
+        return self.score_and_variance(features)[1]
+
+    def score_and_variance(self, features: Mapping[str, float]) -> tuple[float, float]:
+        """Both at once: a list has hundreds of articles with a dozen features each."""
+        beliefs, known, unlearned = self._weights.beliefs, self._known, self._unlearned
+        score = variance = 0.0
+        for name, value in features.items():
+            if name in beliefs:
+                mean, precision, _ = known.get(name) or self.weight(name)
+                score += value * mean
+            else:
+                precision = unlearned[name[0]].precision
+            variance += value * value / precision
+        return score, variance
 
     def recency(self, age: float) -> float:
         """What an age (seconds) adds to the order: 0 for a new article, less for older ones.

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from articles.interest.model import Aged, Weights
+from articles.interest.model import Weights
 
 EXPLORE_EVERY = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An article that may be listed: `published` in epoch seconds, `unseen` when it was never shown."""
 
     article: int
     published: float
     features: Mapping[str, float]
     unseen: bool = True
+
+
+class _Scored(NamedTuple):
+    score: float
+    variance: float
+    recency: float
+    candidate: Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,44 +44,41 @@ class Placed:
     exploring: bool = False
 
 
-def ranked_candidates(weights: Weights, candidates: Sequence[Candidate]) -> list[Placed]:
-    """By score plus recency, ties newest first. Without weights: newest first, nothing explored."""
+def ranked_candidates(
+    weights: Weights, candidates: Sequence[Candidate], most: int | None = None
+) -> list[Placed]:
+    """By score plus recency, ties newest first; the first `most`, or all.
+
+    Without weights: newest first, nothing explored.
+    """
     newest = max((each.published for each in candidates), default=0.0)
     if not weights.learned:
-        return [Placed(each.article, 0.0) for each in sorted(candidates, key=_newest_first)]
+        return [Placed(each.article, 0.0) for each in sorted(candidates, key=_newest_first)[:most]]
     aged = weights.aged(newest)
-    placed = {
-        each.article: Placed(
-            each.article,
-            aged.score(each.features),
-            aged.recency(newest - each.published),
-        )
+    scored = [
+        _Scored(*aged.score_and_variance(each.features), aged.recency(newest - each.published), each)
         for each in candidates
-    }
-
-    def best_first(each: Candidate) -> tuple[float, float, int]:
-        found = placed[each.article]
-        return (-(found.score + found.recency), *_newest_first(each))
-
-    return _with_exploration(aged, sorted(candidates, key=best_first), placed)
+    ]
+    scored.sort(key=lambda one: (-(one.score + one.recency), *_newest_first(one.candidate)))
+    return _with_exploration(scored, len(scored) if most is None else min(most, len(scored)))
 
 
-def _with_exploration(aged: Aged, ordered: Sequence[Candidate], placed: Mapping[int, Placed]) -> list[Placed]:
+def _with_exploration(ordered: Sequence[_Scored], most: int) -> list[Placed]:
     """Every tenth place goes to the unseen article with the most uncertain score among those that remain."""
-    slots = len(ordered) // EXPLORE_EVERY
-    unseen = [each for each in ordered if each.unseen] if slots else []
-    unsure = sorted(unseen, key=lambda each: (-aged.variance(each.features), *_newest_first(each)))
+    unseen = (one for one in ordered if one.candidate.unseen)
+    by_doubt = iter(sorted(unseen, key=lambda one: (-one.variance, *_newest_first(one.candidate))))
+    in_order = iter(ordered)
     done: list[Placed] = []
     taken: set[int] = set()
-    in_order, by_doubt = iter(ordered), iter(unsure)
-    while len(done) < len(ordered):
+    while len(done) < most:
         tenth = len(done) % EXPLORE_EVERY == EXPLORE_EVERY - 1
-        explored = next((each for each in by_doubt if each.article not in taken), None) if tenth else None
-        each = explored or next(each for each in in_order if each.article not in taken)
-        taken.add(each.article)
-        plain = placed[each.article]
+        explored = (
+            next((one for one in by_doubt if one.candidate.article not in taken), None) if tenth else None
+        )
+        chosen = explored or next(one for one in in_order if one.candidate.article not in taken)
+        taken.add(chosen.candidate.article)
         done.append(
-            Placed(plain.article_id, plain.score, plain.recency, exploring=True) if explored else plain
+            Placed(chosen.candidate.article, chosen.score, chosen.recency, exploring=explored is not None)
         )
     return done
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
+from django.db.models import QuerySet
 
 from articles.interest.naming import Label, labels
 from articles.interest.ranking import Candidate, Placed, ranked_candidates
-from articles.interest.stored import described, weights_of
-from articles.models import Subscriber
+from articles.interest.stored import candidates, described, weights_of
+from articles.models import Article, Subscriber
+from crawler.statements import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +75,18 @@ def scores(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, Score]:
     }
 
 
-def ranked(subscriber: Subscriber, articles: Sequence[tuple[int, datetime]]) -> list[Placed]:
-    """Articles (primary key, time of publication) in the order of the subscriber's interest.
+def ranked(subscriber: Subscriber, articles: QuerySet[Article], most: int | None = None) -> list[Placed]:
+    """The first `most` (else all) of these articles in the order of the subscriber's interest.
 
-    Three queries, or one where nothing was learned; the same for the same weights and articles at any time.
+    Two queries; the same for the same weights and articles at any time.
     """
     weights = weights_of(subscriber)
-    keys = [article for article, _ in articles]
-    known = described(keys) if weights.learned else {}
-    seen = _seen(subscriber, keys) if weights.learned else set()
-    return ranked_candidates(
-        weights,
-        [
-            Candidate(
-                article,
-                published.timestamp(),
-                known[article].features if article in known else {},
-                unseen=article not in seen,
-            )
-            for article, published in articles
-        ],
-    )
+    if weights.learned:
+        listed = candidates(subscriber, articles)
+    else:
+        newest = rows_of(articles.values_list("pk", "published"))
+        listed = [Candidate(article, published.timestamp(), {}) for article, published in newest]
+    return ranked_candidates(weights, listed, most)
 
 
 def explain(subscriber: Subscriber, article: int, now: datetime) -> Explanation | None:
@@ -119,13 +111,3 @@ def explain(subscriber: Subscriber, article: int, now: datetime) -> Explanation 
         chance=aged.chance(score + recency),
         learned=weights.learned,
     )
-
-
-def _seen(subscriber: Subscriber, articles: Sequence[int]) -> set[int]:
-    """Which of these were shown to the subscriber or opened, whether undone or not."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT article_id FROM interest_event WHERE subscriber_id = %s AND article_id = ANY(%s)",
-            [subscriber.pk, list(articles)],
-        )
-        return {article for (article,) in cursor.fetchall()}

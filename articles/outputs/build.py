@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+import json
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from articles.enrichment.models import Enrichment
-from articles.feedback import feedback_address
+from articles.feedback import feedback_addresses
 from articles.models import Article, PersonalFeed, Subscription
 from articles.personal import chosen
 from crawler.models import Deployment
+from crawler.statements import planned_rows
 from crawler.syndication.item import (
     Channel,
     Item,
@@ -24,17 +27,28 @@ from crawler.syndication.item import (
     short_body,
     web_url,
 )
+from feeds.models import Feed
 
 PAGE_ITEMS = 50
 LAST_PAGE = 1000
 MOST_SOURCES = 10
 """Other feeds of its story that an item names."""
 
-_COLUMNS = (
-    "id", "url", "title", "author", "category", "categories", "language", "published", "updated",
-    "summary", "content", "text", "enclosures", "feed__title", "feed__canonical_url", "feed__site_url",
-    "enrichment__summary", "enrichment__category", "enrichment__story_id", "enrichment__at",
-)  # fmt: skip
+_ROWS = f"""
+SELECT
+    article.id, article.url, article.title, article.author, article.category, article.categories,
+    article.language, article.published, article.updated, article.summary, article.content, article.text,
+    article.enclosures::text,
+    coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url),
+    feed.canonical_url, feed.site_url,
+    coalesce(made.summary, ''), coalesce(made.category, ''), made.story_id, made.at
+FROM {Article._meta.db_table} AS article
+JOIN {Feed._meta.db_table} AS feed ON feed.id = article.feed_id
+LEFT JOIN {Enrichment._meta.db_table} AS made ON made.article_id = article.id
+LEFT JOIN {Subscription._meta.db_table} AS followed
+    ON followed.feed_id = article.feed_id AND followed.subscriber_id = %s
+WHERE article.id = ANY(%s::bigint[])
+"""  # noqa: S608 - the tables' own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,31 @@ class Addresses:
         return self.root_url.rstrip("/") + path
 
 
+class _Row(NamedTuple):
+    """What `_ROWS` answers for an article: `source` is the subscriber's name for the feed, else its own."""
+
+    id: int
+    url: str
+    title: str
+    author: str
+    category: str
+    categories: list[str]
+    language: str
+    published: datetime
+    updated: datetime
+    summary: str
+    content: str
+    text: str
+    enclosures: str
+    source: str
+    feed_url: str
+    site_url: str
+    made_summary: str
+    made_category: str
+    story: int | None
+    made_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Also:
     """Another feed that carries an item's story: its name, and the address of the article there."""
@@ -66,9 +105,8 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
     first = (number - 1) * PAGE_ITEMS
     keys = chosen(personal_feed, first, PAGE_ITEMS + 1)
     more = len(keys) > PAGE_ITEMS and number < LAST_PAGE
-    rows = Article.objects.select_related("feed", "enrichment").only(*_COLUMNS).in_bulk(keys[:PAGE_ITEMS])
     deployment = Deployment.own_key()
-    items = _items(personal_feed, [rows[key] for key in keys if key in rows], deployment, addresses)
+    items = _items(personal_feed, _rows(personal_feed, keys[:PAGE_ITEMS]), deployment, addresses)
     channel = Channel(
         id=_urn(deployment, "personal-feed", personal_feed.pk),
         title=personal_feed.name,
@@ -83,64 +121,59 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
     return channel, items
 
 
+def _rows(personal_feed: PersonalFeed, keys: list[int]) -> list[_Row]:
+    """What is written of these articles, in their order; those that went in the meantime are left out."""
+    found = {row[0]: _Row(*row) for row in planned_rows(_ROWS, [personal_feed.subscriber_id, keys])}
+    return [found[key] for key in keys if key in found]
+
+
 def _items(
-    personal_feed: PersonalFeed, articles: Sequence[Article], deployment: uuid.UUID, addresses: Addresses
+    personal_feed: PersonalFeed, rows: Sequence[_Row], deployment: uuid.UUID, addresses: Addresses
 ) -> list[Item]:
-    own_titles = dict(
-        Subscription.objects.filter(
-            subscriber=personal_feed.subscriber_id, feed__in={article.feed_id for article in articles}
-        ).values_list("feed_id", "title")
-    )
-    full, also = personal_feed.body == PersonalFeed.Body.FULL, _elsewhere(articles)
+    full, also = personal_feed.body == PersonalFeed.Body.FULL, _elsewhere(rows)
+    rate = feedback_addresses(personal_feed, [row.id for row in rows])
     items = []
-    for article in articles:
-        rate = addresses.under(feedback_address(personal_feed, article.pk))
-        ending = _ending(also.get(article.pk, ()), rate)
-        own_title = own_titles.get(article.feed_id, "")
-        items.append(_item(article, own_title, _urn(deployment, "article", article.pk), ending, full=full))
+    for row in rows:
+        ending = _ending(also.get(row.id, ()), addresses.under(rate[row.id]))
+        items.append(_item(row, _urn(deployment, "article", row.id), ending, full=full))
     return items
 
 
-def _item(article: Article, own_title: str, key: str, ending: str, *, full: bool) -> Item:
-    feed, made = article.feed, _made(article)
-    found = (attachment(given) for given in article.enclosures)
-    short = short_body(article.summary, (made.summary if made else "") or article.text)
-    body = full_body(article.content, article.summary, article.text) if full else ""
+def _item(row: _Row, key: str, ending: str, *, full: bool) -> Item:
+    found = (attachment(given) for given in json.loads(row.enclosures))
+    short = short_body(row.summary, row.made_summary or row.text)
+    body = full_body(row.content, row.summary, row.text) if full else ""
     return Item(
         id=key,
-        url=web_url(article.url),
-        title=article.title.strip() or _first_words(article.text) or "Untitled",
-        author=article.author,
-        published=article.published,
-        updated=max(article.updated, made.at) if made and made.at else article.updated,
+        url=web_url(row.url),
+        title=row.title.strip() or _first_words(row.text) or "Untitled",
+        author=row.author,
+        published=row.published,
+        updated=max(row.updated, row.made_at) if row.made_at else row.updated,
         summary=short if full else short + ending,
         content=body + ending if full else "",
-        source=Source(own_title or feed.title or feed.canonical_url, feed.canonical_url, feed.site_url),
-        language=language_tag(article.language),
-        categories=_categories(article, made),
+        source=Source(row.source, row.feed_url, row.site_url),
+        language=language_tag(row.language),
+        categories=_categories(row),
         attachments=tuple(media for media in found if media is not None),
     )
 
 
-def _made(article: Article) -> Enrichment | None:
-    return getattr(article, "enrichment", None)
-
-
-def _categories(article: Article, made: Enrichment | None) -> tuple[str, ...]:
+def _categories(row: _Row) -> tuple[str, ...]:
     """The entry's own, and the deployment's."""
-    named = [*(article.categories or [article.category]), made.category if made else ""]
+    named = [*(row.categories or [row.category]), row.made_category]
     return tuple(dict.fromkeys(name for name in named if name.strip()))
 
 
-def _elsewhere(articles: Iterable[Article]) -> dict[int, list[_Also]]:
+def _elsewhere(rows: Iterable[_Row]) -> dict[int, list[_Also]]:
     """By article the other members of its story: what is grouped stays listed."""
-    stories = {
-        made.story_id: article.pk for article in articles if (made := _made(article)) and made.story_id
-    }
+    stories = {row.story: row.id for row in rows if row.story}
+    if not stories:
+        return {}
     members = Enrichment.objects.filter(story__in=stories).exclude(article__in=stories.values())
-    rows = members.order_by("article__published", "article_id")
+    ordered = members.order_by("article__published", "article_id")
     found: defaultdict[int, list[_Also]] = defaultdict(list)
-    for story, title, address, url in rows.values_list(
+    for story, title, address, url in ordered.values_list(
         "story_id", "article__feed__title", "article__feed__canonical_url", "article__url"
     ):
         if len(found[stories[story]]) < MOST_SOURCES:

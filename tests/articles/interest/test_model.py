@@ -136,6 +136,22 @@ def test_a_kind_that_tells_nothing_loses_trust_and_one_that_tells_gains():
     assert aged.trust("feed") > 1 > aged.trust("category") >= 0
 
 
+@given(logs(), features)
+def test_scores_and_their_variances_are_sums_over_features(log, article):
+    aged = learned_from(log).aged(START + 60 * DAY)
+    score, variance = aged.score_and_variance(article)
+    again = learned_from(log).aged(START + 60 * DAY)
+    known = [(value, again.weight(name)) for name, value in article.items()]
+    assert score == pytest.approx(sum(value * weight.mean for value, weight in known))
+    assert variance == pytest.approx(sum(value**2 / weight.precision for value, weight in known))
+
+
+def test_of_what_nothing_was_learned_the_prior_holds():
+    aged = Weights().aged(START)
+    assert aged.weight("author:new") == (PRIOR.mean, PRIOR.precision, START)
+    assert {kind[0] for kind in KINDS} == {"k", "c", "f", "a"}
+
+
 def test_recency_is_learned_but_never_prefers_what_is_old():
     weights = Weights()
     new = weights.aged(START)

@@ -47,6 +47,12 @@ def test_everything_is_placed_once_however_it_comes(shown, random):
     assert ranked_candidates(weights, shown) == placed
 
 
+@given(candidates, st.integers(0, 50))
+def test_the_beginning_of_a_list_is_the_same_without_the_rest(shown, most):
+    for weights in (fan_of("feed:a"), Weights()):
+        assert ranked_candidates(weights, shown, most) == ranked_candidates(weights, shown)[:most]
+
+
 @given(candidates)
 def test_one_place_in_ten_explores_and_only_what_is_unseen(shown):
     placed = ranked_candidates(fan_of("feed:a"), shown)
