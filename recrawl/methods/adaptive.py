@@ -62,7 +62,7 @@ MOST_TOLD = 50.0
 PATIENCE = 0.2
 """How likely a burst must be in a visit for what is kept for it to be worth half of what it would find."""
 
-CAUGHT = 2.0
+CAUGHT = 1.0
 """What finding a change in its very week counts beside a copy made sound, where bursts are weighed."""
 
 PRIOR_BURSTS, PRIOR_VISITS = 0.1, 1.0
@@ -80,7 +80,7 @@ class Adaptive:
     def following(self, server: Server, visit: Visit) -> list[str]:
         if unfetched([server.top], server, visit):
             return [server.top]
-        ledger = _ledger(server)
+        ledger = ledger_of(server)
         belief = believe(server, visit, ledger)
         left = unseen(server, visit, belief.gates)
         rates, price = _rates_and_price(belief.past, visit, ledger)
@@ -99,10 +99,11 @@ class Adaptive:
         return [paths[page] for page in few]
 
     def finish(self, server: Server, visit: Visit) -> None:
-        record(server, visit, _ledger(server))
+        record(server, visit, ledger_of(server))
 
 
-def _ledger(server: Server) -> Ledger:
+def ledger_of(server: Server) -> Ledger:
+    """What was counted of a server; an empty ledger is put there where none is."""
     found: Ledger = server.memory.setdefault("adaptive", Ledger())
     return found
 

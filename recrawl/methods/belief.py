@@ -200,8 +200,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         whole = sum(one.doubt for one in track.values())
         now = -quiet / whole if outcome.changed else 0.0
         demand += now
-        sure = not outcome.changed or belief.past.doubt[belief.gates.number[path]] < _FRESH_DOUBT
-        ledger.add(names[directory], (situation, habit), now, 1.0 if sure else now)
+        ledger.add(names[directory], (situation, habit), now)
         _settle(track.values(), whole, outcome.changed)
     ledger.demands = [*ledger.demands, demand][-MOST_DEMANDS:]
     ledger.derived = {}

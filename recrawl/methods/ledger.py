@@ -23,7 +23,20 @@ SITUATIONS = 9
 Cell = tuple[int, int]
 """A situation, and a page's habit in it."""
 
-_FIRST_ODDS = {CLOSED: 0.06, UNSEEN: 0.06, OPEN: 0.35}
+FIRST_ODDS: tuple[tuple[float, ...], ...] = (
+    (0.025, 0.010, 0.03, 0.03, 0.06),  # the top page is as stored: gates closed,
+    (0.010, 0.010, 0.03, 0.03, 0.05),  # unseen,
+    (0.100, 0.150, 0.30, 0.30, 0.60),  # open
+    (0.030, 0.015, 0.05, 0.10, 0.12),  # the top page has changed
+    (0.060, 0.008, 0.03, 0.10, 0.30),
+    (0.450, 0.150, 0.20, 0.50, 0.85),
+    (0.025, 0.010, 0.03, 0.03, 0.06),  # the top page is unseen
+    (0.030, 0.010, 0.03, 0.05, 0.10),
+    (0.300, 0.150, 0.20, 0.40, 0.80),
+)
+"""The odds of a change before a site has shown any, by situation and habit, the first of them where nothing
+is known of the page: about what recorded histories of real sites showed (docs/recrawl.md).
+"""
 _HABITS = (0.12, 0.45, 0.8)
 _KINDS_OF_HABIT = 5
 _LEAST_CHECKS = 0.5
@@ -57,7 +70,7 @@ class Ledger:
     def odds(self, directory: str, situation: int, habit: int) -> float:
         """The share of checks in a cell that find a change of that week."""
         changes, checks = self.site.get((situation, habit), (0.0, 0.0))
-        first = _first(situation, habit)
+        first = FIRST_ODDS[situation][habit]
         share = (first * _SITE_WEIGHT + changes) / (_SITE_WEIGHT + checks)
         found = self.directories.get((directory, situation, habit))
         if found:
@@ -67,17 +80,17 @@ class Ledger:
     def log_odds_ratio(self, source: str, announced: bool) -> float:
         """How much more likely pages that changed are announced (or not) by a source than others."""
         yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
-        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.25) / (false + quiet + 4)
+        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.05) / (false + quiet + 4)
         return math.log(told / wrong if announced else (1 - told) / (1 - wrong))
 
-    def add(self, directory: str, cell: Cell, changes: float, checks: float) -> None:
-        """Count a check."""
+    def add(self, directory: str, cell: Cell, change: float) -> None:
+        """Count a check, and how much of a change of that week it found."""
         for row in (
             self.site.setdefault(cell, [0.0, 0.0]),
             self.directories.setdefault((directory, *cell), [0.0, 0.0]),
         ):
-            row[0] += changes
-            row[1] += checks
+            row[0] += change
+            row[1] += 1.0
 
     def past(self, gates: Gates) -> Past:
         """The tracks of these pages as arrays."""
@@ -120,12 +133,6 @@ class Expected:
     logits: Floats
     opened: Floats
     """Odds behind open gates, without the page's own checks."""
-
-
-def _first(situation: int, habit: int) -> float:
-    """The share that is assumed before anything is known."""
-    share = _FIRST_ODDS[situation % 3]
-    return (share, share * 0.35, max(share, 0.2), max(share, 0.5), max(share, 0.85))[habit]
 
 
 def _past(ledger: Ledger, gates: Gates) -> Past:

@@ -47,6 +47,11 @@ class History:
         return found
 
 
+def group_of(name: str) -> str:
+    """Which sites a history's file is of, by its name: what comes before the first dash."""
+    return name.partition("-")[0].partition(".")[0]
+
+
 def read_history(path: Path) -> History:
     """The history in a file of JSON Lines, gzipped or not. Raises HistoryError, OSError."""
     top, dates = "", []

@@ -18,7 +18,7 @@ from recrawl.figures import Figure, figures, trade_off
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.methods.registry import METHODS
 from recrawl.replay.comparison import compare
-from recrawl.replay.history import read_history
+from recrawl.replay.history import group_of, read_history
 from recrawl.replay.study import Study, study
 
 
@@ -98,6 +98,4 @@ def _pattern(text: str) -> tuple[str, str]:
 
 
 def _group(name: str, patterns: Sequence[tuple[str, str]]) -> str:
-    return next(
-        (group for group, glob in patterns if fnmatch(name, glob)), name.partition("-")[0].partition(".")[0]
-    )
+    return next((group for group, glob in patterns if fnmatch(name, glob)), group_of(name))
