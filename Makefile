@@ -12,9 +12,10 @@ SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 run: $(VENV)/base.stamp
 	@exec $(PYTHON) manage.py run
 
-# TESTS="tests/feeds -k name" make test runs a part.
+# A worker for each core, a file to one worker. TESTS="tests/feeds -k name" make test runs a part, TESTS="-n 0 --pdb
+# tests/feeds/test_opml.py" in this process.
 test: $(VENV)/dev.stamp
-	$(PYTHON) -m pytest $(TESTS)
+	$(PYTHON) -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(TESTS)
 
 lint: $(VENV)/dev.stamp
 	$(PYTHON) -m ruff check .

@@ -10,16 +10,20 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.db import connections
+from django.db.backends.postgresql.operations import DatabaseOperations
 
 from crawler import environment
 from crawler.embedded.postgresql import PostgreSQL
+
+HERE = Path(__file__).parent
 
 # A test's data may be lost with the machine.
 UNSAFE_BUT_FAST = {
@@ -31,6 +35,11 @@ UNSAFE_BUT_FAST = {
 
 # Playwright leaves an event loop running in the main thread for the rest of the session.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+KEPT = ("django_content_type", "auth_permission")
+
+# Begun first, lest one worker still has them when the others are done.
+LONG = ("browser", "services", "crawler/embedded")
 
 _session_server: PostgreSQL | None = None
 
@@ -52,8 +61,17 @@ if not os.environ.get("DATABASE_URL"):
     _session_server = _start_session_server()
 
 
+def _deletions(self: DatabaseOperations, style: object, tables: Iterable[str], **_: object) -> list[str]:
+    """A flush in some milliseconds: few of the tables that it would truncate have rows.
+
+    What migrations tell of the models stays: Django would only write it again.
+    """
+    emptied = [self.quote_name(table) for table in tables if table not in KEPT]
+    return ["; ".join(f"DELETE FROM {table}" for table in emptied)]
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Cheap passwords, no collected static files, and a broker that reaches nobody's workers."""
+    """Cheap passwords and flushes, no collected static files, and a broker that reaches nobody's workers."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
         **settings.STORAGES,
@@ -63,6 +81,20 @@ def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("CELERY_BROKER_URL"):
         settings.CELERY_BROKER_URL = "memory://"
         settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
+    DatabaseOperations.sql_flush = _deletions
+    hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)  # cores are busy
+    hypothesis.settings.load_profile("untimed")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are numbered: gzip notes the time in them, and all workers must give a test the same name."""
+    return argname if isinstance(val, bytes) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order in which workers take files: long ones first, else as pytest-django wants it."""
+    first = [HERE / directory for directory in LONG]
+    items.sort(key=lambda item: first.index(item.path.parent) if item.path.parent in first else len(first))
 
 
 @pytest.fixture
@@ -77,6 +109,12 @@ def terminal_on_loopback(settings: Any, tmp_path: Path) -> Iterator[None]:
     yield
     terminal_client().close()
     terminal_client.cache_clear()
+
+
+@pytest.fixture
+def tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed in a crawl or a visit is tried again as often as ever, but without the wait."""
+    monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.1)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

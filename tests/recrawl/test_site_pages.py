@@ -19,7 +19,10 @@ from tests.factories import make_token, make_user
 from tests.recrawl.sites import Paper, visit, watch
 from tests.servers import Reply
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("terminal_on_loopback", "tried_again_soon"),
+]
 
 
 @pytest.fixture

@@ -28,7 +28,10 @@ from recrawl.telling import in_words
 from tests.recrawl.sites import Paper, changes, visit, watch
 from tests.servers import Reply, Request
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("terminal_on_loopback", "tried_again_soon"),
+]
 
 
 @pytest.fixture

@@ -99,6 +99,7 @@ def test_a_robots_file_that_cannot_be_read_keeps_everything_out_for_now(site: We
     assert "/" not in site.paths
 
 
+@pytest.mark.usefixtures("tried_again_soon")
 def test_passing_failures_are_tried_again_and_lasting_ones_are_not(site: WebServer) -> None:
     asked = {"n": 0}
 

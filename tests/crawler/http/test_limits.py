@@ -23,11 +23,6 @@ OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n"
 
 
-def size_or_name(value: object) -> str:
-    """A short name for a parameter, the same in every run and worker."""
-    return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
-
-
 def drip_head(exchange: Exchange) -> None:
     exchange.drip(OK + b"X-Slow: " + b"a" * 1000, 0.05)
 
@@ -171,7 +166,6 @@ RAW_DEFLATE = DEFLATE.compress(PAGE) + DEFLATE.flush()
         ("br", brotli.compress(PAGE)),
         ("gzip, br", brotli.compress(gzip.compress(PAGE))),
     ],
-    ids=size_or_name,
 )
 @pytest.mark.parametrize("framing", ["length", "chunked", "close"])
 def test_it_decodes_what_servers_send(
@@ -204,7 +198,6 @@ def test_an_empty_body_needs_no_compression(fetcher: Fetcher, serve: Serve, codi
         ("deflate", zlib.compress(PAGE)[:-20], Failure.TRUNCATED),
         ("br", brotli.compress(random.Random(1).randbytes(1000))[:-20], Failure.TRUNCATED),
     ],
-    ids=size_or_name,
 )
 def test_damaged_compression_has_its_name(
     fetcher: Fetcher, serve: Serve, coding: str, body: bytes, kind: Failure
@@ -319,7 +312,6 @@ def test_the_allowed_size_itself_is_allowed_and_can_be_cut(fetcher: Fetcher, ser
         (b"HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na", Failure.HTTP_OTHER),
         (b"HTTP/1.1 304 Not Modified\r\n\r\n", Failure.PROTOCOL),
     ],
-    ids=size_or_name,
 )
 def test_what_is_not_proper_http_has_its_name(
     fetcher: Fetcher, serve: Serve, raw: bytes, kind: Failure
