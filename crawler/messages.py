@@ -92,7 +92,7 @@ class FeedLink:
     type: str = ""
 
 
-PAGE_READING = "1"
+PAGE_READING = "2"
 """Version of what terminals read from article pages: main text, language, metadata."""
 
 

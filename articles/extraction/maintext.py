@@ -1,18 +1,26 @@
-"""The main text of a page: trafilatura without its slow second opinions, and what to fall back on."""
+"""The main text of a page: trafilatura without its slow second opinions, and what to fall back on.
+
+Where little is left of a page, trafilatura falls back on whole elements and takes with them what stands
+around the text: offers to subscribe, related articles. So it reads the page without these first.
+"""
 
 from __future__ import annotations
 
 import copy
 import logging
+from collections.abc import Iterator
+from typing import cast
 
 import trafilatura
 from lxml import etree, html
+from trafilatura.xpaths import OVERALL_DISCARD_XPATH
 
 from articles.extraction.tree import readable
 
 MAX_TEXT = 1_000_000
 _LARGE = 60_000  # elements and attributes: for more, trafilatura takes seconds
-_SHORT = 80  # characters: below this, the fallback is asked too
+_SHORT = 80  # characters: below this, the next way is tried too
+_MUCH = 500  # characters outside of links: no furniture holds so many, whatever it is called
 _NOT_CONTENT = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select",
     "svg", "iframe", "object",
@@ -23,6 +31,17 @@ _LINES = {
     "article", "dt", "dd", "table", "ul", "ol", "figcaption",
 }  # fmt: skip
 
+_FURNITURE = (
+    *OVERALL_DISCARD_XPATH,
+    etree.XPath(
+        r"""
+        .//*[self::div or self::section or self::aside or self::ul or self::p][not(.//h1)][
+        re:test(concat(@class, ' ', @id),
+            '(^|[\s_-])(subscribe|sign-?up|recommended|recommendations?|similar|follow-us)([\s_-]|$)', 'i')]
+        """,
+        namespaces={"re": "http://exslt.org/regular-expressions"},
+    ),
+)
 
 # It warns of every page that it finds too short; the caller knows that from the empty answer.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
@@ -31,11 +50,41 @@ logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 def main_text(root: html.HtmlElement, description: str = "") -> str:
     """Plain text, a line for each paragraph: trafilatura's, the largest block's, or the description."""
     text = ""
-    if sum(1 + len(e.attrib) for e in root.iter()) <= _LARGE:
-        text = _extracted(root).strip()
-    if len(text) < _SHORT:
-        text = _largest_block(root) or text
+    for way in _ways(root):
+        text = way.strip() or text
+        if len(text) >= _SHORT:
+            break
     return readable(text or description)[:MAX_TEXT]
+
+
+def _ways(root: html.HtmlElement) -> Iterator[str]:
+    """What may be the text, the likeliest first."""
+    if sum(1 + len(e.attrib) for e in root.iter()) <= _LARGE:
+        bare = _without_furniture(root)
+        yield _extracted(bare)
+        yield _largest_block(bare)
+        yield _extracted(root)
+    yield _largest_block(root)
+
+
+def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
+    """A copy without the elements that are named as furniture and hold little but links."""
+    root = copy.deepcopy(root)
+    for expression in _FURNITURE:
+        for element in cast("list[html.HtmlElement]", expression(root)):
+            if element.getroottree().getroot() is root and _outside_links(element) < _MUCH:
+                element.drop_tree()
+    return root
+
+
+def _outside_links(element: html.HtmlElement) -> int:
+    """Characters of text that stand in no link."""
+    links = sum(_characters(inner) for inner in element.iter("a", "script", "style"))
+    return _characters(element) - links
+
+
+def _characters(element: html.HtmlElement) -> int:
+    return sum(map(len, element.text_content().split()))
 
 
 def _extracted(root: html.HtmlElement) -> str:

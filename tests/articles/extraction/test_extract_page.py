@@ -33,6 +33,29 @@ def test_it_keeps_the_text_and_drops_what_stands_around_it() -> None:
     assert not any(word in text for word in ("About us", "track", "Imprint", "Related"))
 
 
+NOTE = "In diesem Video geht es um die Prüfung von Brücken nach einem Hochwasser."
+AROUND = """<div class="subscribe-section"><p>Never miss a new article again: subscribe to our channels and get all
+updates</p></div><section id="similar-posts"><h3>What others read</h3><p><a href=/1>The long night of the lower town
+and what came after it</a></p><p><a href=/2>Ten questions to the council about the bridge</a></p></section>"""
+
+
+def test_a_note_of_one_sentence_comes_without_offers_and_related_articles() -> None:
+    found = page(body=f"<article><h1>Brücken</h1><p>{NOTE}</p>{AROUND}</article>", root="<html lang=en>")
+    assert NOTE in found.text
+    assert "subscribe" not in found.text and "lower town" not in found.text
+    assert found.language == "de"
+
+
+def test_no_name_makes_a_long_text_furniture() -> None:
+    paragraphs = f"<p>{PROSE}</p><p>{PROSE[::-1]}</p><p>{PROSE.upper()}</p>"
+    found = page(body=f"<div class='subscribe'>{paragraphs}</div><div class=footer>{NOTE} {NOTE}</div>")
+    assert PROSE in found.text
+
+
+def test_a_short_text_in_an_element_with_such_a_name_is_found_all_the_same() -> None:
+    assert PROSE in page(body=f"<div>12 %</div><div class=subscribe><p>{PROSE}</p></div>").text
+
+
 def test_it_keeps_the_body_as_received() -> None:
     body = b"<html><body><p>\xff caf\xe9</p></body></html>"
     found = extract_page(body, url=URL, content_type="text/html")

@@ -30,6 +30,8 @@ HOSTILE = {
     "much JSON-LD": b'<script type="application/ld+json">{"@type": "Article", "author": "x"}</script>'
     * 20_000,
     "metas": b"<meta name=a content=b>" * 50_000,
+    "nested furniture": (b"<div class=menu>" * 150 + b"x" * 600 + b"</div>" * 150) * 190,
+    "empty furniture": (b"<div class=menu>" * 150 + b"</div>" * 150) * 190,
     "links": b"<a href=/x>link text</a>" * 50_000,
     "comments": b"<!-- x -->" * 500_000,
     "mXSS": b'<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',

@@ -1,0 +1,114 @@
+"""How well the main text of pages is found, beside trafilatura as it comes.
+
+    python -m benchmarks.main_text WORLD
+
+WORLD is a folder of zip files with sites (`benchmarks/world.py`). Where a feed gives an article's whole
+content, that is what its page should say: precision and recall of words (of characters in scripts without
+spaces), as means over articles. Pages of several entries, and parts of pages, are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import trafilatura
+from lxml import html
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ.setdefault("DATABASE_URL", "none")
+
+from articles.extraction.maintext import main_text
+from articles.extraction.tree import page_tree, text_of
+from benchmarks.world import Site, sites
+from feeds.parsing import FeedError, parse_feed
+
+NOTE, LONG = 60, 150
+"""Words of the longest note, and of the shortest text that is called long."""
+
+Ways = dict[str, Callable[[html.HtmlElement], str]]
+WAYS: Ways = {
+    "freshet": main_text,
+    "trafilatura, fast": lambda root: _trafilatura(root, fast=True),
+    "trafilatura": lambda root: _trafilatura(root, fast=False),
+}
+
+
+def main() -> None:
+    """Read every page in every way, compare, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("world", type=Path)
+    options = parser.parse_args()
+    told: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    seconds = dict.fromkeys(WAYS, 0.0)
+    for site in sites(options.world):
+        for body, content in _pages(site):
+            wanted = _words(content)
+            for name, way in WAYS.items():
+                root = page_tree(text_of(body, ""))
+                if root is None:
+                    continue
+                began = time.process_time()
+                found = _words(way(root))
+                seconds[name] += time.process_time() - began
+                told.setdefault((_size(wanted), name), []).append(_judged(found, wanted))
+    print("| texts | way | articles | precision | recall | F1 |\n|---|---|---|---|---|---|")
+    for (size, name), figures in sorted(told.items()):
+        precision, recall, f1 = _means(figures)
+        print(f"| {size} | {name} | {len(figures)} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
+    print("processor time:", ", ".join(f"{name} {taken:.1f} s" for name, taken in seconds.items()))
+
+
+def _pages(site: Site) -> Iterator[tuple[bytes, str]]:
+    """Bodies of pages with the text that a feed gives in full."""
+    seen: set[str] = set()
+    for address in site.feeds:
+        try:
+            entries = parse_feed(site.files[address], url=address, content_type="").entries
+        except (FeedError, KeyError):
+            continue
+        named = Counter(entry.url for entry in entries)
+        for entry in entries:
+            body = site.page(entry.url)
+            alone = named[entry.url] == 1 and "#" not in entry.url and entry.url not in seen
+            if alone and body and entry.content and entry.text:
+                seen.add(entry.url)
+                yield body, entry.text
+
+
+def _trafilatura(root: html.HtmlElement, *, fast: bool) -> str:
+    return trafilatura.extract(root, fast=fast, include_comments=False, include_tables=True) or ""
+
+
+def _words(text: str) -> Counter[str]:
+    words = re.findall(r"\w+", text.lower())
+    return Counter(piece for word in words for piece in ([word] if word[0] < "\u2e80" else word))
+
+
+def _size(words: Counter[str]) -> str:
+    total = words.total()
+    return "notes" if total < NOTE else "short" if total < LONG else "long"
+
+
+def _judged(found: Counter[str], wanted: Counter[str]) -> tuple[float, float]:
+    """Precision and recall."""
+    both = (found & wanted).total()
+    return both / max(1, found.total()), both / wanted.total()
+
+
+def _means(figures: list[tuple[float, float]]) -> tuple[float, float, float]:
+    count = len(figures)
+    harmonic = sum(2 * p * r / (p + r) for p, r in figures if p + r)
+    return sum(p for p, _ in figures) / count, sum(r for _, r in figures) / count, harmonic / count
+
+
+if __name__ == "__main__":
+    main()
