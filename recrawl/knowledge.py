@@ -53,6 +53,8 @@ class Visit:
     """Pages that were asked for and could not be had: nothing is known of them, and they are left alone."""
     signals: dict[str, dict[str, bool]] = field(default_factory=dict)
     """By source (a sitemap, a feed): of the pages that it names, whether it announces something new."""
+    saves: bool = True
+    """Whether fetches that are not made may be made in later visits."""
 
     def has_seen(self, path: str, server: Server) -> bool:
         """Whether it was asked for in this visit, or joined the copy in it."""

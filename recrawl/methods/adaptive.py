@@ -5,14 +5,14 @@ V(tau) = (1 - exp(-l tau)(1 + l tau)) / l where doubt grows silently (Azar and o
 probability of a change where gates announce it, half of each. A change of this very week counts extra, and a
 gate counts what it would tell of the pages behind it. The price of a fetch is the one at which V(tau) alone
 would spend the budget. Pages of one directory behind gates of one kind are taken a few at a time, so that
-what these show decides on the rest. What is fetched without a signal must gain more than it would at the next
-burst; what is saved beyond some weeks' budget goes to the best of what is left.
+what these show decides on the rest. A fetch is kept if it would probably gain more next week, when more pages
+may change than could be fetched; what is saved beyond some weeks' budget goes to the best of what is left.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -21,15 +21,13 @@ import numpy as np
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.arrays import Flags, Floats, exp, log, sums
 from recrawl.methods.base import unfetched
-from recrawl.methods.belief import Belief, believe, record, unseen
-from recrawl.methods.gates import Gates
+from recrawl.methods.belief import Belief, believe, record, there, unseen
 from recrawl.methods.ledger import OPEN, Ledger, Past
-from recrawl.structure import raw_directory
 
-SIGNALS = 0.5
+SIGNALS = 0.7
 """The part of changes that gates are taken to announce."""
 
-IN_TIME = 8.0
+IN_TIME = 10.0
 """What a change of this very week counts extra, in prices of a fetch."""
 
 LONGEST_WEEKS = 12.0
@@ -38,19 +36,10 @@ LONGEST_WEEKS = 12.0
 DEAREST = 6.0
 """The highest price of a fetch, in weeks of a page that is as stored."""
 
-QUIET = 12.0
-"""How much dearer a fetch without a signal is while the top page has not changed."""
-
-LIKELY = 0.25
-"""The odds of a change this week from which a page has a signal."""
-
-EXPLORING = 8.0
-"""In so many first visits that factor grows, so that something is known of every page early."""
-
 KEPT_WEEKS = 8.0
-"""So many weeks' budget is kept for bursts at most."""
+"""So many weeks' budget is kept at most."""
 
-ROUND = 0.16
+ROUND = 0.08
 """The part of a week's budget that is fetched before the odds are looked at again."""
 
 FEW, GROWTH = 4, 1.5
@@ -59,17 +48,16 @@ FEW, GROWTH = 4, 1.5
 MOST_TOLD = 50.0
 """What a gate may be worth for the pages behind it, in weeks of a page that is as stored."""
 
-PATIENCE = 0.2
-"""How likely a burst must be in a visit for what is kept for it to be worth half of what it would find."""
+CAUGHT = 1.5
+"""What finding a change in its very week counts beside a copy made sound, where fetches are kept."""
 
-CAUGHT = 1.0
-"""What finding a change in its very week counts beside a copy made sound, where bursts are weighed."""
+LIKELY = 0.5
+"""The odds of a change this week from which no fetch is kept back."""
 
-PRIOR_BURSTS, PRIOR_VISITS = 0.1, 1.0
-"""Bursts, and visits, that are taken to have been before the first."""
-
-UNLINKED = 0.1
-"""How likely a page that no stored copy links to is still there."""
+PRIOR_VISITS, PRIOR_HAZARD = 2.5, 0.2
+"""As if there had been so many visits before the first; and how likely, in each week in which more can be
+saved, more pages change than could be fetched.
+"""
 
 
 class Adaptive:
@@ -91,9 +79,8 @@ class Adaptive:
         if math.isinf(visit.weekly):
             return [paths[page] for page in order.tolist()]
         most = max(2, int(visit.weekly * ROUND))
-        quiet = 1.0 if visit.changed(server.top) else QUIET ** min(1.0, len(ledger.demands) / EXPLORING)
-        good = worth >= price * np.where(belief.fresh >= LIKELY, 1.0, quiet)
-        few = _few(_affordable(order[good[order]].tolist(), belief, ledger, visit), belief, most)
+        good = order[worth[order] >= price].tolist()
+        few = _few(_affordable(good, belief, ledger, visit) if visit.saves else good, belief, most)
         if not few:
             few = order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))].tolist()
         return [paths[page] for page in few]
@@ -109,22 +96,26 @@ def ledger_of(server: Server) -> Ledger:
 
 
 def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Visit) -> Iterator[int]:
-    """Without those that gain less than the fetch would when the next burst comes.
+    """Without those that gain less than the fetch would, were it kept for next week.
 
-    A burst is a visit in which more pages changed than could be fetched with what is left.
+    Looking one week ahead is enough: a fetch that is not needed then can be made, or kept, once more.
     """
     demands = sorted(ledger.demands)
-    fresh, sound = belief.fresh.tolist(), belief.sound.tolist()
+    fresh = belief.fresh.tolist()
+    gains = (1 - belief.sound + CAUGHT * belief.fresh).tolist()
     left = visit.budget
     for page in pages:
-        if fresh[page] < LIKELY:
-            bursts = len(demands) - bisect_right(demands, left)
-            hazard = (PRIOR_BURSTS + bursts) / (PRIOR_VISITS + len(demands))
-            kept = (1 + CAUGHT) * hazard / (hazard + PATIENCE)
-            if 1 - sound[page] + CAUGHT * fresh[page] < kept:
-                continue
-        yield page
-        left -= 1
+        if fresh[page] >= LIKELY or gains[page] >= (1 + CAUGHT) * _needed(demands, left, visit.weekly):
+            yield page
+            left -= 1
+
+
+def _needed(demands: list[float], left: float, weekly: float) -> float:
+    """How likely more pages change next week than could be fetched then, by what changed in past visits."""
+    bursts = len(demands) - bisect_left(demands, min(left, KEPT_WEEKS * weekly) + weekly)
+    weeks = 1 + max(0.0, KEPT_WEEKS - left / weekly)  # until what is kept would be lost
+    prior: float = 1 - (1 - PRIOR_HAZARD) ** weeks
+    return (PRIOR_VISITS * prior + bursts) / (PRIOR_VISITS + len(demands))
 
 
 def _few(pages: Iterable[int], belief: Belief, most: int) -> list[int]:
@@ -206,24 +197,11 @@ def _value(sound: Floats, fresh: Floats, rates: Floats, price: float) -> Floats:
     return (SIGNALS * (1 - sound) + (1 - SIGNALS) * _grown(sound)) / rates + IN_TIME * price * fresh
 
 
-def _there(told: Gates, visit: Visit) -> Floats:
-    """How likely pages are there that no stored copy links to, or whose directory has lost others."""
-    found = np.where(told.reached, 1.0, UNLINKED)
-    if visit.gone:
-        gone = Counter(raw_directory(path) for path in visit.gone)
-        alive = Counter(raw_directory(path) for path in visit.outcomes)
-        for page, path in enumerate(told.paths):
-            name = raw_directory(path)
-            if gone[name]:
-                found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
-    return found
-
-
 def _worth(visit: Visit, ledger: Ledger, belief: Belief, left: Flags, terms: tuple[Floats, float]) -> Floats:
     """Of every page, on terms of rates and price; what is not `left` counts for nothing."""
     told, past = belief.gates, belief.past
     rates, price = terms
-    worth = _value(belief.sound, belief.fresh, rates, price) * _there(told, visit)
+    worth = _value(belief.sound, belief.fresh, rates, price) * there(told, visit)
     odds = ledger.expected(told, belief.top).opened
     then = _value(past.sound * (1 - odds), odds, rates, price)
     gains = np.where(left & (belief.kinds != OPEN), then - np.maximum(worth, price), 0.0)

@@ -19,9 +19,12 @@ from recrawl.knowledge import Server, Visit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
 from recrawl.methods.gates import Gates, gates
 from recrawl.methods.ledger import CLOSED, OPEN, UNSEEN, Ledger, Past, Track
+from recrawl.structure import raw_directory
 
 _VARIANCES = (2.0, 2.0, 8.0)
 MOST_DEMANDS = 52
+UNLINKED = 0.1
+"""How likely a page that no stored copy links to is still there."""
 _FRESH_DOUBT, _STALE = 0.3, 0.7
 """Doubt below which a change found is taken to be of this week, and above which an old gate tells nothing."""
 
@@ -175,13 +178,14 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         del ledger.tracks[path]
     names = belief.gates.directories
     demand = 0.0
-    for path, directory, kind, habit, fresh, quiet in zip(
+    for path, directory, kind, habit, fresh, quiet, still in zip(
         belief.gates.paths,
         belief.gates.directory.tolist(),
         belief.kinds.tolist(),
         belief.habits.tolist(),
         belief.fresh.tolist(),
         log(1 - belief.fresh).tolist(),
+        there(belief.gates, visit).tolist(),
         strict=True,
     ):
         situation = 3 * belief.top + kind
@@ -195,7 +199,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         here.doubt -= quiet
         outcome = visit.outcomes.get(path)
         if outcome is None:
-            demand += fresh if fresh >= 0.5 else 0.0
+            demand += fresh * still if fresh >= 0.5 else 0.0
             continue
         whole = sum(one.doubt for one in track.values())
         now = -quiet / whole if outcome.changed else 0.0
@@ -216,3 +220,16 @@ def _settle(rows: Iterable[Track], whole: float, changed: bool) -> None:
         else:
             one.checks += one.weeks
         one.weeks, one.doubt = 0, 0.0
+
+
+def there(told: Gates, visit: Visit) -> Floats:
+    """How likely pages are there that no stored copy links to, or whose directory has lost others."""
+    found = np.where(told.reached, 1.0, UNLINKED)
+    if visit.gone:
+        gone = Counter(raw_directory(path) for path in visit.gone)
+        alive = Counter(raw_directory(path) for path in visit.outcomes)
+        for page, path in enumerate(told.paths):
+            name = raw_directory(path)
+            if gone[name]:
+                found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
+    return found

@@ -80,7 +80,7 @@ class Ledger:
     def log_odds_ratio(self, source: str, announced: bool) -> float:
         """How much more likely pages that changed are announced (or not) by a source than others."""
         yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
-        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.05) / (false + quiet + 4)
+        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.02) / (false + quiet + 4)
         return math.log(told / wrong if announced else (1 - told) / (1 - wrong))
 
     def add(self, directory: str, cell: Cell, change: float) -> None:

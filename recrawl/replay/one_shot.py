@@ -120,7 +120,7 @@ class Pair:
 
     def fetched(self, method: Method, budget: float) -> set[str]:
         """The pages that count which a method fetches in one visit."""
-        visit = Visit(self.now, budget, budget)
+        visit = Visit(self.now, budget, budget, saves=False)
         found: set[str] = set()
         while len(found) < budget:
             wanted = method.following(self.server, visit)

@@ -87,7 +87,9 @@ def test_begun_twice_is_begun_once() -> None:
 
 
 def test_a_batch_wants_what_each_alone_would_want() -> None:
-    together, alone = [[watched(f"{kind}{n}") for n in range(3)] for kind in ("together", "alone")]
+    together, alone = [
+        [watched(f"{kind}{n}", saved=48.0) for n in range(3)] for kind in ("together", "alone")
+    ]
     batch, others = begun(*together), begun(*alone)
     for outcome in ("changed", "changed", "same"):
         advanced(*batch)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.knowledge import Outcome, Server, Visit
-from recrawl.methods.adaptive import Adaptive
+from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.base import Learning, Method
 from recrawl.methods.registry import METHODS, make_method
 from recrawl.methods.sampling import chosen
@@ -143,6 +143,48 @@ def test_adaptive_sees_every_page_in_the_end_even_where_nothing_ever_changes() -
         saved -= len(fetched)
         seen.update(fetched)
     assert seen == set(site(50))
+
+
+def test_adaptive_catches_up_with_a_burst_instead_of_saving_for_another() -> None:
+    """What it knows to be stale is fetched at last, though the home page tells nothing any more."""
+    server, method = known(site(60)), Adaptive()
+    everything = set(site(60))
+    saved, later = 0.0, set()
+    for number in range(1, 21):
+        saved = min(saved, 40.0) + 5.0
+        # What has changed in week 3 looks changed until it is fetched.
+        stale = everything - later if number >= 3 else set()
+        fetched = week(method, server, float(number), stale, saved, weekly=5.0)
+        saved -= len(fetched)
+        later |= set(fetched) if number >= 3 else set()
+    assert len(later) > 55
+
+
+def test_adaptive_saves_for_bursts_that_come_again_and_again() -> None:
+    """Where every fourth week all changes, most of what is given is there when it does."""
+    server, method = known(site(30)), Adaptive()
+    everything, saved, found = set(site(30)), 0.0, []
+    for number in range(1, 33):
+        saved = min(saved, 64.0) + 8.0
+        fetched = week(method, server, float(number), set() if number % 4 else everything, saved, weekly=8.0)
+        saved -= len(fetched)
+        found.append(len(fetched))
+    assert min(found[11::4]) >= 25
+
+
+def test_pages_that_are_probably_gone_ask_for_little_in_a_burst() -> None:
+    """What the home page does not link to any more is no reason to save fetches."""
+    demands = []
+    for linked in (40, 10):
+        server, method = known(site(40)), Adaptive()
+        for number in range(1, 4):
+            visit = Visit(float(number), 12.0, 12.0)
+            for path in ["index.html", *(f"p{n}" for n in range(9))]:
+                links = [f"p{n}" for n in range(linked)] if path == "index.html" else []
+                visit.outcomes[path] = server.fetched(path, changed=True, links=links, now=float(number))
+            method.finish(server, visit)
+        demands.append(ledger_of(server).demands[-1])
+    assert demands[0] > 30 and demands[1] < 20
 
 
 @given(
