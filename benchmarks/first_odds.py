@@ -23,7 +23,7 @@ from recrawl.methods.belief import believe
 from recrawl.methods.registry import DEFAULT, METHODS, make_method
 from recrawl.replay.budgeted import mean_spending, simulate
 from recrawl.replay.comparison import Comparison, FileResult, compare, replay
-from recrawl.replay.history import History, group_of, read_history
+from recrawl.replay.history import History, HistoryError, group_of, read_history
 
 Odds = tuple[tuple[float, ...], ...]
 Counts = dict[ledger.Cell, tuple[float, float]]
@@ -60,6 +60,11 @@ def main() -> None:
     )
     parser.add_argument("histories", nargs="+", type=Path)
     paths = parser.parse_args().histories
+    for path in paths:
+        try:
+            read_history(path)
+        except (OSError, HistoryError) as error:
+            parser.error(f"{path}: {error}")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         counts = dict(zip(paths, pool.map(_count, paths), strict=True))
         print("Odds counted, by situation (rows) and habit; in use:")

@@ -113,7 +113,8 @@ def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Vis
 def _needed(demands: list[float], left: float, weekly: float) -> float:
     """How likely more pages change next week than could be fetched then, by what changed in past visits."""
     bursts = len(demands) - bisect_left(demands, min(left, KEPT_WEEKS * weekly) + weekly)
-    weeks = 1 + max(0.0, KEPT_WEEKS - left / weekly)  # until what is kept would be lost
+    room = max(0.0, KEPT_WEEKS * weekly - left)
+    weeks = 1 + (room / weekly if room else 0)  # until what is kept would be lost
     prior: float = 1 - (1 - PRIOR_HAZARD) ** weeks
     return (PRIOR_VISITS * prior + bursts) / (PRIOR_VISITS + len(demands))
 

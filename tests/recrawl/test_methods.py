@@ -188,16 +188,16 @@ def test_pages_that_are_probably_gone_ask_for_little_in_a_burst() -> None:
 
 
 @given(
-    st.integers(0, 12),
+    st.one_of(st.just(0.0), st.floats(0.01, 12)),
     st.lists(st.tuples(st.sets(st.sampled_from(sorted(ALL))), st.integers(0, 9)), max_size=6),
     st.sampled_from(sorted(METHODS)),
 )
 def test_no_method_fetches_a_page_twice_or_beyond_its_budget(
-    weekly: int, weeks: list[tuple[set[str], int]], name: str
+    weekly: float, weeks: list[tuple[set[str], int]], name: str
 ) -> None:
     server, method = known(FIGURE_4), make_method(name)
     for number, (changed, budget) in enumerate(weeks, 1):
-        visit = Visit(float(number), float(budget), float(weekly or 1))
+        visit = Visit(float(number), float(budget), weekly)
         fetched = visited(method, server, changed, visit)
         assert len(fetched) == len(set(fetched)) <= budget
         for path in fetched:
