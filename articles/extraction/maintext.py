@@ -62,13 +62,16 @@ def _ways(root: html.HtmlElement) -> Iterator[str]:
     if sum(1 + len(e.attrib) for e in root.iter()) <= _LARGE:
         bare = _without_furniture(root)
         yield _extracted(bare)
-        yield _largest_block(bare)
-        yield _extracted(root)
+        if bare is not root:
+            yield _largest_block(bare)
+            yield _extracted(root)
     yield _largest_block(root)
 
 
 def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
-    """A copy without the elements that are named as furniture and hold little but links."""
+    """A copy without what is named as furniture and holds little but links; the tree itself without any."""
+    if not any(expression(root) for expression in _FURNITURE):
+        return root
     root = copy.deepcopy(root)
     for expression in _FURNITURE:
         for element in cast("list[html.HtmlElement]", expression(root)):
@@ -84,7 +87,8 @@ def _outside_links(element: html.HtmlElement) -> int:
 
 
 def _characters(element: html.HtmlElement) -> int:
-    return sum(map(len, element.text_content().split()))
+    text = str(element.text_content())
+    return len(text) - sum(text.count(space) for space in " \t\r\n")
 
 
 def _extracted(root: html.HtmlElement) -> str:
