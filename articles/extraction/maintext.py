@@ -70,14 +70,15 @@ def _ways(root: html.HtmlElement) -> Iterator[str]:
 
 def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
     """A copy without what is named as furniture and holds little but links; the tree itself without any."""
-    if not any(expression(root) for expression in _FURNITURE):
+    if not any(element.attrib for element in root.iter()):  # names are values of attributes
         return root
-    root = copy.deepcopy(root)
+    bare, found = copy.deepcopy(root), False
     for expression in _FURNITURE:
-        for element in cast("list[html.HtmlElement]", expression(root)):
-            if element.getroottree().getroot() is root and _outside_links(element) < _MUCH:
+        for element in cast("list[html.HtmlElement]", expression(bare)):
+            if element.getroottree().getroot() is bare and _outside_links(element) < _MUCH:
                 element.drop_tree()
-    return root
+                found = True
+    return bare if found else root
 
 
 def _outside_links(element: html.HtmlElement) -> int:

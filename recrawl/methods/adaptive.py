@@ -2,7 +2,7 @@
 
 A page's worth is that of its doubt: by the index of discrete freshness
 V(tau) = (1 - exp(-l tau)(1 + l tau)) / l where doubt grows silently (Azar and others), by the mere
-probability of a change where gates announce it, half of each. A change of this very week counts extra, and a
+probability of a change where gates announce it. A change of this very week counts extra, and a
 gate counts what it would tell of the pages behind it. The price of a fetch is the one at which V(tau) alone
 would spend the budget. Pages of one directory behind gates of one kind are taken a few at a time, so that
 what these show decides on the rest. A fetch is kept if it would probably gain more next week, when more pages

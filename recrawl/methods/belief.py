@@ -82,6 +82,19 @@ def unseen(server: Server, visit: Visit, told: Gates) -> Flags:
     return found
 
 
+def there(told: Gates, visit: Visit) -> Floats:
+    """How likely pages are there that no stored copy links to, or whose directory has lost others."""
+    found = np.where(told.reached, 1.0, UNLINKED)
+    if visit.gone:
+        gone = Counter(raw_directory(path) for path in visit.gone)
+        alive = Counter(raw_directory(path) for path in visit.outcomes)
+        for page, path in enumerate(told.paths):
+            name = raw_directory(path)
+            if gone[name]:
+                found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
+    return found
+
+
 def _shown(told: Gates, visit: Visit, past: Past) -> Numbers:
     """What this visit's gates have shown of each page: OPEN behind one that has changed since the visit
     before, CLOSED where half of its gates or more were looked at.
@@ -220,16 +233,3 @@ def _settle(rows: Iterable[Track], whole: float, changed: bool) -> None:
         else:
             one.checks += one.weeks
         one.weeks, one.doubt = 0, 0.0
-
-
-def there(told: Gates, visit: Visit) -> Floats:
-    """How likely pages are there that no stored copy links to, or whose directory has lost others."""
-    found = np.where(told.reached, 1.0, UNLINKED)
-    if visit.gone:
-        gone = Counter(raw_directory(path) for path in visit.gone)
-        alive = Counter(raw_directory(path) for path in visit.outcomes)
-        for page, path in enumerate(told.paths):
-            name = raw_directory(path)
-            if gone[name]:
-                found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
-    return found
