@@ -2,7 +2,7 @@
 
     python benchmarks/pipeline.py WORLD [--check]
 
-WORLD is a directory of zip files with sites, each with a manifest.json that names its `base_url`. All files
+WORLD is a directory of zip files with sites (`benchmarks/world.py`). All files
 go through detect, transform, index and extract in one process, with an embedded PostgreSQL of its own. Pages
 a second are, first, of the phase's own work by the clock (the figure that the pipeline's page shows); then of
 processor time: that of this process with leasing and settling, and with that of PostgreSQL's processes. With
@@ -12,13 +12,10 @@ processor time: that of this process with leasing and settling, and with that of
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
-import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.database import own_database
 from benchmarks.processes import family, processor_seconds
+from benchmarks.world import sites
 
 
 def main() -> None:
@@ -39,16 +37,6 @@ def main() -> None:
     with own_database("pipeline") as directory:
         pids = [int(path.read_text().split()[0]) for path in directory.rglob("postmaster.pid")]
         _measure(options.world, pids, options.check)
-
-
-def files(world: Path) -> Iterator[tuple[str, bytes]]:
-    """Addresses and contents of all sites' files."""
-    for path in sorted(world.glob("*.zip")):
-        with zipfile.ZipFile(path) as site:
-            base = json.loads(site.read("manifest.json"))["base_url"].rstrip("/")
-            for name in site.namelist():
-                if not name.endswith("/") and name != "manifest.json":
-                    yield f"{base}/{name}", site.read(name)
 
 
 def _measure(world: Path, servers: list[int], check: bool) -> None:
@@ -105,7 +93,7 @@ def _load(world: Path) -> None:
     from crawler.pipeline.models import Document
 
     host, _ = Host.objects.get_or_create(name="world.example")
-    for url, content in files(world):
+    for url, content in (file for site in sites(world) for file in site.files.items()):
         key = digest_of_bytes(content)
         Body.objects.get_or_create(
             digest=key, defaults={"content": zlib.compress(content, 1), "size": len(content)}

@@ -27,12 +27,18 @@ class Site:
 
 
 def sites(world: Path) -> Iterator[Site]:
-    """The sites of a folder of zip files, each with a manifest.json."""
-    for path in sorted(world.glob("*.zip")):
+    """The sites of a folder of zip files, each with a manifest.json that names its `base_url`, and perhaps
+    its `feeds` (addresses below that) and its `language`. Ends the command where there are none.
+    """
+    paths = sorted(world.glob("*.zip"))
+    if not paths:
+        raise SystemExit(f"{world}: no zip files of sites")
+    for path in paths:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
             base = manifest["base_url"].rstrip("/")
-            site = Site(base, manifest["language"], [f"{base}/{name}" for name in manifest["feeds"]])
+            feeds = [f"{base}/{name}" for name in manifest.get("feeds", ())]
+            site = Site(base, manifest.get("language", ""), feeds)
             for name in archive.namelist():
                 if not name.endswith("/") and name != "manifest.json":
                     site.files[f"{base}/{name}"] = archive.read(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +110,18 @@ def week(
     return fetched
 
 
+def saving(
+    method: Adaptive, server: Server, weeks: int, weekly: float, changed: Callable[[int], set[str]]
+) -> Iterator[list[str]]:
+    """What is fetched in each of so many weeks, where what is not spent is kept for eight of them."""
+    saved = 0.0
+    for number in range(1, weeks + 1):
+        saved = min(saved, 8 * weekly) + weekly
+        fetched = week(method, server, float(number), changed(number), saved, weekly=weekly)
+        saved -= len(fetched)
+        yield fetched
+
+
 def site(pages: int) -> dict[str, list[str]]:
     return {"index.html": [f"p{n}" for n in range(pages)]} | {f"p{n}": [] for n in range(pages)}
 
@@ -135,27 +149,20 @@ def test_adaptive_notices_a_burst_from_a_few_pages() -> None:
 def test_adaptive_sees_every_page_in_the_end_even_where_nothing_ever_changes() -> None:
     """What is saved beyond eight weeks goes to the rest, however quiet the site is."""
     server, method = known(site(50)), Adaptive()
-    seen: set[str] = set()
-    saved = 0.0
-    for number in range(1, 41):
-        saved = min(saved, 40.0) + 5.0
-        fetched = week(method, server, float(number), set(), saved, weekly=5.0)
-        saved -= len(fetched)
-        seen.update(fetched)
-    assert seen == set(site(50))
+    fetched = saving(method, server, 40, 5.0, lambda number: set())
+    assert set().union(*fetched) == set(site(50))
 
 
 def test_adaptive_catches_up_with_a_burst_instead_of_saving_for_another() -> None:
     """What it knows to be stale is fetched at last, though the home page tells nothing any more."""
     server, method = known(site(60)), Adaptive()
-    everything = set(site(60))
-    saved, later = 0.0, set()
-    for number in range(1, 21):
-        saved = min(saved, 40.0) + 5.0
+    later: set[str] = set()
+
+    def stale(number: int) -> set[str]:
         # What has changed in week 3 looks changed until it is fetched.
-        stale = everything - later if number >= 3 else set()
-        fetched = week(method, server, float(number), stale, saved, weekly=5.0)
-        saved -= len(fetched)
+        return set(site(60)) - later if number >= 3 else set()
+
+    for number, fetched in enumerate(saving(method, server, 20, 5.0, stale), 1):
         later |= set(fetched) if number >= 3 else set()
     assert len(later) > 55
 
@@ -163,12 +170,8 @@ def test_adaptive_catches_up_with_a_burst_instead_of_saving_for_another() -> Non
 def test_adaptive_saves_for_bursts_that_come_again_and_again() -> None:
     """Where every fourth week all changes, most of what is given is there when it does."""
     server, method = known(site(30)), Adaptive()
-    everything, saved, found = set(site(30)), 0.0, []
-    for number in range(1, 33):
-        saved = min(saved, 64.0) + 8.0
-        fetched = week(method, server, float(number), set() if number % 4 else everything, saved, weekly=8.0)
-        saved -= len(fetched)
-        found.append(len(fetched))
+    weeks = saving(method, server, 32, 8.0, lambda number: set() if number % 4 else set(site(30)))
+    found = [len(fetched) for fetched in weeks]
     assert min(found[11::4]) >= 25
 
 
