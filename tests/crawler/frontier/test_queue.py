@@ -16,7 +16,7 @@ from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, rel
 from crawler.frontier.scope import ScopeError
 
 pytestmark = pytest.mark.django_db
-NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NOW = datetime.now(UTC)
 
 
 def later(minutes: float) -> datetime:
