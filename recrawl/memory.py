@@ -8,7 +8,7 @@ import orjson
 
 from recrawl.methods.ledger import Ledger, Track
 
-VERSION = 1
+VERSION = 2
 
 
 def packed(ledger: Ledger) -> bytes:
@@ -18,7 +18,10 @@ def packed(ledger: Ledger) -> bytes:
         [[*cell, *row] for cell, row in ledger.site.items()],
         [[*cell, *row] for cell, row in ledger.directories.items()],
         {
-            path: [[number, one.weeks, one.doubt, one.checks, one.changes] for number, one in track.items()]
+            path: [
+                [number, one.weeks, one.doubt, one.checks, one.changes, one.span]
+                for number, one in track.items()
+            ]
             for path, track in ledger.tracks.items()
         },
         ledger.demands,
@@ -28,11 +31,16 @@ def packed(ledger: Ledger) -> bytes:
 
 
 def unpacked(content: bytes) -> Ledger:
-    """The ledger back; an empty one from nothing, or from what another version wrote."""
+    """The ledger back; an empty one from nothing, or from what a version that is not known wrote.
+
+    Version 1 did not count the weeks themselves, and took checks for them.
+    """
     if not content:
         return Ledger()
     version, site, directories, tracks, demands, trust = orjson.loads(zlib.decompress(content))
-    if version != VERSION:
+    if version == 1:
+        tracks = {path: [[*row, row[3]] for row in track] for path, track in tracks.items()}
+    elif version != VERSION:
         return Ledger()
     return Ledger(
         {(situation, habit): row for situation, habit, *row in site},

@@ -27,7 +27,7 @@ from recrawl.methods.ledger import OPEN, Ledger, Past
 SIGNALS = 0.7
 """The part of changes that gates are taken to announce."""
 
-IN_TIME = 10.0
+IN_TIME = 7.0
 """What a change of this very week counts extra, in prices of a fetch."""
 
 LONGEST_WEEKS = 12.0
@@ -79,7 +79,7 @@ class Adaptive:
         if math.isinf(visit.weekly):
             return [paths[page] for page in order.tolist()]
         most = max(2, int(visit.weekly * ROUND))
-        good = order[worth[order] >= price].tolist()
+        good = order[worth[order] >= _lowered(price, visit)].tolist()
         few = _few(_affordable(good, belief, ledger, visit) if visit.saves else good, belief, most)
         if not few:
             few = order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))].tolist()
@@ -93,6 +93,14 @@ def ledger_of(server: Server) -> Ledger:
     """What was counted of a server; an empty ledger is put there where none is."""
     found: Ledger = server.memory.setdefault("adaptive", Ledger())
     return found
+
+
+def _lowered(price: float, visit: Visit) -> float:
+    """The price falls to nothing as what is saved grows to the most that is kept."""
+    if not visit.saves:
+        return price
+    saved = max(0.0, visit.budget - visit.weekly)
+    return price * max(0.0, 1 - saved / (KEPT_WEEKS * visit.weekly)) if visit.weekly else price
 
 
 def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Visit) -> Iterator[int]:
@@ -151,10 +159,10 @@ def _rates(past: Past) -> Floats:
     """Changes a week of every page in the long run: its own, shrunk to its directory's, to the site's."""
     told = past.gates
     changes = sums(told.directory, past.all_changes, len(told.directories))
-    checks = sums(told.directory, past.all_checks, len(told.directories))
-    site = (0.4 + sum(changes.tolist())) / (10 + sum(checks.tolist()))
-    local = (10 * site + changes) / (10 + checks)
-    share = (4 * local[told.directory] + past.all_changes) / (4 + past.all_checks)
+    weeks = sums(told.directory, past.span, len(told.directories))
+    site = (0.4 + sum(changes.tolist())) / (10 + sum(weeks.tolist()))
+    local = (10 * site + changes) / (10 + weeks)
+    share = (4 * local[told.directory] + past.all_changes) / (4 + past.span)
     return np.maximum(-log(1 - np.minimum(share, 0.95)), 1 / LONGEST_WEEKS)
 
 

@@ -27,6 +27,8 @@ UNLINKED = 0.1
 """How likely a page that no stored copy links to is still there."""
 _FRESH_DOUBT, _STALE = 0.3, 0.7
 """Doubt below which a change found is taken to be of this week, and above which an old gate tells nothing."""
+_UNSEEN = 0.25
+"""What each of the weeks after which a change was found counts, in checks."""
 
 
 @dataclass(slots=True, eq=False)
@@ -224,12 +226,16 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
 
 
 def _settle(rows: Iterable[Track], whole: float, changed: bool) -> None:
-    """A fetch ends all doubt: a change is shared out by it, and weeks without one are checks."""
+    """A fetch ends all doubt: a change is shared out by it, and weeks without one are checks.
+
+    A change found after several weeks tells little of how many there were: as checks the weeks count in part.
+    """
     for one in rows:
+        one.span += one.weeks
         if changed:
             share = one.doubt / whole
             one.changes += share
-            one.checks += max(share, 0.5 * one.weeks if one.weeks > 1 else 0.0)
+            one.checks += max(share, _UNSEEN * one.weeks if one.weeks > 1 else 0.0)
         else:
             one.checks += one.weeks
         one.weeks, one.doubt = 0, 0.0

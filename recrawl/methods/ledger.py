@@ -45,12 +45,16 @@ _SITE_WEIGHT, _DIRECTORY_WEIGHT, _PAGE_WEIGHT = 4.0, 4.0, 2.0
 
 @dataclass(slots=True)
 class Track:
-    """A page's weeks in one situation: doubt since its last fetch, and what fetches have shown."""
+    """A page's weeks in one situation: doubt since its last fetch, and what fetches have shown.
+
+    Changes by `checks` are the odds of a week, changes by `span`, the weeks that were settled, the rate.
+    """
 
     weeks: int = 0
     doubt: float = 0.0
     checks: float = 0.0
     changes: float = 0.0
+    span: float = 0.0
 
 
 @dataclass(slots=True)
@@ -117,6 +121,7 @@ class Past:
     changes: Floats
     all_checks: Floats
     all_changes: Floats
+    span: Floats
     doubt: Floats
     """Minus the logarithm of the probability that nothing had changed up to the last visit."""
     sound: Floats
@@ -139,16 +144,16 @@ def _past(ledger: Ledger, gates: Gates) -> Past:
     pages = len(gates.paths)
     nothing: dict[int, Track] = {}
     rows = [
-        (situation, number, one.checks, one.changes, one.doubt)
+        (situation, number, one.checks, one.changes, one.doubt, one.span)
         for number, path in enumerate(gates.paths)
         for situation, one in ledger.tracks.get(path, nothing).items()
     ]
-    columns = np.array(rows, np.float64).reshape(-1, 5).T
+    columns = np.array(rows, np.float64).reshape(-1, 6).T
     situations, numbers = columns[:2].astype(np.int64)
     checks, changes = np.zeros((2, SITUATIONS, pages))
     checks[situations, numbers], changes[situations, numbers] = columns[2:4]
-    all_checks, all_changes, doubt = (sums(numbers, column, pages) for column in columns[2:])
-    return Past(gates, checks, changes, all_checks, all_changes, doubt, exp(-doubt))
+    all_checks, all_changes, doubt, span = (sums(numbers, column, pages) for column in columns[2:])
+    return Past(gates, checks, changes, all_checks, all_changes, span, doubt, exp(-doubt))
 
 
 def _expected(ledger: Ledger, gates: Gates, top: int) -> Expected:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
+
+import orjson
+
 from recrawl import memory
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.adaptive import Adaptive
@@ -30,8 +34,19 @@ def test_it_comes_back_as_it_was() -> None:
     assert memory.unpacked(memory.packed(ledger)) == ledger
 
 
-def test_nothing_and_other_versions_begin_anew(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_what_version_1_kept_is_read_with_checks_for_weeks() -> None:
+    ledger = learned()
+    whole = orjson.loads(zlib.decompress(memory.packed(ledger)))
+    tracks = {path: [row[:-1] for row in track] for path, track in whole[3].items()}
+    old = zlib.compress(orjson.dumps([1, *whole[1:3], tracks, *whole[4:]]))
+    for track in ledger.tracks.values():
+        for one in track.values():
+            one.span = one.checks
+    assert memory.unpacked(old) == ledger
+
+
+def test_nothing_and_unknown_versions_begin_anew() -> None:
     assert memory.unpacked(b"") == Ledger()
-    old = memory.packed(learned())
-    monkeypatch.setattr(memory, "VERSION", 2)
-    assert memory.unpacked(old) == Ledger()
+    whole = orjson.loads(zlib.decompress(memory.packed(learned())))
+    newer = zlib.compress(orjson.dumps([memory.VERSION + 1, *whole[1:]]))
+    assert memory.unpacked(newer) == Ledger()

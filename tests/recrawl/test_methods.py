@@ -175,6 +175,32 @@ def test_adaptive_saves_for_bursts_that_come_again_and_again() -> None:
     assert min(found[11::4]) >= 25
 
 
+def test_adaptive_is_less_choosy_the_more_it_has_saved() -> None:
+    """Where every page changes now and then, what cannot be kept any longer goes to what may have changed."""
+    counts = []
+    for saved in (0.0, 8.0):
+        server, method = known(site(60)), Adaptive()
+        for number in range(1, 13):
+            now = {f"p{n}" for n in range(60) if (n + number) % 12 == 0}
+            week(method, server, float(number), now, 6.0, weekly=6.0)
+        counts.append(len(week(method, server, 13.0, set(), 6.0 + saved * 6, weekly=6.0)))
+    assert counts[0] <= 6 and counts[1] > 24
+
+
+def test_a_change_found_late_is_one_change_in_many_weeks() -> None:
+    """As a rate; how likely a change is in a week it tells less than as many checks would."""
+    server, method = known(site(3)), Adaptive()
+    for number in range(1, 10):
+        week(method, server, float(number), set(), 0.0, weekly=1.0)
+    visit = Visit(10.0, 3.0, 3.0)
+    visit.outcomes = {path: server.fetched(path, path == "p0", (), 10.0) for path in ("p0", "p1")}
+    method.finish(server, visit)
+    changed, same = (list(ledger_of(server).tracks[path].values()) for path in ("p0", "p1"))
+    assert sum(one.span for one in changed) == sum(one.span for one in same) == 10
+    assert sum(one.checks for one in changed) < sum(one.checks for one in same) == 10
+    assert sum(one.changes for one in changed) == pytest.approx(1)
+
+
 def test_pages_that_are_probably_gone_ask_for_little_in_a_burst() -> None:
     """What the home page does not link to any more is no reason to save fetches."""
     demands = []
