@@ -60,13 +60,11 @@ def main() -> None:
     )
     parser.add_argument("histories", nargs="+", type=Path)
     paths = parser.parse_args().histories
-    for path in paths:
-        try:
-            read_history(path)
-        except (OSError, HistoryError) as error:
-            parser.error(f"{path}: {error}")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        counts = dict(zip(paths, pool.map(_count, paths), strict=True))
+        try:
+            counts = dict(zip(paths, pool.map(_count, paths), strict=True))
+        except (OSError, HistoryError) as error:
+            parser.error(str(error))
         print("Odds counted, by situation (rows) and habit; in use:")
         for counted, used in zip(_odds(counts.values()), ledger.FIRST_ODDS, strict=True):
             print("  ", *(f"{odds:.3f}" for odds in counted), "  ;  ", *(f"{odds:.3f}" for odds in used))

@@ -4,9 +4,10 @@ A page's worth is that of its doubt: by the index of discrete freshness
 V(tau) = (1 - exp(-l tau)(1 + l tau)) / l where doubt grows silently (Azar and others), by the mere
 probability of a change where gates announce it. A change of this very week counts extra, and a
 gate counts what it would tell of the pages behind it. The price of a fetch is the one at which V(tau) alone
-would spend the budget. Pages of one directory behind gates of one kind are taken a few at a time, so that
-what these show decides on the rest. A fetch is kept if it would probably gain more next week, when more pages
-may change than could be fetched; what is saved beyond some weeks' budget goes to the best of what is left.
+would spend the budget, and less the more is saved. Pages of one directory behind gates of one kind are taken
+a few at a time, so that what these show decides on the rest. A fetch is kept if it would probably gain more
+next week, when more pages may change than could be fetched; what is saved beyond some weeks' budget goes to
+the best of what is left.
 """
 
 from __future__ import annotations
@@ -79,8 +80,11 @@ class Adaptive:
         if math.isinf(visit.weekly):
             return [paths[page] for page in order.tolist()]
         most = max(2, int(visit.weekly * ROUND))
-        good = order[worth[order] >= _lowered(price, visit)].tolist()
-        few = _few(_affordable(good, belief, ledger, visit) if visit.saves else good, belief, most)
+        if visit.saves:
+            good = order[worth[order] >= _lowered(price, visit)].tolist()
+            few = _few(_affordable(good, belief, ledger, visit), belief, most)
+        else:
+            few = _few(order[worth[order] >= price].tolist(), belief, most)
         if not few:
             few = order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))].tolist()
         return [paths[page] for page in few]
@@ -97,10 +101,10 @@ def ledger_of(server: Server) -> Ledger:
 
 def _lowered(price: float, visit: Visit) -> float:
     """The price falls to nothing as what is saved grows to the most that is kept."""
-    if not visit.saves:
+    if not visit.weekly:
         return price
     saved = max(0.0, visit.budget - visit.weekly)
-    return price * max(0.0, 1 - saved / (KEPT_WEEKS * visit.weekly)) if visit.weekly else price
+    return price * max(0.0, 1 - saved / (KEPT_WEEKS * visit.weekly))
 
 
 def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Visit) -> Iterator[int]:

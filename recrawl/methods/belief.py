@@ -27,8 +27,8 @@ UNLINKED = 0.1
 """How likely a page that no stored copy links to is still there."""
 _FRESH_DOUBT, _STALE = 0.3, 0.7
 """Doubt below which a change found is taken to be of this week, and above which an old gate tells nothing."""
-_UNSEEN = 0.25
-"""What each of the weeks after which a change was found counts, in checks."""
+_LATE = 0.25
+"""What a week counts, in checks, where one fetch found a change after several."""
 
 
 @dataclass(slots=True, eq=False)
@@ -235,7 +235,7 @@ def _settle(rows: Iterable[Track], whole: float, changed: bool) -> None:
         if changed:
             share = one.doubt / whole
             one.changes += share
-            one.checks += max(share, _UNSEEN * one.weeks if one.weeks > 1 else 0.0)
+            one.checks += max(share, _LATE * one.weeks if one.weeks > 1 else 0.0)
         else:
             one.checks += one.weeks
         one.weeks, one.doubt = 0, 0.0

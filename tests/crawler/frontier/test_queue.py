@@ -1,4 +1,4 @@
-"""The queue in PostgreSQL under a clock of its own: order, duplicates, time control, budgets, leases."""
+"""The queue in PostgreSQL under a clock that begins now: order, duplicates, time control, budgets, leases."""
 
 from __future__ import annotations
 
