@@ -47,7 +47,7 @@ class Watched(Adaptive):
         live, changed = self.history.live[int(visit.now)], set(self.history.changed[int(visit.now)])
         for path, kind, habit in zip(belief.gates.paths, belief.kinds, belief.habits, strict=True):
             if path != server.top and path in live:
-                cell = (3 * belief.top + int(kind), int(habit))
+                cell = (ledger.KINDS * belief.top + int(kind), int(habit))
                 self.pages[cell] += 1
                 self.changes[cell] += path in changed
         super().finish(server, visit)

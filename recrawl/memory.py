@@ -6,9 +6,9 @@ import zlib
 
 import orjson
 
-from recrawl.methods.ledger import Ledger, Track
+from recrawl.methods.ledger import KINDS, Ledger, Track
 
-VERSION = 2
+VERSION = 3
 
 
 def packed(ledger: Ledger) -> bytes:
@@ -33,13 +33,18 @@ def packed(ledger: Ledger) -> bytes:
 def unpacked(content: bytes) -> Ledger:
     """The ledger back; an empty one from nothing, or from what a version that is not known wrote.
 
-    Version 1 did not count the weeks themselves, and took checks for them.
+    Version 1 did not count the weeks themselves, and took checks for them; version 2 knew three kinds of
+    pages for each state of the top page, which are the first three of now.
     """
     if not content:
         return Ledger()
     version, site, directories, tracks, demands, trust = orjson.loads(zlib.decompress(content))
     if version == 1:
         tracks = {path: [[*row, row[3]] for row in track] for path, track in tracks.items()}
+    if version in {1, 2}:
+        site = [[_widened(situation), *rest] for situation, *rest in site]
+        directories = [[name, _widened(situation), *rest] for name, situation, *rest in directories]
+        tracks = {path: [[_widened(row[0]), *row[1:]] for row in track] for path, track in tracks.items()}
     elif version != VERSION:
         return Ledger()
     return Ledger(
@@ -49,3 +54,9 @@ def unpacked(content: bytes) -> Ledger:
         demands,
         trust,
     )
+
+
+def _widened(situation: int) -> int:
+    """A situation of version 2, where three kinds were told apart."""
+    top, kind = divmod(situation, 3)
+    return KINDS * top + kind

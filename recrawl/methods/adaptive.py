@@ -25,7 +25,7 @@ from recrawl.methods.base import unfetched
 from recrawl.methods.belief import Belief, believe, record, there, unseen
 from recrawl.methods.ledger import OPEN, Ledger, Past
 
-SIGNALS = 0.7
+SIGNALS = 0.5
 """The part of changes that gates are taken to announce."""
 
 IN_TIME = 7.0

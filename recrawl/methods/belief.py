@@ -18,7 +18,8 @@ import numpy as np
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
 from recrawl.methods.gates import Gates, gates
-from recrawl.methods.ledger import CLOSED, OPEN, UNSEEN, Ledger, Past, Track
+from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Ledger, Past, Track
+from recrawl.methods.listings import listings
 from recrawl.structure import raw_directory
 
 _VARIANCES = (2.0, 2.0, 8.0)
@@ -55,7 +56,7 @@ class Belief:
     @property
     def groups(self) -> Numbers:
         """Pages of one directory behind gates of one kind are a group."""
-        return self.gates.directory * 3 + self.kinds
+        return self.gates.directory * KINDS + self.kinds
 
 
 def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
@@ -65,6 +66,7 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     outcome = visit.outcomes.get(server.top)
     top = 2 if outcome is None else int(outcome.changed)
     kinds = _shown(told, visit, past)
+    kinds[told.numbers(_listing(server, visit))] = LISTING
     every = np.arange(len(told.paths))
     expected = ledger.expected(told, top)
     logits = expected.logits[kinds, every]
@@ -74,6 +76,13 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
         logits = logit(belief.fresh)
     _learn_from(visit, server.top, belief, logits)
     return belief
+
+
+def _listing(server: Server, visit: Visit) -> set[str]:
+    """Pages that should name those which joined the copy in this visit."""
+    known = visit.outcomes.keys() | visit.failed | {server.top}
+    new = [path for path, page in server.pages.items() if page.fetched >= visit.now and path not in known]
+    return listings(server.graph, new) - {server.top} if new else set()
 
 
 def unseen(server: Server, visit: Visit, told: Gates) -> Flags:
@@ -131,7 +140,10 @@ Sample = list[float]
 
 
 def _learn_from(visit: Visit, top: str, belief: Belief, logits: Floats) -> None:
-    """Move the odds of all pages by what the visit has found; what the top page showed is counted before."""
+    """Move the odds of all pages by what the visit has found; what the top page showed is counted before.
+
+    Pages that should name new ones have changed for that reason: they tell of each other alone.
+    """
     kinds, directories, bases = belief.kinds.tolist(), belief.gates.directory.tolist(), logits.tolist()
     samples: list[Sample] = []
     by_kind: dict[int, list[Sample]] = {}
@@ -146,20 +158,22 @@ def _learn_from(visit: Visit, top: str, belief: Belief, logits: Floats) -> None:
             now = odds / (1 - float(belief.past.sound[page]) * (1 - odds))
             weight = now if belief.past.doubt[page] >= _FRESH_DOUBT else 1.0
         kind, directory = kinds[page], directories[page]
-        belief.seen[directory * 3 + kind] += 1
+        belief.seen[directory * KINDS + kind] += 1
         sample = [bases[page], now, weight]
-        samples.append(sample)
         by_kind.setdefault(kind, []).append(sample)
-        by_directory.setdefault(directory, []).append(sample)
-    if not samples:
+        if kind != LISTING:
+            samples.append(sample)
+            by_directory.setdefault(directory, []).append(sample)
+    if not by_kind:
         return
-    whole = _shifted(samples, _VARIANCES[0])
-    of_kind, of_directory = np.zeros(3), np.zeros(len(belief.gates.directories))
+    whole = _shifted(samples, _VARIANCES[0]) if samples else 0.0
+    of_kind, of_directory = np.zeros(KINDS), np.zeros(len(belief.gates.directories))
     for kind, some in by_kind.items():
         of_kind[kind] = _shifted(some, _VARIANCES[1])
     for directory, some in by_directory.items():
         of_directory[directory] = _shifted(some, _VARIANCES[2])
-    moved = whole + of_kind[belief.kinds] + of_directory[belief.gates.directory]
+    listing = belief.kinds == LISTING
+    moved = of_kind[belief.kinds] + np.where(listing, 0.0, whole + of_directory[belief.gates.directory])
     belief.fresh = bounded(expit(logits + moved))
 
 
@@ -203,7 +217,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         there(belief.gates, visit).tolist(),
         strict=True,
     ):
-        situation = 3 * belief.top + kind
+        situation = KINDS * belief.top + kind
         track = ledger.tracks.get(path)
         if track is None:
             track = ledger.tracks[path] = {}

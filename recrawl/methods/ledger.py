@@ -15,27 +15,32 @@ import numpy as np
 from recrawl.methods.arrays import LEAST, MOST, Floats, Numbers, bounded, exp, logit, sums
 from recrawl.methods.gates import Gates
 
-CLOSED, UNSEEN, OPEN = 0, 1, 2
-"""What a page's gates showed; with what the top page showed (as stored, changed, unseen), three times that
-added, it is the page's situation."""
+KINDS = 4
+CLOSED, UNSEEN, OPEN, LISTING = range(KINDS)
+"""What a page's gates showed, or that it should name pages that are new; with what the top page showed (as
+stored, changed, unseen), so many times that added, it is the page's situation."""
 
-SITUATIONS = 9
+SITUATIONS = 3 * KINDS
 Cell = tuple[int, int]
 """A situation, and a page's habit in it."""
 
 FIRST_ODDS: tuple[tuple[float, ...], ...] = (
     (0.025, 0.010, 0.03, 0.03, 0.06),  # the top page is as stored: gates closed,
     (0.010, 0.010, 0.03, 0.03, 0.05),  # unseen,
-    (0.100, 0.150, 0.30, 0.30, 0.60),  # open
+    (0.100, 0.150, 0.30, 0.30, 0.60),  # open;
+    (0.300, 0.300, 0.40, 0.70, 0.85),  # pages that should name new ones
     (0.030, 0.015, 0.05, 0.10, 0.12),  # the top page has changed
     (0.060, 0.008, 0.03, 0.10, 0.30),
     (0.450, 0.150, 0.20, 0.50, 0.85),
+    (0.450, 0.300, 0.40, 0.70, 0.85),
     (0.025, 0.010, 0.03, 0.03, 0.06),  # the top page is unseen
     (0.030, 0.010, 0.03, 0.05, 0.10),
     (0.300, 0.150, 0.20, 0.40, 0.80),
+    (0.300, 0.300, 0.40, 0.70, 0.85),
 )
 """The odds of a change before a site has shown any, by situation and habit, the first of them where nothing
-is known of the page: about what recorded histories of real sites showed (docs/recrawl.md).
+is known of the page: about what recorded histories of real sites showed (docs/recrawl.md); for pages that
+should name new ones less, lest they take all that is given from the first visit on.
 """
 _HABITS = (0.12, 0.45, 0.8)
 _KINDS_OF_HABIT = 5
@@ -158,15 +163,15 @@ def _past(ledger: Ledger, gates: Gates) -> Past:
 
 def _expected(ledger: Ledger, gates: Gates, top: int) -> Expected:
     past = ledger.past(gates)
-    own = slice(3 * top, 3 * top + 3)
+    own = slice(KINDS * top, KINDS * top + KINDS)
     habits = _habits(past, own)
     plain = np.empty(habits.shape)
-    for kind in (CLOSED, UNSEEN, OPEN):
+    for kind in range(KINDS):
         cells = (gates.directory * _KINDS_OF_HABIT + habits[kind]).tolist()
         known = {}
         for cell in set(cells):
             directory, habit = divmod(cell, _KINDS_OF_HABIT)
-            known[cell] = ledger.odds(gates.directories[directory], 3 * top + kind, habit)
+            known[cell] = ledger.odds(gates.directories[directory], KINDS * top + kind, habit)
         plain[kind] = [known[cell] for cell in cells]
     checks, changes = past.checks[own], past.changes[own]
     shrunk = bounded((plain * _PAGE_WEIGHT + changes) / (_PAGE_WEIGHT + checks))
@@ -180,7 +185,7 @@ def _habits(past: Past, own: slice) -> Numbers:
     Of the checks in the situation itself; where there are none, of those with the same top page, then of all.
     """
     checks, changes = past.checks[own], past.changes[own]
-    alike_checks, alike_changes = checks[0] + checks[1] + checks[2], changes[0] + changes[1] + changes[2]
+    alike_checks, alike_changes = sum(checks), sum(changes)
     here, alike = checks >= _LEAST_CHECKS, alike_checks >= _LEAST_CHECKS
     checked = np.where(here, checks, np.where(alike, alike_checks, past.all_checks))
     changed = np.where(here, changes, np.where(alike, alike_changes, past.all_changes))

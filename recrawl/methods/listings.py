@@ -1,0 +1,46 @@
+"""Which pages should name those that are new: indexes of the directories above them, and pages that list
+their neighbours. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from recrawl.structure import Graph, is_index, raw_directory
+
+FEWEST, SHARE = 2, 0.3
+"""So many of the pages beside a new one, and this part of them, a page links to that lists them."""
+
+
+def listings(graph: Graph, new: Iterable[str]) -> set[str]:
+    """Pages that should link to the new ones, as far as the graph's top page leads; these themselves are left
+    out.
+    """
+    fresh = set(new)
+    above = {name for path in fresh for name in _upwards(raw_directory(path))}
+    found = set()
+    inside: defaultdict[str, list[str]] = defaultdict(list)
+    for path in graph.links:
+        name = raw_directory(path)
+        if path in fresh or path not in graph.depth:
+            continue
+        if is_index(path) and next(_upwards(name)) in above:
+            found.add(path)
+        for one in _upwards(name):
+            if one in above:
+                inside[one].append(path)
+    nearest = {next((one for one in _upwards(raw_directory(path)) if inside[one]), "") for path in fresh}
+    for name in nearest:
+        mates = inside[name]
+        naming = Counter(parent for mate in mates for parent in graph.edges.parents[mate])
+        found.update(page for page, count in naming.items() if count >= max(FEWEST, SHARE * len(mates)))
+    return found - fresh
+
+
+def _upwards(name: str) -> Iterator[str]:
+    """A directory and those above it, the root as the last."""
+    while name.strip("/"):
+        yield name
+        name = name[: name.rstrip("/").rfind("/") + 1]
+    yield ""

@@ -1,0 +1,109 @@
+"""Pages that should name new ones are found by where they stand and by what they link to."""
+
+from __future__ import annotations
+
+import pytest
+
+from recrawl.knowledge import Server, Visit
+from recrawl.methods.adaptive import Adaptive, ledger_of
+from recrawl.methods.belief import believe
+from recrawl.methods.listings import listings
+from recrawl.structure import Graph
+
+TOP = "/index.html"
+POSTS = [f"/news/2014/{month:02}/post" for month in range(1, 6)]
+LINKS = {
+    TOP: ["/about.html", "/news/index.html", "/archive.html", "/docs/a.html"],
+    "/about.html": [TOP],
+    "/archive.html": POSTS,
+    "/docs/a.html": ["/docs/b.html", POSTS[0]],
+    "/docs/b.html": [],
+    "/news/index.html": ["/news/2014/index.html"],
+    "/news/2014/index.html": POSTS,
+    **{post: ["/docs/b.html"] for post in POSTS},
+}
+
+
+def test_indexes_above_and_pages_that_list_its_neighbours() -> None:
+    new = "/news/2014/06/post"
+    graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], new], new: []})
+    assert listings(graph, [new]) == {TOP, "/news/index.html", "/news/2014/index.html", "/archive.html"}
+
+
+def test_elsewhere_other_pages() -> None:
+    new = "/docs/c.html"
+    graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], new], new: ["/docs/a.html", "/docs/b.html"]})
+    assert listings(graph, [new]) == {TOP}  # one link to a neighbour is no list, and the new page is none
+    assert listings(graph, []) == set()
+
+
+def test_paths_without_a_first_slash_are_the_same() -> None:
+    new = "news/2014/06/post"
+    plain = {path[1:]: [link[1:] for link in links] for path, links in LINKS.items()}
+    graph = Graph(TOP[1:], {**plain, TOP[1:]: [*plain[TOP[1:]], new], new: []})
+    assert listings(graph, [new]) == {
+        "index.html", "news/index.html", "news/2014/index.html", "archive.html",
+    }  # fmt: skip
+
+
+def server() -> Server:
+    found = Server(TOP)
+    for path, links in LINKS.items():
+        found.store(path, links, 0.0)
+    return found
+
+
+def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
+    """The top page has changed, the news are as stored; once the top page leads to a page that is new."""
+    index = "/news/2014/index.html"
+    odds: list[dict[str, float]] = []
+    for found in ([], ["/news/2014/06/post"]):
+        site = server()
+        visit = Visit(1.0, 4.0, 1.0)
+        for path in (TOP, "/news/index.html"):
+            changed = path == TOP
+            links = [*site.pages[path].links, *(found if changed else ())]
+            visit.outcomes[path] = site.fetched(path, changed, links, visit.now)
+        for path in found:
+            site.store(path, (), visit.now)
+        belief = believe(site, visit, ledger_of(site))
+        odds.append(dict(zip(belief.gates.paths, belief.fresh.tolist(), strict=True)))
+    assert odds[1][index] > 1.2 * odds[0][index]
+    assert odds[1]["/archive.html"] >= odds[0]["/archive.html"]
+    assert odds[1][index] > 3 * odds[1]["/docs/b.html"]
+
+
+def test_what_listings_show_tells_of_listings_alone() -> None:
+    """That a page names another says nothing of the pages beside it."""
+    site = server()
+    visit = Visit(1.0, 9.0, 3.0)
+    new = "/news/2014/06/post"
+    visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
+    site.store(new, (), visit.now)
+    ledger = ledger_of(site)
+    before = believe(site, visit, ledger)
+    visit.outcomes["/archive.html"] = site.fetched("/archive.html", True, [*POSTS, new], visit.now)
+    after = believe(site, visit, ledger)
+    at = before.gates.number
+    assert after.fresh[at["/news/2014/index.html"]] > before.fresh[at["/news/2014/index.html"]]
+    assert after.fresh[at["/about.html"]] == pytest.approx(before.fresh[at["/about.html"]])
+
+
+def test_where_listings_change_they_come_to_be_expected_to() -> None:
+    site = server()
+    ledger = ledger_of(site)
+    seen = []
+    for number in range(1, 7):
+        visit = Visit(float(number), 20.0, 10.0)
+        new = f"/news/2014/0{number}/more"
+        visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
+        site.store(new, (), visit.now)
+        belief = believe(site, visit, ledger)
+        seen.append(float(belief.fresh[belief.gates.number["/news/2014/index.html"]]))
+        listing = [*POSTS, new]
+        visit.outcomes["/news/2014/index.html"] = site.fetched(
+            "/news/2014/index.html", True, listing, visit.now
+        )
+        Adaptive().finish(site, visit)
+    assert seen == sorted(seen)
+    assert seen[-1] > 0.8
