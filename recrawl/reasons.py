@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.gates import gates
 
 LONGEST = 200
 
 
-def reason(path: str, server: Server, visit: Visit) -> str:
-    """The first that holds: the top page, announced, behind a gate that changed, a gate, or its turn."""
+def reason(path: str, server: Server, visit: Visit, naming: Container[str] = ()) -> str:
+    """The first that holds: the top page, announced, one that should name new pages (`naming`), behind a gate
+    that changed, a gate, or its turn.
+    """
     if path == server.top:
         return "the top page"
     for source, named in visit.signals.items():
         if named.get(path):
             return f"announced by {source}"[:LONGEST]
+    if path in naming:
+        return "should name pages that are new"
     told = server.derived(gates)
     opened = next((gate for gate in told.of(path) if visit.changed(gate)), None)
     if opened is not None:

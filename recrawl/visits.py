@@ -26,6 +26,7 @@ from recrawl.knowing import Known, Shown, Stored, known_of, shown, standing_of, 
 from recrawl.mapping import learn_template, settle_mapping
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.belief import believe, unseen
+from recrawl.methods.listings import naming_new
 from recrawl.methods.registry import make_method
 from recrawl.models import SAVED_VISITS, Change, Page, Site, Source, Visit, Wanted
 from recrawl.reasons import reason
@@ -202,7 +203,8 @@ def _next(visit: Visit, rows: Stored, seen: Shown, now: datetime) -> list[Wanted
     if not pages:
         with transaction.atomic():
             _finish(visit, known, standing, now)
-    reasons = [(known.ids[path], reason(path, known.server, standing)) for path in pages]
+    naming = naming_new(known.server, standing) if pages else set()
+    reasons = [(known.ids[path], reason(path, known.server, standing, naming)) for path in pages]
     return to_fetch(visit, visit.site, reasons)
 
 

@@ -19,7 +19,7 @@ from recrawl.knowledge import Server, Visit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
 from recrawl.methods.gates import Gates, gates
 from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Ledger, Past, Track
-from recrawl.methods.listings import listings
+from recrawl.methods.listings import naming_new
 from recrawl.structure import raw_directory
 
 _VARIANCES = (2.0, 2.0, 8.0)
@@ -66,7 +66,7 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     outcome = visit.outcomes.get(server.top)
     top = 2 if outcome is None else int(outcome.changed)
     kinds = _shown(told, visit, past)
-    kinds[told.numbers(_listing(server, visit))] = LISTING
+    kinds[told.numbers(naming_new(server, visit))] = LISTING
     every = np.arange(len(told.paths))
     expected = ledger.expected(told, top)
     logits = expected.logits[kinds, every]
@@ -76,13 +76,6 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
         logits = logit(belief.fresh)
     _learn_from(visit, server.top, belief, logits)
     return belief
-
-
-def _listing(server: Server, visit: Visit) -> set[str]:
-    """Pages that should name those which joined the copy in this visit."""
-    known = visit.outcomes.keys() | visit.failed | {server.top}
-    new = [path for path, page in server.pages.items() if page.fetched >= visit.now and path not in known]
-    return listings(server.graph, new) - {server.top} if new else set()
 
 
 def unseen(server: Server, visit: Visit, told: Gates) -> Flags:

@@ -7,10 +7,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from recrawl.knowledge import Server, Visit
 from recrawl.structure import Graph, is_index, raw_directory
 
 FEWEST, SHARE = 2, 0.3
 """So many of the pages beside a new one, and this part of them, a page links to that lists them."""
+
+
+def naming_new(server: Server, visit: Visit) -> set[str]:
+    """Pages that should name those which joined the copy in this visit, but for the top page."""
+    known = visit.outcomes.keys() | visit.failed | {server.top}
+    new = [path for path, page in server.pages.items() if page.fetched >= visit.now and path not in known]
+    return listings(server.graph, new) - {server.top} if new else set()
 
 
 def listings(graph: Graph, new: Iterable[str]) -> set[str]:

@@ -7,7 +7,8 @@ import pytest
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.belief import believe
-from recrawl.methods.listings import listings
+from recrawl.methods.listings import listings, naming_new
+from recrawl.reasons import reason
 from recrawl.structure import Graph
 
 TOP = "/index.html"
@@ -71,6 +72,18 @@ def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
     assert odds[1][index] > 1.2 * odds[0][index]
     assert odds[1]["/archive.html"] >= odds[0]["/archive.html"]
     assert odds[1][index] > 3 * odds[1]["/docs/b.html"]
+
+
+def test_a_visit_says_so() -> None:
+    site, visit = server(), Visit(1.0, 4.0, 1.0)
+    new = "/news/2014/06/post"
+    visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
+    assert naming_new(site, visit) == set()
+    site.store(new, (), visit.now)
+    naming = naming_new(site, visit)
+    assert naming == {"/news/index.html", "/news/2014/index.html", "/archive.html"}
+    assert reason("/archive.html", site, visit, naming) == "should name pages that are new"
+    assert reason("/about.html", site, visit, naming) == f"{TOP} changed, which leads here"
 
 
 def test_what_listings_show_tells_of_listings_alone() -> None:
