@@ -60,6 +60,11 @@ class Visit:
         """Whether it was asked for in this visit, or joined the copy in it."""
         return path in self.outcomes or path in self.failed or server.pages[path].fetched >= self.now
 
+    def joined(self, server: Server) -> set[str]:
+        """Pages that joined the copy in this visit: seen, and neither asked for nor failed."""
+        found = {path for path, page in server.pages.items() if page.fetched >= self.now}
+        return found - self.outcomes.keys() - self.failed
+
     def changed(self, path: str) -> bool:
         """Whether it was fetched in this visit, and had changed."""
         outcome = self.outcomes.get(path)

@@ -1,9 +1,9 @@
 """How likely each page has changed, before a visit and during it. Pure.
 
-A page's situation in a visit is what its gates showed and what the server's top page showed; what is to be
-expected in it is counted in the ledger. What the visit has found so far moves the odds of all other pages:
-logistic effects of the week on the server, on pages behind gates of one kind, and on each directory, with
-normal priors.
+A page's situation in a visit is what its gates showed, or that it should name pages which are new, and what
+the server's top page showed; what is to be expected in it is counted in the ledger. What the visit has found
+so far moves the odds of all other pages: logistic effects of the week on the server, on pages of one kind,
+and on each directory, with normal priors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LATE = 0.25
 
 @dataclass(slots=True, eq=False)
 class Belief:
-    """Of every known page, by number: what its gates showed, its habit then, probability of a change since
+    """Of every known page, by number: its kind in this visit, its habit then, probability of a change since
     the visit before.
     """
 

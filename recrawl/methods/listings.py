@@ -5,7 +5,7 @@ their neighbours. Pure.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from recrawl.knowledge import Server, Visit
 from recrawl.structure import Graph, is_index, raw_directory
@@ -16,34 +16,32 @@ FEWEST, SHARE = 2, 0.3
 
 def naming_new(server: Server, visit: Visit) -> set[str]:
     """Pages that should name those which joined the copy in this visit, but for the top page."""
-    known = visit.outcomes.keys() | visit.failed | {server.top}
-    new = [path for path, page in server.pages.items() if page.fetched >= visit.now and path not in known]
+    new = visit.joined(server)
     return listings(server.graph, new) - {server.top} if new else set()
 
 
-def listings(graph: Graph, new: Iterable[str]) -> set[str]:
+def listings(graph: Graph, new: set[str]) -> set[str]:
     """Pages that should link to the new ones, as far as the graph's top page leads; these themselves are left
     out.
     """
-    fresh = set(new)
-    above = {name for path in fresh for name in _upwards(raw_directory(path))}
+    above = {name for path in new for name in _upwards(raw_directory(path))}
     found = set()
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for path in graph.links:
         name = raw_directory(path)
-        if path in fresh or path not in graph.depth:
+        if path in new or path not in graph.depth:
             continue
         if is_index(path) and next(_upwards(name)) in above:
             found.add(path)
         for one in _upwards(name):
             if one in above:
                 inside[one].append(path)
-    nearest = {next((one for one in _upwards(raw_directory(path)) if inside[one]), "") for path in fresh}
+    nearest = {next((one for one in _upwards(raw_directory(path)) if inside[one]), "") for path in new}
     for name in nearest:
         mates = inside[name]
         naming = Counter(parent for mate in mates for parent in graph.edges.parents[mate])
         found.update(page for page, count in naming.items() if count >= max(FEWEST, SHARE * len(mates)))
-    return found - fresh
+    return found - new
 
 
 def _upwards(name: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from recrawl.reasons import reason
 from recrawl.structure import Graph
 
 TOP = "/index.html"
+NEW = "/news/2014/06/post"
 POSTS = [f"/news/2014/{month:02}/post" for month in range(1, 6)]
 LINKS = {
     TOP: ["/about.html", "/news/index.html", "/archive.html", "/docs/a.html"],
@@ -26,23 +27,22 @@ LINKS = {
 
 
 def test_indexes_above_and_pages_that_list_its_neighbours() -> None:
-    new = "/news/2014/06/post"
-    graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], new], new: []})
-    assert listings(graph, [new]) == {TOP, "/news/index.html", "/news/2014/index.html", "/archive.html"}
+    graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], NEW], NEW: []})
+    assert listings(graph, {NEW}) == {TOP, "/news/index.html", "/news/2014/index.html", "/archive.html"}
 
 
 def test_elsewhere_other_pages() -> None:
     new = "/docs/c.html"
     graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], new], new: ["/docs/a.html", "/docs/b.html"]})
-    assert listings(graph, [new]) == {TOP}  # one link to a neighbour is no list, and the new page is none
-    assert listings(graph, []) == set()
+    assert listings(graph, {new}) == {TOP}  # one link to a neighbour is no list, and the new page is none
+    assert listings(graph, set()) == set()
 
 
 def test_paths_without_a_first_slash_are_the_same() -> None:
-    new = "news/2014/06/post"
+    new = NEW[1:]
     plain = {path[1:]: [link[1:] for link in links] for path, links in LINKS.items()}
     graph = Graph(TOP[1:], {**plain, TOP[1:]: [*plain[TOP[1:]], new], new: []})
-    assert listings(graph, [new]) == {
+    assert listings(graph, {new}) == {
         "index.html", "news/index.html", "news/2014/index.html", "archive.html",
     }  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
     """The top page has changed, the news are as stored; once the top page leads to a page that is new."""
     index = "/news/2014/index.html"
     odds: list[dict[str, float]] = []
-    for found in ([], ["/news/2014/06/post"]):
+    for found in ([], [NEW]):
         site = server()
         visit = Visit(1.0, 4.0, 1.0)
         for path in (TOP, "/news/index.html"):
@@ -76,10 +76,9 @@ def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
 
 def test_a_visit_says_so() -> None:
     site, visit = server(), Visit(1.0, 4.0, 1.0)
-    new = "/news/2014/06/post"
-    visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
+    visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], NEW], visit.now)
     assert naming_new(site, visit) == set()
-    site.store(new, (), visit.now)
+    site.store(NEW, (), visit.now)
     naming = naming_new(site, visit)
     assert naming == {"/news/index.html", "/news/2014/index.html", "/archive.html"}
     assert reason("/archive.html", site, visit, naming) == "should name pages that are new"
@@ -90,12 +89,11 @@ def test_what_listings_show_tells_of_listings_alone() -> None:
     """That a page names another says nothing of the pages beside it."""
     site = server()
     visit = Visit(1.0, 9.0, 3.0)
-    new = "/news/2014/06/post"
-    visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
-    site.store(new, (), visit.now)
+    visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], NEW], visit.now)
+    site.store(NEW, (), visit.now)
     ledger = ledger_of(site)
     before = believe(site, visit, ledger)
-    visit.outcomes["/archive.html"] = site.fetched("/archive.html", True, [*POSTS, new], visit.now)
+    visit.outcomes["/archive.html"] = site.fetched("/archive.html", True, [*POSTS, NEW], visit.now)
     after = believe(site, visit, ledger)
     at = before.gates.number
     assert after.fresh[at["/news/2014/index.html"]] > before.fresh[at["/news/2014/index.html"]]
