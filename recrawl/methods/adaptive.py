@@ -49,8 +49,11 @@ FEW, GROWTH = 4, 1.5
 MOST_TOLD = 50.0
 """What a gate may be worth for the pages behind it, in weeks of a page that is as stored."""
 
-CAUGHT = 1.5
+CAUGHT = 1.0
 """What finding a change in its very week counts beside a copy made sound, where fetches are kept."""
+
+FEW_A_VISIT = 2.0
+"""Where a visit may fetch no more than this, the top page has no precedence."""
 
 LIKELY = 0.5
 """The odds of a change this week from which no fetch is kept back."""
@@ -67,9 +70,9 @@ class Adaptive:
     name = "adaptive"
 
     def following(self, server: Server, visit: Visit) -> list[str]:
-        if unfetched([server.top], server, visit):
-            return [server.top]
         ledger = ledger_of(server)
+        if unfetched([server.top], server, visit) and _top_first(server, visit, ledger):
+            return [server.top]
         belief = believe(server, visit, ledger)
         left = unseen(server, visit, belief.gates)
         rates, price = _rates_and_price(belief.past, visit, ledger)
@@ -97,6 +100,21 @@ def ledger_of(server: Server) -> Ledger:
     """What was counted of a server; an empty ledger is put there where none is."""
     found: Ledger = server.memory.setdefault("adaptive", Ledger())
     return found
+
+
+def _top_first(server: Server, visit: Visit, ledger: Ledger) -> bool:
+    """Whether the top page is fetched before it is asked what pages are worth.
+
+    Where a visit may fetch few pages, it must have changed since its last fetch with a probability of
+    (FEW_A_VISIT / fetches a visit) ** 2; else it has to be worth a fetch as all others.
+    """
+    rows = ledger.tracks.get(server.top, {}).values()
+    span = sum(row.span for row in rows)
+    if not visit.saves or span < 2:
+        return True
+    rate = (sum(row.changes for row in rows) + 0.5) / (span + 1)
+    weeks = sum(row.weeks for row in rows) + 1
+    return (1 - (1 - rate) ** weeks) * visit.weekly**2 >= FEW_A_VISIT**2
 
 
 def _lowered(price: float, visit: Visit) -> float:

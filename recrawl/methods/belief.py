@@ -2,13 +2,11 @@
 
 A page's situation in a visit is what its gates showed, or that it should name pages which are new, and what
 the server's top page showed; what is to be expected in it is counted in the ledger. What the visit has found
-so far moves the odds of all other pages: logistic effects of the week on the server, on pages of one kind,
-and on each directory, with normal priors.
+so far moves the odds of all other pages.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,17 +15,17 @@ import numpy as np
 
 from recrawl.knowledge import Server, Visit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
+from recrawl.methods.evidence import learned
 from recrawl.methods.gates import Gates, gates
 from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Ledger, Past, Track
 from recrawl.methods.listings import naming_new
 from recrawl.structure import raw_directory
 
-_VARIANCES = (2.0, 2.0, 8.0)
 MOST_DEMANDS = 52
 UNLINKED = 0.1
 """How likely a page that no stored copy links to is still there."""
-_FRESH_DOUBT, _STALE = 0.3, 0.7
-"""Doubt below which a change found is taken to be of this week, and above which an old gate tells nothing."""
+_STALE = 0.7
+"""Doubt above which an old gate tells nothing."""
 _LATE = 0.25
 """What a week counts, in checks, where one fetch found a change after several."""
 
@@ -128,70 +126,23 @@ def _heed(visit: Visit, ledger: Ledger, belief: Belief) -> None:
             fresh[at] = bounded(expit(logit(fresh[at]) + np.array([shift for _, shift in known])))
 
 
-Sample = list[float]
-"""A fetch of this visit: logit of what was expected, how much of a change was fresh, weight."""
-
-
 def _learn_from(visit: Visit, top: str, belief: Belief, logits: Floats) -> None:
-    """Move the odds of all pages by what the visit has found; what the top page showed is counted before.
-
-    Pages that should name new ones have changed for that reason: they tell of each other alone.
-    """
-    kinds, directories, bases = belief.kinds.tolist(), belief.gates.directory.tolist(), logits.tolist()
-    samples: list[Sample] = []
-    by_kind: dict[int, list[Sample]] = {}
-    by_directory: dict[int, list[Sample]] = {}
-    for path, outcome in visit.outcomes.items():
-        page = belief.gates.number.get(path)
-        if page is None or path == top:
-            continue
-        now, weight = 0.0, 1.0
-        if outcome.changed:
-            odds = float(belief.fresh[page])
-            now = odds / (1 - float(belief.past.sound[page]) * (1 - odds))
-            weight = now if belief.past.doubt[page] >= _FRESH_DOUBT else 1.0
-        kind, directory = kinds[page], directories[page]
-        belief.seen[directory * KINDS + kind] += 1
-        sample = [bases[page], now, weight]
-        by_kind.setdefault(kind, []).append(sample)
-        if kind != LISTING:
-            samples.append(sample)
-            by_directory.setdefault(directory, []).append(sample)
-    if not by_kind:
-        return
-    whole = _shifted(samples, _VARIANCES[0]) if samples else 0.0
-    of_kind, of_directory = np.zeros(KINDS), np.zeros(len(belief.gates.directories))
-    for kind, some in by_kind.items():
-        of_kind[kind] = _shifted(some, _VARIANCES[1])
-    for directory, some in by_directory.items():
-        of_directory[directory] = _shifted(some, _VARIANCES[2])
-    listing = belief.kinds == LISTING
-    moved = of_kind[belief.kinds] + np.where(listing, 0.0, whole + of_directory[belief.gates.directory])
-    belief.fresh = bounded(expit(logits + moved))
-
-
-def _shifted(samples: list[Sample], variance: float) -> float:
-    """The most likely common shift of the samples' logits under a normal prior; they are moved by it."""
-    shift = 0.0
-    exp = math.exp
-    for _ in range(12):
-        slope, curve = -shift / variance, 1 / variance
-        for base, change, weight in samples:
-            expected = 1 / (1 + exp(-(base + shift)))
-            slope += change - weight * expected
-            curve += weight * expected * (1 - expected)
-        step = slope / curve
-        shift += max(-1.5, min(1.5, step))
-        if abs(step) < 1e-3:
-            break
-    for one in samples:
-        one[0] += shift
-    return shift
+    """Move the odds of all pages by what the visit has found; what the top page showed is counted before."""
+    number = belief.gates.number
+    found = [
+        (number[path], outcome.changed)
+        for path, outcome in visit.outcomes.items()
+        if path in number and path != top
+    ]
+    if found:
+        belief.seen.update(belief.groups[[page for page, _ in found]].tolist())
+        belief.fresh, belief.past = learned(belief.gates, belief.past, belief.kinds, logits, found)
 
 
 def record(server: Server, visit: Visit, ledger: Ledger) -> None:
     """After a visit: count what its fetches showed, and let doubt grow on the other pages."""
     belief = believe(server, visit, ledger)
+    _keep_revised(belief, ledger)
     for source, named in visit.signals.items():
         row = ledger.trust.setdefault(source, [0.0] * 4)
         for path in named.keys() & visit.outcomes.keys():
@@ -199,6 +150,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
     for path in ledger.tracks.keys() - server.pages.keys():
         del ledger.tracks[path]
     names = belief.gates.directories
+    joined = visit.joined(server)
     demand = 0.0
     for path, directory, kind, habit, fresh, quiet, still in zip(
         belief.gates.paths,
@@ -210,6 +162,8 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         there(belief.gates, visit).tolist(),
         strict=True,
     ):
+        if path in joined:
+            continue
         situation = KINDS * belief.top + kind
         track = ledger.tracks.get(path)
         if track is None:
@@ -230,6 +184,15 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         _settle(track.values(), whole, outcome.changed)
     ledger.demands = [*ledger.demands, demand][-MOST_DEMANDS:]
     ledger.derived = {}
+
+
+def _keep_revised(belief: Belief, ledger: Ledger) -> None:
+    """What the visit has told of doubt from before it, on the pages that it has not fetched."""
+    before = ledger.past(belief.gates).doubt
+    for page in np.nonzero(belief.past.doubt != before)[0].tolist():
+        factor = float(belief.past.doubt[page] / before[page])
+        for track in ledger.tracks[belief.gates.paths[page]].values():
+            track.doubt *= factor
 
 
 def _settle(rows: Iterable[Track], whole: float, changed: bool) -> None:

@@ -131,6 +131,8 @@ class Past:
     """Minus the logarithm of the probability that nothing had changed up to the last visit."""
     sound: Floats
     """That probability."""
+    weeks: Numbers
+    """How many visits have left the page out since its last fetch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,16 +151,17 @@ def _past(ledger: Ledger, gates: Gates) -> Past:
     pages = len(gates.paths)
     nothing: dict[int, Track] = {}
     rows = [
-        (situation, number, one.checks, one.changes, one.doubt, one.span)
+        (situation, number, one.checks, one.changes, one.span, one.doubt, one.weeks)
         for number, path in enumerate(gates.paths)
         for situation, one in ledger.tracks.get(path, nothing).items()
     ]
-    columns = np.array(rows, np.float64).reshape(-1, 6).T
+    columns = np.array(rows, np.float64).reshape(-1, 7).T
     situations, numbers = columns[:2].astype(np.int64)
     checks, changes = np.zeros((2, SITUATIONS, pages))
     checks[situations, numbers], changes[situations, numbers] = columns[2:4]
-    all_checks, all_changes, doubt, span = (sums(numbers, column, pages) for column in columns[2:])
-    return Past(gates, checks, changes, all_checks, all_changes, span, doubt, exp(-doubt))
+    all_checks, all_changes, span, doubt, weeks = (sums(numbers, column, pages) for column in columns[2:])
+    waited = weeks.astype(np.int64)
+    return Past(gates, checks, changes, all_checks, all_changes, span, doubt, exp(-doubt), waited)
 
 
 def _expected(ledger: Ledger, gates: Gates, top: int) -> Expected:
