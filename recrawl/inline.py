@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from django.db.models import QuerySet
@@ -13,20 +13,27 @@ from crawler.frontier import crawls
 from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
 from recrawl import visits
 from recrawl.models import Site
+from recrawl.telling import waits
 
 State = Site.State
 
 
-def work_off(sites: Sequence[Site], workers: int = 32) -> None:
-    """Go on until none of these sites is being mapped or visited; workers elsewhere take their share."""
+def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], None] | None = None) -> None:
+    """Go on until none of these sites is being mapped or visited; workers elsewhere take their share.
+
+    `tell` is given a line, once each, on what has failed and is going to be tried again.
+    """
     mine = Site.objects.filter(pk__in=[site.pk for site in sites])
     tended = 0.0
+    told: set[str] = set()
     with Rounds(workers) as rounds:
         while True:
             now = datetime.now(UTC)
             if time.monotonic() - tended >= TEND_SECONDS:
                 sweep(now)
                 crawls.tend(now)
+                if tell is not None:
+                    _tell(mine, told, tell)
                 tended = time.monotonic()
             done = rounds.step(IDLE_SECONDS)
             for site in mine.defer("memory"):
@@ -36,6 +43,14 @@ def work_off(sites: Sequence[Site], workers: int = 32) -> None:
             if not done and not rounds.busy:
                 crawls.tend(now)
                 time.sleep(IDLE_SECONDS)
+
+
+def _tell(sites: QuerySet[Site], told: set[str], tell: Callable[[str], None]) -> None:
+    for site in sites.defer("memory"):
+        line = waits(site)
+        if line and line not in told:
+            told.add(line)
+            tell(line)
 
 
 def _open(sites: QuerySet[Site]) -> bool:

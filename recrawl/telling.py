@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.template.defaultfilters import filesizeformat
+from django.utils.timezone import localtime
 
-from recrawl.models import Site, Visit
+from crawler.frontier.check_in import MOST_ATTEMPTS
+from crawler.frontier.models import CrawlUrl
+from crawler.http.failures import Failure
+from recrawl import queue
+from recrawl.models import Site, Visit, Wanted
 
 
 def figures(site: Site) -> dict[str, Any]:
@@ -61,3 +66,27 @@ def in_words(site: Site) -> str:
     elif visit is not None:
         lines.append(f"  mapped with {visit.requests} requests, {filesizeformat(visit.bytes)}")
     return "\n".join(lines)
+
+
+def waits(site: Site) -> str:
+    """A line on what has failed and is tried again before a mapping or a visit ends; "" where nothing has."""
+    if site.state == Site.State.MAPPING:
+        tried = CrawlUrl.objects.filter(crawl=site.crawl_id, state=CrawlUrl.State.QUEUED).exclude(failure="")
+        row = tried.order_by("queued").first()
+        if row is None:
+            return ""
+        what, after, most, when = row.url, row.attempts, MOST_ATTEMPTS, row.queued
+        reason = f" ({(row.detail or Failure.of(row.failure).explanation).rstrip('.')})"
+    else:
+        again = Wanted.objects.filter(visit__site=site, visit__finished__isnull=True, attempts__gt=0)
+        wanted = (
+            again.filter(lease__isnull=True).select_related("page", "source").order_by("not_before").first()
+        )
+        if wanted is None:
+            return ""
+        what, reason = str(wanted.page or wanted.source), ""
+        after, most, when = wanted.attempts, queue.MOST_ATTEMPTS, wanted.not_before
+    return (
+        f"site {site.pk} waits for {what}{reason}. Tried {after} of {most} times, again at "
+        f"{localtime(when):%H:%M:%S}. If you stop here the workers go on."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -75,6 +76,33 @@ def test_a_site_without_a_readable_top_page_says_so_and_can_be_mapped_again(pape
     work_off([site])
     site.refresh_from_db()
     assert (site.state, site.trouble) == (Site.State.WATCHED, "")
+
+
+def test_whoever_waits_for_a_server_that_refuses_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each attempt once; when there are none left the site says so itself."""
+    monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.001)
+    monkeypatch.setattr("recrawl.inline.TEND_SECONDS", 0.0)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        site = add_site(f"http://127.0.0.1:{closed.getsockname()[1]}/")
+        lines: list[str] = []
+        work_off([site], tell=lines.append)
+    assert lines and len(set(lines)) == len(lines)
+    assert f"waits for {site.url} (robots.txt cannot be read now" in lines[0]
+    assert "Tried 1 of 6 times" in lines[0] and "the workers go on" in lines[0]
+    site.refresh_from_db()
+    assert site.state == Site.State.FAILED and "cannot be read" in site.trouble
+
+
+def test_a_visit_tells_what_it_asks_for_again(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recrawl.check_in.retry_at", lambda harvest, attempts: datetime.now(UTC))
+    monkeypatch.setattr("recrawl.inline.TEND_SECONDS", 0.0)
+    site = watch(paper)
+    paper.replies["/about"] = Reply(status=500)
+    visits.begin(site.pk, datetime.now(UTC))
+    lines: list[str] = []
+    work_off([site], tell=lines.append)
+    assert f"waits for {paper.origin}/about. Tried 1 of 4 times" in lines[0]
 
 
 def test_a_site_is_watched_once(paper: Paper) -> None:

@@ -51,5 +51,5 @@ class Command(BaseCommand):
         if not options["now"]:
             self.stdout.write(f"site {site.pk}, {site.url}: the workers map it now")
             return
-        work_off([site])
+        work_off([site], tell=self.stderr.write)
         self.stdout.write(in_words(Site.objects.get(pk=site.pk)))

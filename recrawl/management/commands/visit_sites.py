@@ -33,9 +33,10 @@ class Command(BaseCommand):
         if options["due"]:
             due = set(Site.objects.due(now).values_list("pk", flat=True))
             wanted = [site for site in wanted if site.pk in due]
-        work_off([site for site in wanted if site.state == Site.State.MAPPING], options["workers"])
+        mapping = [site for site in wanted if site.state == Site.State.MAPPING]
+        work_off(mapping, options["workers"], self.stderr.write)
         begin_all([site.pk for site in wanted], now)
-        work_off(wanted, options["workers"])
+        work_off(wanted, options["workers"], self.stderr.write)
         again = [Site.objects.get(pk=site.pk) for site in wanted]
         if options["json"]:
             self.stdout.write(json.dumps([figures(site) for site in again]))
