@@ -53,7 +53,7 @@ CAUGHT = 1.0
 """What finding a change in its very week counts beside a copy made sound, where fetches are kept."""
 
 FEW_A_VISIT = 2.0
-"""Where a visit may fetch no more than this, the top page has no precedence."""
+"""Where a visit may fetch no more than this of very many pages, the top page has no precedence."""
 
 LIKELY = 0.5
 """The odds of a change this week from which no fetch is kept back."""
@@ -105,12 +105,13 @@ def ledger_of(server: Server) -> Ledger:
 def _top_first(server: Server, visit: Visit, ledger: Ledger) -> bool:
     """Whether the top page is fetched before it is asked what pages are worth.
 
-    Where a visit may fetch few pages, it must have changed since its last fetch with a probability of
-    (FEW_A_VISIT / fetches a visit) ** 2; else it has to be worth a fetch as all others.
+    Where a visit may fetch few of very many pages, so that going round would take longer than a copy lasts,
+    it must have changed since its last fetch with a probability of (FEW_A_VISIT / fetches a visit) ** 2; else
+    it has to be worth a fetch as all others.
     """
     rows = ledger.tracks.get(server.top, {}).values()
     span = sum(row.span for row in rows)
-    if not visit.saves or span < 2:
+    if not visit.saves or span < 2 or len(server.pages) <= LONGEST_WEEKS * visit.weekly:
         return True
     rate = (sum(row.changes for row in rows) + 0.5) / (span + 1)
     weeks = sum(row.weeks for row in rows) + 1

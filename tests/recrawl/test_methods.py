@@ -198,6 +198,15 @@ def test_the_top_page_comes_first_unless_a_visit_may_fetch_next_to_nothing() -> 
     assert looked[20.0] == 24 and looked[2.0] < 16
 
 
+@pytest.mark.parametrize("pages", [0, 1, 3, 7])
+def test_the_top_page_of_a_small_site_is_looked_at_whenever_it_can_be(pages: int) -> None:
+    """Also where it has not changed for long: it is what people watch."""
+    server, method = known(site(pages)), Adaptive()
+    weekly = 0.25 * (pages + 1)
+    weeks = list(saving(method, server, 24, weekly, lambda number: set()))
+    assert sum("index.html" in fetched for fetched in weeks) == min(24, 24 * weekly)
+
+
 def test_adaptive_is_less_choosy_the_more_it_has_saved() -> None:
     """Where every page changes now and then, what cannot be kept any longer goes to what may have changed."""
     counts = []
