@@ -38,6 +38,7 @@ class Belief:
 
     gates: Gates
     past: Past
+    """With the doubt that this visit's finds leave on pages it has not fetched."""
     top: int
     """What the server's top page showed: 0 as stored, 1 changed, 2 unseen."""
     kinds: Numbers

@@ -58,9 +58,9 @@ def learned(
     for _ in range(_TURNS):
         now: list[Sample] = []
         before: list[Sample] = []
+        odds = expit(np.array([now_logits, before_logits])).T.tolist()
         for at, (_, changed) in enumerate(found):
-            fresh = _share(now_logits[at])
-            stale = _share(before_logits[at]) if waited[at] else 0.0
+            fresh, stale = odds[at][0], odds[at][1] if waited[at] else 0.0
             either = (fresh + stale - fresh * stale) if changed else math.inf
             now.append([bases[at], fresh / either])
             before.append([stale_bases[at], stale / either])
@@ -125,7 +125,3 @@ def _shifted(samples: list[Sample], variance: float) -> float:
     for one in samples:
         one[0] += shift
     return shift
-
-
-def _share(value: float) -> float:
-    return 1 / (1 + math.exp(-value))

@@ -189,10 +189,10 @@ def test_adaptive_saves_for_bursts_that_come_again_and_again() -> None:
 def test_the_top_page_comes_first_unless_a_visit_may_fetch_next_to_nothing() -> None:
     """Where it is half of what is given, and seldom changes, it has to be worth a fetch as others have."""
     looked = {}
+    half = {f"p{n}" for n in range(80) if n % 2}
     for weekly in (2.0, 20.0):
         server, method = known(site(80)), Adaptive()
-        half = {f"p{n}" for n in range(80) if n % 2}
-        weeks = list(saving(method, server, 24, weekly, lambda number, half=half: half))  # type: ignore[misc]
+        weeks = list(saving(method, server, 24, weekly, lambda number: half))
         looked[weekly] = sum("index.html" in fetched for fetched in weeks)
         assert all("index.html" in fetched for fetched in weeks[:2])
     assert looked[20.0] == 24 and looked[2.0] < 16
