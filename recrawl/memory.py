@@ -16,7 +16,7 @@ def packed(ledger: Ledger) -> bytes:
     content = [
         VERSION,
         [[*cell, *row] for cell, row in ledger.site.items()],
-        [[*cell, *row] for cell, row in ledger.directories.items()],
+        [[*cell, *row] for cell, row in ledger.sections.items()],
         {
             path: [
                 [number, one.weeks, one.doubt, one.checks, one.changes, one.span]
@@ -38,18 +38,18 @@ def unpacked(content: bytes) -> Ledger:
     """
     if not content:
         return Ledger()
-    version, site, directories, tracks, demands, trust = orjson.loads(zlib.decompress(content))
+    version, site, sections, tracks, demands, trust = orjson.loads(zlib.decompress(content))
     if version == 1:
         tracks = {path: [[*row, row[3]] for row in track] for path, track in tracks.items()}
     if version in {1, 2}:
         site = [[_widened(situation), *rest] for situation, *rest in site]
-        directories = [[name, _widened(situation), *rest] for name, situation, *rest in directories]
+        sections = [[name, _widened(situation), *rest] for name, situation, *rest in sections]
         tracks = {path: [[_widened(row[0]), *row[1:]] for row in track] for path, track in tracks.items()}
     elif version != VERSION:
         return Ledger()
     return Ledger(
         {(situation, habit): row for situation, habit, *row in site},
-        {(name, situation, habit): row for name, situation, habit, *row in directories},
+        {(name, situation, habit): row for name, situation, habit, *row in sections},
         {path: {number: Track(*row) for number, *row in track} for path, track in tracks.items()},
         demands,
         trust,

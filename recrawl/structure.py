@@ -22,6 +22,11 @@ def raw_directory(path: str) -> str:
     return path[: path.rfind("/") + 1]
 
 
+def parent_directory(name: str) -> str:
+    """The directory above: `a/` for `a/b/`, "" for `a/`."""
+    return name[: name.rstrip("/").rfind("/") + 1]
+
+
 def is_index(path: str) -> bool:
     """Whether a path is its directory's own page: `a/`, `a/index.html`, `a/default.aspx`."""
     plain = path.partition("#")[0].partition("?")[0]
@@ -37,7 +42,7 @@ def directories(paths: Iterable[str]) -> dict[str, str]:
     found = {}
     for name, pages in inside.items():
         alone = len(pages) == 1 and is_index(pages[0]) and name.strip("/")
-        parent = name[: name.rstrip("/").rfind("/") + 1] if alone else name
+        parent = parent_directory(name) if alone else name
         for page in pages:
             found[page] = parent
     return found

@@ -4,10 +4,10 @@ A page's worth is that of its doubt: by the index of discrete freshness
 V(tau) = (1 - exp(-l tau)(1 + l tau)) / l where doubt grows silently (Azar and others), by the mere
 probability of a change where gates announce it. A change of this very week counts extra, and a
 gate counts what it would tell of the pages behind it. The price of a fetch is the one at which V(tau) alone
-would spend the budget, and less the more is saved. Pages of one directory behind gates of one kind are taken
-a few at a time, so that what these show decides on the rest. A fetch is kept if it would probably gain more
-next week, when more pages may change than could be fetched; what is saved beyond some weeks' budget goes to
-the best of what is left.
+would spend the budget; where fetches can be kept it is half of that, and less the more is saved. Pages of
+one section behind gates of one kind are taken a few at a time, so that what these show decides on the rest.
+A fetch is kept if it would probably gain more next week, when more pages may change than could be fetched;
+what is saved beyond some weeks' budget goes to the best of what is left.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ LONGEST_WEEKS = 12.0
 
 DEAREST = 6.0
 """The highest price of a fetch, in weeks of a page that is as stored."""
+
+BAR = 0.5
+"""The part of the price that a page must be worth where fetches can be kept: what they gain decides too."""
 
 KEPT_WEEKS = 8.0
 """So many weeks' budget is kept at most."""
@@ -119,11 +122,11 @@ def _top_first(server: Server, visit: Visit, ledger: Ledger) -> bool:
 
 
 def _lowered(price: float, visit: Visit) -> float:
-    """The price falls to nothing as what is saved grows to the most that is kept."""
+    """BAR of the price, which falls to nothing as what is saved grows to the most that is kept."""
     if not visit.weekly:
-        return price
+        return BAR * price
     saved = max(0.0, visit.budget - visit.weekly)
-    return price * max(0.0, 1 - saved / (KEPT_WEEKS * visit.weekly))
+    return BAR * price * max(0.0, 1 - saved / (KEPT_WEEKS * visit.weekly))
 
 
 def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Visit) -> Iterator[int]:
@@ -151,7 +154,7 @@ def _needed(demands: list[float], left: float, weekly: float) -> float:
 
 
 def _few(pages: Iterable[int], belief: Belief, most: int) -> list[int]:
-    """Of each directory behind gates of one kind only some more than were fetched there already."""
+    """Of each section behind gates of one kind only some more than were fetched there already."""
     groups = belief.groups.tolist()
     taken: Counter[int] = Counter()
     found = []
@@ -179,13 +182,13 @@ def _rates_and_price(past: Past, visit: Visit, ledger: Ledger) -> tuple[Floats, 
 
 
 def _rates(past: Past) -> Floats:
-    """Changes a week of every page in the long run: its own, shrunk to its directory's, to the site's."""
+    """Changes a week of every page in the long run: its own, shrunk to its section's, to the site's."""
     told = past.gates
-    changes = sums(told.directory, past.all_changes, len(told.directories))
-    weeks = sums(told.directory, past.span, len(told.directories))
+    changes = sums(told.section, past.all_changes, len(told.sections))
+    weeks = sums(told.section, past.span, len(told.sections))
     site = (0.4 + sum(changes.tolist())) / (10 + sum(weeks.tolist()))
     local = (10 * site + changes) / (10 + weeks)
-    share = (4 * local[told.directory] + past.all_changes) / (4 + past.span)
+    share = (4 * local[told.section] + past.all_changes) / (4 + past.span)
     return np.maximum(-log(1 - np.minimum(share, 0.95)), 1 / LONGEST_WEEKS)
 
 

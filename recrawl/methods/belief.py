@@ -54,8 +54,8 @@ class Belief:
 
     @property
     def groups(self) -> Numbers:
-        """Pages of one directory behind gates of one kind are a group."""
-        return self.gates.directory * KINDS + self.kinds
+        """Pages of one section behind gates of one kind are a group."""
+        return self.gates.section * KINDS + self.kinds
 
 
 def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
@@ -150,12 +150,12 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
             row[(0 if visit.outcomes[path].changed else 2) + (not named[path])] += 1
     for path in ledger.tracks.keys() - server.pages.keys():
         del ledger.tracks[path]
-    names = belief.gates.directories
+    names = belief.gates.sections
     joined = visit.joined(server)
     demand = 0.0
-    for path, directory, kind, habit, fresh, quiet, still in zip(
+    for path, section, kind, habit, fresh, quiet, still in zip(
         belief.gates.paths,
-        belief.gates.directory.tolist(),
+        belief.gates.section.tolist(),
         belief.kinds.tolist(),
         belief.habits.tolist(),
         belief.fresh.tolist(),
@@ -181,7 +181,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
         whole = sum(one.doubt for one in track.values())
         now = -quiet / whole if outcome.changed else 0.0
         demand += now
-        ledger.add(names[directory], (situation, habit), now)
+        ledger.add(names[section], (situation, habit), now)
         _settle(track.values(), whole, outcome.changed)
     ledger.demands = [*ledger.demands, demand][-MOST_DEMANDS:]
     ledger.derived = {}

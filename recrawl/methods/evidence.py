@@ -2,8 +2,8 @@
 
 A change that is found was made since the visit before, or earlier, since the page was last fetched. Either
 has causes that pages share: logistic effects, with normal priors, on the odds of a change this week (of the
-server, of pages of one kind, of each directory) and on the odds that a copy was stale before (of pages that
-wait for as many weeks, of these in each directory). Each find is shared out between the two by expectation
+server, of pages of one kind, of each section) and on the odds that a copy was stale before (of pages that
+wait for as many weeks, of these in each section). Each find is shared out between the two by expectation
 maximization (Dempster, Laird and Rubin 1977).
 """
 
@@ -40,19 +40,19 @@ def learned(
     of each other alone.
     """
     pages = [page for page, _ in found]
-    own, directories = kinds[pages].tolist(), told.directory[pages].tolist()
+    own, sections = kinds[pages].tolist(), told.section[pages].tolist()
     waited = past.weeks[pages].tolist()
     bases, stale_bases = logits[pages].tolist(), logit(bounded(1 - past.sound[pages])).tolist()
-    size = len(told.directories)
+    size = len(told.sections)
     listing = [kind == LISTING for kind in own]
     now_groups = (
         [_NONE if one else 0 for one in listing],
         own,
-        [_NONE if one else name for name, one in zip(directories, listing, strict=True)],
+        [_NONE if one else name for name, one in zip(sections, listing, strict=True)],
     )
     before_groups = (
         [weeks or _NONE for weeks in waited],
-        [weeks * size + name if weeks else _NONE for weeks, name in zip(waited, directories, strict=True)],
+        [weeks * size + name if weeks else _NONE for weeks, name in zip(waited, sections, strict=True)],
     )
     now_logits, before_logits = bases, stale_bases
     for _ in range(_TURNS):
@@ -67,20 +67,20 @@ def learned(
         of_now = [_effects(*each, now) for each in zip(now_groups, _NOW_VARIANCES, strict=True)]
         of_before = [_effects(*each, before) for each in zip(before_groups, _BEFORE_VARIANCES, strict=True)]
         now_logits, before_logits = [one[0] for one in now], [one[0] for one in before]
-    whole, by_kind, by_directory = of_now
-    moved = _spread(by_directory, size)[told.directory] + whole.get(0, 0.0)
+    whole, by_kind, by_section = of_now
+    moved = _spread(by_section, size)[told.section] + whole.get(0, 0.0)
     moved = np.where(kinds == LISTING, 0.0, moved) + _spread(by_kind, KINDS)[kinds]
     return bounded(expit(logits + moved)), _revised(past, told, pages, of_before)
 
 
 def _revised(past: Past, told: Gates, fetched: Sequence[int], effects: Sequence[dict[int, float]]) -> Past:
     """The past of pages that have waited as long as some that were fetched, moved by these effects."""
-    by_weeks, by_directory = effects
-    size = len(told.directories)
+    by_weeks, by_section = effects
+    size = len(told.sections)
     moved = np.zeros(past.sound.size)
     for weeks, shift in by_weeks.items():
-        inside = {group % size: more for group, more in by_directory.items() if group // size == weeks}
-        moved += (past.weeks == weeks) * (shift + _spread(inside, size)[told.directory])
+        inside = {group % size: more for group, more in by_section.items() if group // size == weeks}
+        moved += (past.weeks == weeks) * (shift + _spread(inside, size)[told.section])
     moved[fetched] = 0.0
     pages = np.nonzero(moved)[0]
     if not pages.size:

@@ -14,15 +14,18 @@ import numpy as np
 
 from recrawl.division import by_links
 from recrawl.methods.arrays import Flags, Floats, Numbers, sums
+from recrawl.methods.sections import sections
 from recrawl.structure import Graph
 
+_TOP = "top"
+"""The top page's section; names of others are directories, which end in a slash."""
 _MOST_BYTES = 1_000_000
 """Masks that are spread out at once, in bytes; eight times as many when they are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gates:
-    """Pages are numbered from 0 in the order in which the server stores them; so are directories."""
+    """Pages are numbered from 0 in the order in which the server stores them; so are sections."""
 
     paths: list[str]
     number: dict[str, int]
@@ -30,9 +33,12 @@ class Gates:
     """Of each page its place in the alphabet of paths."""
     reached: Flags
     """Of each page whether the top page leads to it."""
-    directories: list[str]
-    directory: Numbers
-    """Of each page the number of its directory; pages without a depth are in the directory ""."""
+    sections: list[str]
+    section: Numbers
+    """Of each page the number of its section; pages without a depth are taken for pages of the root.
+
+    The top page is a section of its own: it is fetched in most visits, and would speak for all beside it.
+    """
     pages: Numbers = field(repr=False)
     tops: Numbers = field(repr=False)
     """Page and gate of each pair, by page."""
@@ -67,15 +73,17 @@ def gates(graph: Graph) -> Gates:
     place = np.empty(len(paths), np.int64)
     place[[number[path] for path in sorted(paths)]] = np.arange(len(paths))
     names = [graph.directory.get(path, "") for path in paths]
-    directories = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    section_of = sections(names)
+    own = [_TOP if path == graph.top else section_of[name] for path, name in zip(paths, names, strict=True)]
+    numbers = {name: at for at, name in enumerate(dict.fromkeys(own))}
     pages, tops = _pairs(graph, number)
     return Gates(
         paths=paths,
         number=number,
         place=place,
         reached=np.array([path in graph.depth for path in paths], np.bool_),
-        directories=list(directories),
-        directory=np.array([directories[name] for name in names], np.int64),
+        sections=list(numbers),
+        section=np.array([numbers[name] for name in own], np.int64),
         pages=pages,
         tops=tops,
         count=np.bincount(pages, minlength=len(paths)),

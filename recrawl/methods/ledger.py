@@ -1,6 +1,6 @@
 """What `adaptive` has counted of a server in past visits, and what it leads to expect of each page. Pure.
 
-How often pages change in a situation is counted by the page's habit there, for the site, for each directory,
+How often pages change in a situation is counted by the page's habit there, for the site, for each section,
 for the page, each shrunk to the one before.
 """
 
@@ -64,10 +64,10 @@ class Track:
 
 @dataclass(slots=True)
 class Ledger:
-    """What a server has shown: [changes, checks] by cell, for all pages and by directory; tracks of pages."""
+    """What a server has shown: [changes, checks] by cell, for all pages and by section; tracks of pages."""
 
     site: dict[Cell, list[float]] = field(default_factory=dict)
-    directories: dict[tuple[str, int, int], list[float]] = field(default_factory=dict)
+    sections: dict[tuple[str, int, int], list[float]] = field(default_factory=dict)
     tracks: dict[str, dict[int, Track]] = field(default_factory=dict)
     demands: list[float] = field(default_factory=list)
     """How many pages are thought to have changed, in each of the last visits."""
@@ -76,12 +76,12 @@ class Ledger:
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What was computed from the rest, until that changes at the end of a visit."""
 
-    def odds(self, directory: str, situation: int, habit: int) -> float:
+    def odds(self, section: str, situation: int, habit: int) -> float:
         """The share of checks in a cell that find a change of that week."""
         changes, checks = self.site.get((situation, habit), (0.0, 0.0))
         first = FIRST_ODDS[situation][habit]
         share = (first * _SITE_WEIGHT + changes) / (_SITE_WEIGHT + checks)
-        found = self.directories.get((directory, situation, habit))
+        found = self.sections.get((section, situation, habit))
         if found:
             share = (share * _DIRECTORY_WEIGHT + found[0]) / (_DIRECTORY_WEIGHT + found[1])
         return min(max(share, LEAST), MOST)
@@ -92,11 +92,11 @@ class Ledger:
         told, wrong = (yes + 3) / (yes + no + 4), (false + 0.02) / (false + quiet + 4)
         return math.log(told / wrong if announced else (1 - told) / (1 - wrong))
 
-    def add(self, directory: str, cell: Cell, change: float) -> None:
+    def add(self, section: str, cell: Cell, change: float) -> None:
         """Count a check, and how much of a change of that week it found."""
         for row in (
             self.site.setdefault(cell, [0.0, 0.0]),
-            self.directories.setdefault((directory, *cell), [0.0, 0.0]),
+            self.sections.setdefault((section, *cell), [0.0, 0.0]),
         ):
             row[0] += change
             row[1] += 1.0
@@ -170,11 +170,11 @@ def _expected(ledger: Ledger, gates: Gates, top: int) -> Expected:
     habits = _habits(past, own)
     plain = np.empty(habits.shape)
     for kind in range(KINDS):
-        cells = (gates.directory * _KINDS_OF_HABIT + habits[kind]).tolist()
+        cells = (gates.section * _KINDS_OF_HABIT + habits[kind]).tolist()
         known = {}
         for cell in set(cells):
-            directory, habit = divmod(cell, _KINDS_OF_HABIT)
-            known[cell] = ledger.odds(gates.directories[directory], KINDS * top + kind, habit)
+            section, habit = divmod(cell, _KINDS_OF_HABIT)
+            known[cell] = ledger.odds(gates.sections[section], KINDS * top + kind, habit)
         plain[kind] = [known[cell] for cell in cells]
     checks, changes = past.checks[own], past.changes[own]
     shrunk = bounded((plain * _PAGE_WEIGHT + changes) / (_PAGE_WEIGHT + checks))

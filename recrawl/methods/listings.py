@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from recrawl.knowledge import Server, Visit
-from recrawl.structure import Graph, is_index, raw_directory
+from recrawl.structure import Graph, is_index, parent_directory, raw_directory
 
 FEWEST, SHARE = 2, 0.3
 """So many of the pages beside a new one, and this part of them, a page links to that lists them."""
@@ -48,5 +48,5 @@ def _upwards(name: str) -> Iterator[str]:
     """A directory and those above it, the root as the last."""
     while name.strip("/"):
         yield name
-        name = name[: name.rstrip("/").rfind("/") + 1]
+        name = parent_directory(name)
     yield ""

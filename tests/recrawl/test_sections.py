@@ -1,0 +1,81 @@
+"""Small directories are counted with those above them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.knowledge import Server
+from recrawl.methods.adaptive import ledger_of
+from recrawl.methods.belief import believe
+from recrawl.methods.gates import gates
+from recrawl.methods.sections import FEWEST, sections
+from recrawl.structure import parent_directory
+from tests.recrawl.test_evidence import quiet, visit
+
+POSTS = [f"news/2014/{month:02}/{day:02}/post/index.html" for month in (1, 2, 3) for day in (5, 9, 20)]
+NAMES = st.lists(st.sampled_from("ab"), max_size=4).map(lambda parts: "".join(f"{part}/" for part in parts))
+
+
+def test_articles_in_directories_of_their_own_belong_together() -> None:
+    posts = [f"news/2014/{day:02}/" for day in range(FEWEST)]
+    others = ["news/", "news/2013/01/", "docs/"]
+    found = sections([*posts, *others, *["api/"] * FEWEST, *["api/old/"] * 2])
+    assert {found[name] for name in posts} == {"news/2014/"}
+    assert {name: found[name] for name in others} == {"news/": "", "news/2013/01/": "", "docs/": ""}
+    assert (found["api/"], found["api/old/"]) == ("api/", "api/")
+
+
+def test_roots_are_sections_however_small() -> None:
+    assert sections(["/", "/a/", "/a/b/"]) == dict.fromkeys(["/", "/a/", "/a/b/"], "/")
+    assert sections(["", "a/"]) == {"": "", "a/": ""}
+    assert sections([]) == {}
+
+
+@given(st.lists(NAMES, max_size=80), st.booleans())
+def test_each_is_in_one_above_or_itself_and_only_roots_are_small(names: list[str], slash: bool) -> None:
+    names = [f"/{name}" for name in names] if slash else names
+    found = sections(names)
+    assert set(found) == set(names)
+    for name, section in found.items():
+        assert name.startswith(section)
+        between = name
+        while between != section:  # what lies between is in the same section
+            assert found.get(between, section) == section
+            between = parent_directory(between)
+    sizes = Counter(found[name] for name in names)
+    assert all(size >= FEWEST for section, size in sizes.items() if section.strip("/"))
+
+
+def blog() -> Server:
+    """A home page that links to nine articles, each in a directory of its own, and to as many documents."""
+    server = Server("index.html")
+    names = [*POSTS, *(f"docs/{n}.html" for n in range(9))]
+    server.store("index.html", names, 0.0)
+    for name in names:
+        server.store(name, (), 0.0)
+    return server
+
+
+def test_the_top_page_is_a_section_of_its_own() -> None:
+    told = gates(blog().graph)
+    named = {path: told.sections[number] for path, number in zip(told.paths, told.section, strict=True)}
+    assert {named[path] for path in POSTS} == {"news/2014/"}
+    assert named["docs/0.html"] == "docs/"
+    assert [path for path in named if named[path] == named["index.html"]] == ["index.html"]
+
+
+def test_what_articles_show_tells_of_other_articles() -> None:
+    """Three of nine have changed unseen some time ago: the others are more suspect than documents."""
+    server = blog()
+    quiet(server, 1, 2, 3, 4)
+    ledger = ledger_of(server)
+    number = gates(server.graph).number
+    before = believe(server, visit(server, 5.0, {"index.html": False}), ledger).sound
+    shown = {"index.html": False, **dict.fromkeys(POSTS[::3], True)}
+    after = believe(server, visit(server, 5.0, shown), ledger).sound
+    post, document = number[POSTS[1]], number["docs/3.html"]
+    assert 1 - after[post] > 4 * (1 - before[post])
+    assert 1 - after[post] > 2 * (1 - after[document])
