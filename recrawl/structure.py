@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 MOST_LINKS = 11
+DEEPEST = 16
+"""So many slashes of a directory's name are looked at; URLs have room for a thousand."""
 _INDEX = re.compile(r"(?:index|default|home|welcome)(?:\.[A-Za-z0-9]{1,6})*", re.IGNORECASE)
 
 
@@ -25,6 +27,16 @@ def raw_directory(path: str) -> str:
 def parent_directory(name: str) -> str:
     """The directory above: `a/` for `a/b/`, "" for `a/`."""
     return name[: name.rstrip("/").rfind("/") + 1]
+
+
+def shallow(name: str) -> str:
+    """A directory, or that above it at DEEPEST: what goes up from page to root must end on hostile paths."""
+    end = 0
+    for _ in range(DEEPEST):
+        end = name.find("/", end) + 1
+        if not end:
+            return name
+    return name[:end]
 
 
 def is_index(path: str) -> bool:

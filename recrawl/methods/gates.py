@@ -15,7 +15,7 @@ import numpy as np
 from recrawl.division import by_links
 from recrawl.methods.arrays import Flags, Floats, Numbers, sums
 from recrawl.methods.sections import sections
-from recrawl.structure import Graph
+from recrawl.structure import Graph, shallow
 
 _TOP = "top"
 """The top page's section; names of others are directories, which end in a slash."""
@@ -72,7 +72,7 @@ def gates(graph: Graph) -> Gates:
     number = {path: at for at, path in enumerate(paths)}
     place = np.empty(len(paths), np.int64)
     place[[number[path] for path in sorted(paths)]] = np.arange(len(paths))
-    names = [graph.directory.get(path, "") for path in paths]
+    names = [shallow(graph.directory.get(path, "")) for path in paths]
     section_of = sections(names)
     own = [_TOP if path == graph.top else section_of[name] for path, name in zip(paths, names, strict=True)]
     numbers = {name: at for at, name in enumerate(dict.fromkeys(own))}

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from recrawl.knowledge import Server, Visit
-from recrawl.structure import Graph, is_index, parent_directory, raw_directory
+from recrawl.structure import Graph, is_index, parent_directory, raw_directory, shallow
 
 FEWEST, SHARE = 2, 0.3
 """So many of the pages beside a new one, and this part of them, a page links to that lists them."""
@@ -45,7 +45,8 @@ def listings(graph: Graph, new: set[str]) -> set[str]:
 
 
 def _upwards(name: str) -> Iterator[str]:
-    """A directory and those above it, the root as the last."""
+    """A directory, as far as its name is looked at, and those above it, the root as the last."""
+    name = shallow(name)
     while name.strip("/"):
         yield name
         name = parent_directory(name)

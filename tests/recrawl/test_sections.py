@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter
 
 from hypothesis import given
@@ -11,8 +12,9 @@ from recrawl.knowledge import Server
 from recrawl.methods.adaptive import ledger_of
 from recrawl.methods.belief import believe
 from recrawl.methods.gates import gates
+from recrawl.methods.listings import listings
 from recrawl.methods.sections import FEWEST, sections
-from recrawl.structure import parent_directory
+from recrawl.structure import DEEPEST, Graph, parent_directory, shallow
 from tests.recrawl.test_evidence import quiet, visit
 
 POSTS = [f"news/2014/{month:02}/{day:02}/post/index.html" for month in (1, 2, 3) for day in (5, 9, 20)]
@@ -32,6 +34,13 @@ def test_roots_are_sections_however_small() -> None:
     assert sections(["/", "/a/", "/a/b/"]) == dict.fromkeys(["/", "/a/", "/a/b/"], "/")
     assert sections(["", "a/"]) == {"": "", "a/": ""}
     assert sections([]) == {}
+
+
+def test_a_directory_is_looked_at_so_far_and_no_further() -> None:
+    assert shallow("/a/b/") == "/a/b/"
+    assert shallow("a/" * DEEPEST) == "a/" * DEEPEST
+    assert shallow("a/" * 1000) == "a/" * DEEPEST
+    assert (shallow(""), shallow("/")) == ("", "/")
 
 
 @given(st.lists(NAMES, max_size=80), st.booleans())
@@ -65,6 +74,21 @@ def test_the_top_page_is_a_section_of_its_own() -> None:
     assert {named[path] for path in POSTS} == {"news/2014/"}
     assert named["docs/0.html"] == "docs/"
     assert [path for path in named if named[path] == named["index.html"]] == ["index.html"]
+
+
+def test_paths_as_deep_as_urls_can_be_take_little_memory() -> None:
+    """Directories of hundreds of levels, no two of them shared: all that lie above would be gigabytes."""
+    pages = [f"/{n}/{'/'.join(map(str, range(500)))}/" for n in range(1000)]
+    links = {"/": pages, **dict.fromkeys(pages, ())}
+    graph = Graph("/", links)
+    tracemalloc.start()
+    told = gates(graph)
+    named = listings(graph, set(pages[::2]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+    assert "/" in told.sections
+    assert "/" in named
 
 
 def test_what_articles_show_tells_of_other_articles() -> None:
