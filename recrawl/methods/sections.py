@@ -15,7 +15,8 @@ FEWEST = 8
 
 
 def sections(names: Iterable[str]) -> dict[str, str]:
-    """Of every directory the one that its section is named after. `names` has one for each page.
+    """Of every directory the one that its section is named after. `names` has one for each page, cut by
+    `structure.shallow`: every directory above them is looked at.
 
     Bottom up: a directory that holds fewer than FEWEST pages, with the small ones below, joins the one above.
     """
