@@ -71,6 +71,7 @@ def codec_of(label: str) -> str | None:
 
 def sniff(body: bytes, content_type: str = "") -> str:
     """The codec to read a document with; `content_type` is the HTTP header's value."""
+    body = _without_false_mark(body)
     for mark, codec in (*_MARKS, *_UTF16_XML):
         if body.startswith(mark):
             return codec
@@ -86,8 +87,15 @@ def sniff(body: bytes, content_type: str = "") -> str:
 
 def decode(body: bytes, content_type: str = "") -> str:
     """The document as text. Never raises: NUL and what cannot be read become U+FFFD."""
+    body = _without_false_mark(body)
     text = body.decode(sniff(body, content_type), "replace")
     return text.removeprefix("\ufeff").replace("\0", "\ufffd")
+
+
+def _without_false_mark(body: bytes) -> bytes:
+    """The body without a mark of UTF-16 before bytes that have no zeros, as every tag in UTF-16 has."""
+    marked = body.startswith((codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)) and b"<" in body[:400]
+    return body[2:] if marked and b"\0" not in body[:400] else body
 
 
 def _from_header(content_type: str) -> str | None:

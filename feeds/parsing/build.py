@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
+from html import escape
 from urllib.parse import urljoin
 
+from crawler.characters import indexable, storable
+from crawler.dates import Dates
 from crawler.messages import Enclosure, Entry, FeedDocument
 from feeds.parsing.addresses import absolute, host
-from feeds.parsing.dates import epoch
 from feeds.parsing.fingerprints import fingerprints
 from feeds.parsing.language import language_tag
 from feeds.parsing.limits import Limits
-from feeds.parsing.markup import Sanitiser, cleaned, looks_like_html, plain_line, plain_text
+from feeds.parsing.markup import Sanitiser, looks_like_html, plain_text
 from feeds.parsing.raw import Markup, RawEntry, RawFeed
+from feeds.parsing.titles import Kind, plain_line
 
 _PERIODS = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -27,7 +31,7 @@ def document(raw: RawFeed, url: str, limits: Limits, *, well_formed: bool) -> Fe
     entries = builder.entries()
     return FeedDocument(
         format=raw.format,
-        title=plain_line(raw.title)[: limits.title],
+        title=_title(raw.title, raw.title_kind, limits),
         site_url=builder.site_url,
         self_url=_link(raw, url, "self"),
         description=plain_line(raw.description)[: limits.title],
@@ -50,7 +54,8 @@ class _Builder:
     def __init__(self, raw: RawFeed, url: str, limits: Limits) -> None:
         self._raw = raw
         self._limits = limits
-        self._sanitiser = Sanitiser()
+        self._sanitiser = Sanitiser(limits.room)
+        self._epoch = Dates().epoch
         self._author = _person(raw.author)
         self.site_url = _link(raw, url, "alternate")
         self.language = language_tag(raw.language)
@@ -66,23 +71,37 @@ class _Builder:
                 entry.identity or entry.title or entry.links or entry.summary.value or entry.content.value
             ):
                 continue
-            found.setdefault(self._identity(entry), entry)
+            self._add(found, entry)
         if len(found) > self._limits.entries:
-            found = _newest(found, self._limits.entries)
+            found = _newest(found, self._limits.entries, self._epoch)
         return tuple(self._entry(identity, entry) for identity, entry in found.items())
+
+    def _add(self, found: dict[str, RawEntry], entry: RawEntry) -> None:
+        """Take an entry under its identity, unless it is one that was taken.
+
+        Those without guid that share the link of an earlier one are told apart by title and time (all
+        releases of a program may link to one page); they are known by the link and a digest of these.
+        """
+        identity = self._identity(entry)
+        first = found.setdefault(identity, entry)
+        if first is not entry and not entry.identity and _said(first) != _said(entry):
+            found.setdefault(self._bounded(f"{identity}#{_digest(_said(entry))}"), entry)
 
     def _identity(self, entry: RawEntry) -> str:
         """guid or id as given, else the absolute link, else the title, else a digest of the content."""
-        identity = entry.identity or self._linked(entry) or entry.title.strip()
+        identity = storable(entry.identity or self._linked(entry)).strip() or storable(entry.title).strip()
         if not identity:
             text = "\0".join(
                 (entry.summary.value, entry.content.value, entry.published, *(x.href for x in entry.links))
             )
             return f"digest:{_digest(text)}"
-        identity = cleaned(identity)
-        if len(identity) > self._limits.address:
-            return identity[: self._limits.address - 33] + "#" + _digest(identity)
-        return identity
+        return self._bounded(identity)
+
+    def _bounded(self, identity: str) -> str:
+        """An identity no longer than an address; where it was, it ends in a digest."""
+        if len(identity) <= self._limits.address:
+            return identity
+        return identity[: self._limits.address - 33] + "#" + _digest(identity)
 
     def _linked(self, entry: RawEntry) -> str:
         """The first link as an identity: made absolute, but otherwise spelled as the feed does."""
@@ -99,8 +118,8 @@ class _Builder:
         base = entry.base or self._base
         links = (absolute(base, x.href) for x in entry.links if x.rel == "alternate")
         found = next((link for link in links if link), "")
-        if not found and entry.permalink and _ABSOLUTE.match(entry.identity):
-            found = absolute("", entry.identity)
+        if not found and entry.permalink and (entry.path or _ABSOLUTE.match(entry.identity)):
+            found = absolute(base, entry.identity)
         return found
 
     def _entry(self, identity: str, entry: RawEntry) -> Entry:
@@ -111,8 +130,8 @@ class _Builder:
         if summary == content:
             summary = "" if content else summary
         texts = (plain_text(content), plain_text(summary))
-        updated = epoch(entry.updated)
-        published = epoch(entry.published)
+        updated = self._epoch(entry.updated)
+        published = self._epoch(entry.published)
         if published is None and self._raw.format.startswith("rss"):
             published = (
                 updated  # RSS has one date; dc:date and atom:updated stand for it where it is missing.
@@ -120,7 +139,7 @@ class _Builder:
         return Entry(
             identity=identity,
             url=url,
-            title=plain_line(entry.title)[: self._limits.title],
+            title=_title(entry.title, entry.title_kind, self._limits),
             author=_person(entry.author) or self._author,
             published=published,
             updated=updated,
@@ -137,11 +156,14 @@ class _Builder:
         value = markup.value[: self._limits.markup]
         if markup.literal and "<" in value and not looks_like_html(value):
             value = value.replace("&", "&amp;").replace("<", "&lt;")
-        return self._sanitiser.clean(value, markup.base or base)
+        safe = self._sanitiser.clean(value, markup.base or base)
+        if len(safe) > 5 * self._limits.markup:  # tags of a few letters that are written out
+            return escape(plain_text(safe)[: self._limits.markup], quote=False)
+        return safe
 
     def _categories(self, entry: RawEntry) -> tuple[str, ...]:
         """Distinct names in order."""
-        names = dict.fromkeys(plain_line(c)[:200] for c in entry.categories)
+        names = dict.fromkeys(plain_line(c)[: self._limits.name] for c in entry.categories)
         return tuple(n for n in names if n)[: self._limits.categories]
 
     def _enclosures(self, entry: RawEntry) -> tuple[Enclosure, ...]:
@@ -150,8 +172,19 @@ class _Builder:
         for link in entry.links:
             url = absolute(entry.base or self._base, link.href) if link.rel == "enclosure" else ""
             if url and url not in found and len(found) < self._limits.enclosures:
-                found[url] = Enclosure(url, cleaned(link.type)[:100], _count(link.length))
+                found[url] = Enclosure(url, storable(link.type)[:100], _count(link.length))
         return tuple(found.values())
+
+
+def _said(entry: RawEntry) -> str:
+    """What tells entries with one link apart: title and time, or what they say where both are missing."""
+    said = (entry.title.strip(), (entry.published or entry.updated).strip())
+    return "\0".join(said if any(said) else (entry.summary.value, entry.content.value))
+
+
+def _title(text: str, kind: Kind, limits: Limits) -> str:
+    """A title as one line that a database can index."""
+    return indexable(plain_line(text, kind)[: limits.title])
 
 
 def _link(raw: RawFeed, url: str, rel: str) -> str:
@@ -160,7 +193,9 @@ def _link(raw: RawFeed, url: str, rel: str) -> str:
     return next((link for link in links if link), "")
 
 
-def _newest(found: dict[str, RawEntry], count: int) -> dict[str, RawEntry]:
+def _newest(
+    found: dict[str, RawEntry], count: int, epoch: Callable[[str], float | None]
+) -> dict[str, RawEntry]:
     """The newest entries, in document order; undated ones count as old, ties by position."""
     dates = {k: epoch(e.published) or epoch(e.updated) or float("-inf") for k, e in found.items()}
     kept = set(sorted(found, key=lambda k: -dates[k])[:count])

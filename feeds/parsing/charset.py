@@ -31,6 +31,7 @@ _MULTI_BYTE = {"gb18030", "cp932", "cp949", "big5hkscs", "euc-jp", "iso2022-jp"}
 
 def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, bool]:
     """The body in UTF-8 without byte order mark, and whether no byte had to be replaced."""
+    body = _without_false_marks(body)
     marked = _marked(body)
     if marked:
         return marked
@@ -44,6 +45,21 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, bool]:
         if text is not None:
             return text.encode("utf-8", "replace"), True
     return _guessed(body).encode("utf-8", "replace"), False
+
+
+def _without_false_marks(body: bytes) -> bytes:
+    """The body without marks of UTF-16 and 32 before bytes that are neither, and without others before those.
+
+    In both of them every tag has zero bytes, in UTF-8 nothing has any.
+    """
+    for _ in range(3):
+        mark, codec = next((pair for pair in _MARKS if body.startswith(pair[0])), (b"", ""))
+        rest = body[len(mark) :][:400]
+        marked_again = any(rest.startswith(other) for other, _ in _MARKS)
+        if not mark or not (marked_again or (b"\0" in rest) == (codec == "utf-8")):
+            break
+        body = body[len(mark) :]
+    return body
 
 
 def _marked(body: bytes) -> tuple[bytes, bool] | None:

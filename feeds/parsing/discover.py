@@ -11,10 +11,13 @@ from itertools import islice
 
 from lxml import etree
 
+from crawler.census import take_census
+from crawler.characters import storable
 from crawler.messages import FeedLink
 from feeds.parsing.addresses import absolute
 from feeds.parsing.charset import to_utf8
-from feeds.parsing.markup import plain_line
+from feeds.parsing.markup import MAX_ATTRIBUTES
+from feeds.parsing.titles import plain_line
 
 _TYPES = {
     "application/rss+xml": 0,
@@ -57,7 +60,7 @@ def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLi
         link = absolute(base, element.get("href") or "").partition("#")[0]
         if not link or _JSON_API.search(link):
             continue
-        found = FeedLink(link, _title(element), (element.get("type") or "").strip().lower()[:100])
+        found = FeedLink(link, _title(element), storable((element.get("type") or "").strip().lower()[:100]))
         rank = kind + (_COMMENTS if _COMMENT_FEED.search(f"{found.title} {link}") else 0)
         if link not in ranked or rank < ranked[link][0]:
             ranked[link] = (rank, found)
@@ -70,8 +73,9 @@ def _tree(body: bytes, content_type: str) -> etree._Element | None:
     data, _ = to_utf8(body, content_type)
     parser = etree.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, encoding="utf-8")
     try:
+        take_census(data, _MAX_BYTES, MAX_ATTRIBUTES)
         return etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError):
+    except (etree.XMLSyntaxError, ValueError):  # CrowdedError is one
         return None
 
 
@@ -103,5 +107,7 @@ def _guessed(element: etree._Element) -> int | None:
 
 def _title(element: etree._Element) -> str:
     """The title attribute, else the anchor's text."""
-    text = element.get("title") or (element.xpath("string()") if element.tag == "a" else "")
-    return plain_line(str(text)[:1000])[:200]
+    text = element.get("title") or (
+        "".join(map(str, islice(element.itertext(), 100))) if element.tag == "a" else ""
+    )
+    return plain_line(text[:1000])[:200]

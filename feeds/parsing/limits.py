@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from crawler.characters import storable
+
 ErrorKind = Literal["not-a-feed", "malformed", "too-deep", "too-large"]
 
 
@@ -14,7 +16,8 @@ class Limits:
 
     Depth is bounded by libxml2 (256 levels). Ill-formed
     documents are mended up to `mended_bytes` only, and the slow tolerant parser gets to see the first
-    `tolerant_bytes` of those that nothing else could read.
+    `tolerant_bytes` of those that nothing else could read. `room` is by how much relative addresses may
+    grow in all entries together when they are made absolute.
     """
 
     bytes: int = 10_000_000
@@ -24,7 +27,9 @@ class Limits:
     attributes: int = 1_000
     entries: int = 1_000
     title: int = 1_000
+    name: int = 200
     markup: int = 1_000_000
+    room: int = 10_000_000
     address: int = 4_000
     categories: int = 50
     enclosures: int = 20
@@ -34,6 +39,6 @@ class FeedError(Exception):
     """A body that gives no feed: `kind` for the failure taxonomy, `detail` for people."""
 
     def __init__(self, kind: ErrorKind, detail: str) -> None:
-        super().__init__(f"{kind}: {detail}")
+        super().__init__(f"{kind}: {storable(detail)[:500]}")
         self.kind: ErrorKind = kind
-        self.detail = detail
+        self.detail = storable(detail)[:500]

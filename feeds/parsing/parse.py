@@ -57,15 +57,14 @@ def _inflated(body: bytes, limits: Limits) -> bytes:
 
 def _read(data: bytes, url: str, limits: Limits) -> tuple[RawFeed | None, bool]:
     """The feed's fields by the first reader that can, and whether the document was well-formed."""
-    based = b"xml:base" in data
     try:
-        return read_xml(parse_xml(data, url, limits), limits, based=based), True
+        return read_xml(parse_xml(data, url, limits), url, limits), True
     except etree.XMLSyntaxError as error:
         if len(data) > limits.mended_bytes:
             raise FeedError("malformed", str(error)[:200]) from error
         text = repair(data.decode("utf-8", "replace"))
     try:
-        return read_xml(parse_xml(text.encode("utf-8", "replace"), url, limits), limits, based=based), False
+        return read_xml(parse_xml(text.encode("utf-8", "replace"), url, limits), url, limits), False
     except etree.XMLSyntaxError as error:
         raw = read_tolerantly(text, limits)
         if raw is None or not (raw.entries or raw.title):

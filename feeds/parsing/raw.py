@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from feeds.parsing.titles import Kind
+
 
 @dataclass(slots=True)
 class Markup:
@@ -30,12 +32,18 @@ class RawLink:
 
 @dataclass(slots=True)
 class RawEntry:
-    """One item. `permalink` says that the identity may serve as link; `base` comes from xml:base."""
+    """One item; `base` comes from xml:base.
+
+    `permalink` says that the identity may serve as link, `path` that it may be relative. `title_kind` is
+    "text" or "html" where the feed says which of them its title is.
+    """
 
     identity: str = ""
     permalink: bool = False
+    path: bool = False
     links: list[RawLink] = field(default_factory=list)
     title: str = ""
+    title_kind: Kind = ""
     author: str = ""
     published: str = ""
     updated: str = ""
@@ -52,6 +60,7 @@ class RawFeed:
 
     format: str
     title: str = ""
+    title_kind: Kind = ""
     description: str = ""
     author: str = ""
     language: str = ""

@@ -12,7 +12,7 @@ _PROLOG = re.compile(
 )
 _ELEMENT = re.compile(rb"\s*<([A-Za-z_][\w:.-]*)")
 _FEED_ROOT = re.compile(rb"<(?:[\w-]+:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNORECASE)
-_FEED_NAMES = {"rss", "rdf", "feed", "channel"}
+_FEED_NAMES = {"rss", "rdf", "feed", "channel", "entry"}
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 _TITLE = re.compile(rb"<title[^>]*>(.{0,300}?)</title", re.IGNORECASE | re.DOTALL)
 _KNOWN_ROOTS = {

@@ -24,6 +24,11 @@ _FORMATS = {
 # A tag that is never closed ends where the next one starts, as in feedparser.
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?:\"[^\"<]*\"|'[^'<]*'|[^<>\"'])*?(/?)(?:>|(?=<))")
 _VOID = {"br", "hr", "img", "input", "col", "wbr", "area", "base", "embed", "param", "source", "p", "li"}
+# What every entry within inherits; thousands of entries would each get its own copy of a long one.
+_INHERITED = re.compile(
+    r"\b(?:xml:)?(?:base|lang)\s*=\s*(?:\"[^\"<>]{2000,}\"?|'[^'<>]{2000,}'?|[^\s<>\"']{2000,})",
+    re.IGNORECASE,
+)
 _DEPTH = 1_000  # unclosed tags count as levels here, so this is wider than the limit for XML
 _HOUR = re.compile(r"<hour>\s*(\d{1,2})\s*</hour", re.IGNORECASE)
 _DAY = re.compile(r"<day>\s*([A-Za-z]{3,9})\s*</day", re.IGNORECASE)
@@ -31,7 +36,7 @@ _DAY = re.compile(r"<day>\s*([A-Za-z]{3,9})\s*</day", re.IGNORECASE)
 
 def read_tolerantly(text: str, limits: Limits) -> RawFeed | None:
     """An ill-formed feed's fields, None when it has none. Raises FeedError: too-deep, malformed."""
-    text = text[: limits.tolerant_bytes]
+    text = _INHERITED.sub(" ", text[: limits.tolerant_bytes])
     if _drift(text) > _DEPTH:
         raise FeedError("too-deep", f"more than {_DEPTH} levels of unclosed elements")
     try:

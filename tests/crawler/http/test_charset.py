@@ -59,6 +59,12 @@ def test_the_mark_is_dropped_and_nul_and_broken_bytes_are_replaced() -> None:
     assert decode(codecs.BOM_UTF8 + b"a\0b\xffc") == "a\ufffdb\ufffdc"
 
 
+def test_a_mark_of_utf_16_before_other_bytes_counts_for_nothing() -> None:
+    assert decode(codecs.BOM_UTF16_LE + "<p>Größe".encode()) == "<p>Größe"
+    assert decode(codecs.BOM_UTF16_BE + "<p>Größe".encode("cp1252")) == "<p>Größe"
+    assert decode(codecs.BOM_UTF16_LE + "<p>Größe".encode("utf-16-le")) == "<p>Größe"
+
+
 def test_surrogates_never_come_out() -> None:
     text = decode(b"\xed\xa0\x80 \xed\xbf\xbf", "text/html; charset=utf-8")
     assert text.encode("utf-8")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 import pytest
 
 from feeds.parsing import parse_feed
@@ -55,6 +57,14 @@ def test_it_reads_declared_encodings(language: str, codec: str, label: str) -> N
         (feed("Größe", declared("no-such-code")).encode(), "", "Größe"),
         (feed("Größe").encode("utf-8-sig"), "text/xml; charset=windows-1251", "Größe"),
         (feed("Привет", declared("utf-8")).encode("cp1251"), "text/xml; charset=windows-1251", "Привет"),
+        (codecs.BOM_UTF16_LE + feed("Größe").encode(), "", "Größe"),
+        (codecs.BOM_UTF16_BE + feed("Größe", declared("utf-16")).encode(), "text/xml; charset=utf-16", "Größe"),
+        (codecs.BOM_UTF16_LE + codecs.BOM_UTF8 + feed("Größe").encode(), "", "Größe"),
+        (codecs.BOM_UTF8 + codecs.BOM_UTF8 + feed("Größe").encode(), "", "Größe"),
+        (codecs.BOM_UTF8 + feed("Größe").encode("utf-16"), "", "Größe"),
+        (codecs.BOM_UTF8 + feed("Größe", declared("utf-8")).encode("utf-16-be"), "", "Größe"),
+        (feed("Größe", declared("utf-8")).encode("utf-16-le"), "text/xml; charset=utf-8", "Größe"),
+        (codecs.BOM_UTF16_LE + feed("Größe", declared("iso-8859-1")).encode("latin-1"), "", "Größe"),
         (feed("it\x92s", declared("iso-8859-1")).encode("latin-1"), "", "it\u2019s"),
     ],
 )  # fmt: skip

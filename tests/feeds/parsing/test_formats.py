@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 
@@ -212,3 +213,99 @@ def test_broken_json_is_malformed() -> None:
     with pytest.raises(FeedError) as raised:
         parse('{"version": "https://jsonfeed.org/version/1", "items": [')
     assert raised.value.kind == "malformed"
+
+
+ATOM = "http://www.w3.org/2005/Atom"
+LONG_TEXT = "<p>Körper and mind, at some length.</p>"
+PACKED = base64.b64encode(LONG_TEXT.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f'<content mode="base64" type="text/html">{PACKED}</content>',
+        f'<content type="text/html">\n{PACKED[:40]}\n{PACKED[40:]}\n</content>',
+        f'<content type="text/plain" mode="BASE64">{PACKED.rstrip("=")}</content>',
+        f'<summary encoding="base64">{PACKED}</summary>',
+    ],
+)
+def test_bodies_packed_as_base64_are_read(content: str) -> None:
+    (entry,) = parse(f'<feed xmlns="{ATOM}"><entry><id>1</id>{content}</entry></feed>').entries
+    assert entry.text == "Körper and mind, at some length."
+
+
+@pytest.mark.parametrize("body", ["Internationalisation", "abcd" * 20, PACKED[:-6] + "!", "deadbeef" * 8])
+def test_words_that_might_be_base64_stay_words(body: str) -> None:
+    (entry,) = parse(
+        f'<feed xmlns="{ATOM}"><entry><id>1</id><content type="text/plain">{body}</content></entry></feed>'
+    ).entries
+    assert entry.text == body
+
+
+def test_content_in_other_media_types_is_no_text() -> None:
+    (entry,) = parse(
+        f'<feed xmlns="{ATOM}"><entry><id>1</id><content type="image/png">{PACKED}</content></entry></feed>'
+    ).entries
+    assert entry.text == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "url", "media"),
+    [
+        ('<content type="text/html" src="/there"/>', "https://example.org/there", []),
+        ('<content src="/there"/>', "https://example.org/there", []),
+        ('<link href="/1"/><content type="text/html" src="/there"/>', "https://example.org/1", []),
+        ('<content type="video/mp4" src="/v.mp4"/>', "", ["https://example.org/v.mp4"]),
+        ('<content type="text/html" src="javascript:x"/>', "", []),
+    ],
+)
+def test_content_that_stands_elsewhere_is_a_link_or_a_file(content: str, url: str, media: list[str]) -> None:
+    (entry,) = parse(f'<feed xmlns="{ATOM}"><entry><id>1</id>{content}</entry></feed>').entries
+    assert (entry.url, [one.url for one in entry.enclosures]) == (url, media)
+
+
+RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+
+
+def test_it_reads_rdf_without_a_channel() -> None:
+    feed = parse(
+        f"""<rdf:RDF {RDF} xmlns="http://purl.org/rss/1.0/"><item rdf:about="https://example.org/i"><title>I</title>
+        <link>https://example.org/i</link></item></rdf:RDF>"""
+    )
+    assert (feed.format, feed.title, [e.url for e in feed.entries]) == (
+        "rss1.0",
+        "",
+        ["https://example.org/i"],
+    )
+
+
+def test_it_reads_rdf_with_items_inside_of_the_channel() -> None:
+    feed = parse(
+        f"""<rdf:RDF {RDF} xmlns="http://purl.org/rss/1.0/"><channel><title>C</title><items><rdf:Seq/></items>
+        <item rdf:about="urn:1"><title>I</title></item></channel></rdf:RDF>"""
+    )
+    assert (feed.title, [e.title for e in feed.entries]) == ("C", ["I"])
+
+
+def test_rdf_about_other_things_is_no_feed() -> None:
+    with pytest.raises(FeedError) as raised:
+        parse(
+            f'<rdf:RDF {RDF} xmlns:foaf="http://xmlns.com/foaf/0.1/"><foaf:Person><foaf:name>A</foaf:name></foaf:Person></rdf:RDF>'
+        )
+    assert raised.value.kind == "not-a-feed"
+
+
+def test_it_reads_an_entry_of_atom_that_stands_alone() -> None:
+    feed = parse(
+        f"""<?xml version="1.0"?><entry xmlns="{ATOM}"><id>urn:1</id><title>E</title><link href="/e"/>
+        <source><title>The feed</title><link href="https://site.example/"/></source><content type="html">x</content></entry>"""
+    )
+    (entry,) = feed.entries
+    assert (feed.format, feed.title, feed.site_url) == ("atom1.0", "The feed", "https://site.example/")
+    assert (entry.identity, entry.title, entry.text) == ("urn:1", "E", "x")
+
+
+def test_entries_of_other_formats_are_no_feed() -> None:
+    with pytest.raises(FeedError) as raised:
+        parse("<entry><word>a</word></entry>")
+    assert raised.value.kind == "not-a-feed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -181,3 +182,82 @@ def test_a_million_items_leave_a_thousand() -> None:
 def test_hundreds_of_levels_of_items_end_soon() -> None:
     body = rss((b"<item>" * 100 + b"</item>" * 100) * 1000)
     assert within(2, lambda: parse(body).size) == 0
+
+
+LONG = b"x" * 400_000
+ITEMS = b"".join(
+    b"<item><guid>%d</guid><title>t</title><link>/p/%d</link></item>" % (i, i) for i in range(4_000)
+)
+NAMES = b" ".join(b"a%d=1" % i for i in range(90_000))
+ENTRIES = b"".join(
+    b'<entry><id>%d</id><link href="%d"/><content type="html">&lt;p>a</content></entry>' % (i, i)
+    for i in range(5_000)
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://e.example/' + LONG + b'/">' + ENTRIES + b"</feed>",
+        b'<rss xml:base="https://e.example/' + LONG + b'/"><channel>' + ITEMS + b"</channel></rss>",
+        b'<rss xml:lang="' + LONG + b'"><channel>' + ITEMS + b"</channel></rss>",
+        b'<rss a="' + LONG + b'"><channel b="' + LONG + b'">' + ITEMS + b"</channel></rss>",
+        b'<rss xml:base="https://e.example/' + LONG + b'/"><channel><title>a & b</title><item><title>c</b>' + ITEMS,
+        b"<rss><channel lang='" + LONG + b"'><title>a & b</title><item><title>c</b>" + ITEMS,
+        b"<rss>" + (b'<channel xml:base="' + b"y" * 1000 + b'/">') * 200 + ITEMS + b"</channel>" * 200 + b"</rss>",
+        rss(entry(b"<div>" * 200 + b"<p>x</p>" * 50_000 + b"</div>" * 200)),
+        rss(entry(b"<p>x</p>" * 300 + b"<div " + NAMES + b">x</div>")),
+        rss(entry(b"<div " + NAMES + b">x</div>")),
+        rss(entry(b"<div " + NAMES.replace(b"1", b"'>'") + b">x</div>")),
+        rss(entry(b"<div " + NAMES.replace(b"=", b"<=") + b">x</div>")),
+        rss(entry(b"<noscript>" * 50 + b"<img src=a>" * 60_000)),
+        rss(entry(b"<picture>" * 90 + b"<source srcset=a.jpg>" * 30 + b"<img>" * 60_000)),
+        rss(entry(b'<img srcset="' + b"a.b 1x," * 140_000 + b'">')),
+        rss(entry(b"<math><mi>x</mi>" * 40_000)),
+        rss(entry(b"<iframe " * 100_000) + entry(b"<iframe/>" * 100_000)),
+        b"<rss " + b" ".join(b"a%d=1" % i for i in range(60_000)) + b"><channel><title>a & b</b></title>" + ITEMS,
+    ],
+    ids=["base of Atom", "base of RSS", "language", "attributes", "base, ill-formed", "language, ill-formed", "bases", "divs",
+         "names", "names alone", "names with ends", "names with beginnings", "noscript", "pictures", "srcset", "formulas",
+         "iframes", "attributes, ill-formed"],
+)  # fmt: skip
+def test_costly_documents_take_little_time(body: bytes) -> None:
+    def work() -> object:
+        try:
+            return parse(body)
+        except FeedError as error:
+            return error
+
+    assert within(4, work)
+
+
+@pytest.mark.parametrize("name", [b"xml:base", b"xml:lang", b"other"])
+def test_what_entries_inherit_is_not_copied_for_each_of_them(name: bytes) -> None:
+    body = b'<feed xmlns="http://www.w3.org/2005/Atom" ' + name + b'="https://e.example/' + LONG + b'/">'
+    tracemalloc.start()
+    parse(body + ENTRIES[:100_000].rpartition(b"<entry")[0] + b"</feed>")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30_000_000
+
+
+def test_long_bases_count_as_missing_and_short_ones_inside_still_hold() -> None:
+    body = (
+        b'<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://e.example/' + LONG + b'/">'
+        b'<entry><id>1</id><link href="a"/></entry>'
+        b'<entry xml:base="https://b.example/c/"><id>2</id><link href="a"/></entry></feed>'
+    )
+    assert [e.url for e in parse(body).entries] == ["https://example.org/a", "https://b.example/c/a"]
+
+
+def test_addresses_made_absolute_have_room_but_not_without_end() -> None:
+    base = b"https://e.example/" + b"b" * 3_900 + b"/"
+    images = entry(b"<img src=a>" * 80_000)
+    body = b'<rss xml:base="' + base + b'"><channel>' + images + b"</channel></rss>"
+    (found,) = parse(body).entries
+    assert 900_000 < len(found.summary) < 2_000_000
+
+
+def test_tags_of_a_few_letters_do_not_grow_without_end() -> None:
+    (found,) = parse(rss(entry(b"<a>" * 90 + b"<a>x" * 240_000))).entries
+    assert len(found.summary) <= 2_000_000

@@ -1,0 +1,266 @@
+"""Dates in the forms that the specifications name, and with all the field's sins.
+
+RFC 822, 2822 and 3339, W3CDTF, ISO 8601, East Asian forms; missing or named zones, wrong weekdays, years of
+two digits, months in a dozen languages. A form reads a text as a whole or not at all: what it would leave
+over might have said another time.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, date, datetime
+
+_CLOCK_TEXT = r"(\d{1,2})(?:[:.](\d{2})(?:[:.](\d{2})(?:[.,]\d+)?)?|\s?[hH](?:\s?(\d{2}))?\b)"
+_ISO = re.compile(
+    r"(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?|\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,2})\.?)?"
+    r"(?:(?:\s*T\s*|[\s,]+)(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,]\d+)?)?(?:\s*([AP]M)\b)?)?"
+    r"(?=$|[\s+\-\u2212A-Z])",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"(\d{4})-(\d{3})(?=$|T|\s)")
+_WEEK = re.compile(r"(\d{4})-?W(\d{2})-?(\d)(?=$|T|\s)", re.IGNORECASE)
+_ISO_CLOCK = re.compile(r"[T\s]\s*(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,]\d+)?)?", re.IGNORECASE)
+_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})")
+_EPOCH = re.compile(r"(\d{9,10})(\d{3})?(?:\.\d+)?")
+_WEEKDAY = r"(?:[^\W\d_]+(?:-[^\W\d_]+)?[.,]*\s*)?"
+_DAY_FIRST = re.compile(
+    _WEEKDAY
+    + r"(\d{1,2})(\.|st|nd|rd|th|º|er|ª)?[\s-]+(?:de\s+|of\s+)?([^\W\d_]{3,})[.,]?[\s-]+(?:de\s+|del\s+)?"
+    r"(\d{2,4})\b[,.]?",
+    re.IGNORECASE,
+)
+_MONTH_FIRST = re.compile(
+    r"(?:([^\W\d_]{3,})[.,]*\s+)?([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4})\b,?)?"
+)
+_DOTTED = re.compile(_WEEKDAY + r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b[,.]?")
+_EAST_ASIAN = re.compile(
+    r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]?\s*"
+    r"(?:[(（][^\W\d_]{1,3}[)）]|(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)?,?\s*"
+    r"(?:(上午|下午|午前|午後|오전|오후|凌晨|早上|晚上|中午)?\s*(\d{1,2})\s*[:：時时點点시]\s*"
+    r"(?:(\d{1,2})\s*[:：分분]?\s*(?:(\d{1,2})\s*[秒초]?)?)?)?"
+)
+_LATER_HALF = {"下午", "午後", "오후", "晚上"}
+_EARLIER_HALF = {"上午", "午前", "오전", "凌晨", "早上"}
+_BEFORE_CLOCK = re.compile(
+    r"(?:[\s,;|·•@–—-]|\b(?:at|um|à|a|las?|às|as|alle|ore|om|kl|klo|o|godz|saat|pukul|u|v|ve|в|о|об|г|года|р|року|år|roku|r"
+    r"|T)\b\.?)*",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(_CLOCK_TEXT + r"(?:\s*([ap])\.?\s?m\b\.?)?", re.IGNORECASE)
+_AFTER_CLOCK = re.compile(r"\s*(?:Uhr|uur|hrs?|h|ч|час(?:а|ов)?|год)\b\.?", re.IGNORECASE)
+_CLOCK_BEFORE = re.compile(
+    r"(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\b\.?)?(?:[\s,|·•–—-])+(?=\S)", re.IGNORECASE
+)
+_YEAR_LAST = re.compile(r"\s*([A-Z]{1,5}\s+)?(\d{4})\s*$", re.IGNORECASE)
+_ZONE = re.compile(
+    r"\s*\(?\s*(?:([A-Z]{1,5})\b)?\s*(?:([+\-\u2212])\s*(\d{1,2})(?::?(\d{2}))?)?\s*\)?\s*"
+    r"(?:\([A-Za-z .,'-]{0,60}\))?\s*[.,]?\s*",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"[\s,.;|()г\-–—]*(?:года|року|roku|óra)?[\s,.;|()\-–—]*")
+
+_ZONES = {
+    "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    "AKST": -9, "AKDT": -8, "HST": -10, "AST": -4, "ADT": -3, "NST": -3.5, "NDT": -2.5, "BRT": -3,
+    "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3,
+    "MSK": 3, "MSD": 4, "IST": 5.5, "SGT": 8, "HKT": 8, "AWST": 8, "JST": 9, "KST": 9,
+    "ACST": 9.5, "ACDT": 10.5, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
+}  # fmt: skip
+# The beginnings of month names, folded: English, German, French, Spanish, Italian, Portuguese, Dutch,
+# Scandinavian, Polish, Turkish, Indonesian, Russian and Ukrainian. The longest one that fits decides.
+_MONTHS = {
+    1: "jan jän jaen ene gen sty oca янв січ",
+    2: "feb fev fév fév lut şub pebr фев лют",
+    3: "mar mär maer mrt maa мар бер",
+    4: "apr avr abr kwi nis апр кві",
+    5: "may mai mag mei maj мая май тра",
+    6: "jun juin giu cze haz lipa lipn meit июн чер",
+    7: "jul juil lug lip tem июл лип",
+    8: "aug aoû aou ago sie ağu авг сер",
+    9: "sep set wrz eyl сен вер",
+    10: "oct okt out ott paź paz eki окт жов",
+    11: "nov lis kas noi marr ноя лис",
+    12: "dec dez déc dic des gru ara дек гру",
+}
+
+
+def _folded(text: str) -> str:
+    """Lower case without diacritics, for names."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+
+
+_CROATIAN = {"listopad", "listopada", "listopadu", "lis"}
+_PREFIXES = {_folded(prefix): number for number, names in _MONTHS.items() for prefix in names.split()}
+
+
+def read(text: str) -> tuple[float | None, bool]:
+    """Epoch seconds of one line with ASCII digits, and whether that is certain: False when no form fits it.
+
+    A text that has a form but names a day or hour that does not exist is certain to be no date.
+    """
+    for form in (_numeric, _iso, _ordinal, _east_asian, _day_first, _dotted, _month_first):
+        try:
+            moment = form(text)
+        except ValueError:
+            return None, True
+        if moment is not None:
+            return moment, True
+    if before := _CLOCK_BEFORE.match(text):
+        return _after_clock(before, text[before.end() :])
+    return None, not any(c.isalpha() for c in text)
+
+
+def _after_clock(clock: re.Match[str], rest: str) -> tuple[float | None, bool]:
+    """A date that stands behind its time."""
+    midnight, certain = read(rest) if not _CLOCK_BEFORE.match(rest) else (None, True)
+    hour, minute = _hour(clock[1], clock[4] or ""), int(clock[2])
+    if midnight is None or midnight % 86400 or hour > 23 or minute > 59:
+        return None, certain or midnight is not None
+    return midnight + hour * 3600 + minute * 60 + int(clock[3] or 0), True
+
+
+def _numeric(text: str) -> float | None:
+    """Seconds or milliseconds since the epoch, or YYYYMMDDhhmmss."""
+    if match := _COMPACT.fullmatch(text):
+        year, month, day, hour, minute, second = map(int, match.groups())
+        return _moment(year, month, day, (hour, minute, second))
+    match = _EPOCH.fullmatch(text)
+    return float(match[1]) if match else None
+
+
+def _iso(text: str) -> float | None:
+    """ISO 8601 in its basic and extended forms, W3CDTF, and what databases print."""
+    match = _ISO.match(text)
+    if not match:
+        return None
+    if not match[2] and not match[4] and match.end() < len(text):  # a year alone, and something else
+        return None
+    year, month, day = match[1], match[2] or match[4] or "1", match[3] or match[5] or "1"
+    clock = (_hour(match[6] or "0", (match[9] or "")[:1]), int(match[7] or 0), int(match[8] or 0))
+    return _moment(int(year), int(month), int(day), clock, text[match.end() :])
+
+
+def _ordinal(text: str) -> float | None:
+    """ISO 8601 by the day of the year (2026-064) and by week and weekday (2026-W10-4)."""
+    if match := _ORDINAL.match(text):
+        day = date(int(match[1]), 1, 1).toordinal() + int(match[2]) - 1
+        found = date.fromordinal(day)
+        if found.year != int(match[1]) or not int(match[2]):
+            raise ValueError("no such day in the year")
+    elif match := _WEEK.match(text):
+        found = date.fromisocalendar(int(match[1]), int(match[2]), int(match[3]))
+    else:
+        return None
+    rest = text[match.end() :]
+    clock = _ISO_CLOCK.match(rest)
+    at = (int(clock[1]), int(clock[2]), int(clock[3] or 0)) if clock else (0, 0, 0)
+    return _moment(found.year, found.month, found.day, at, rest[clock.end() :] if clock else rest)
+
+
+def _east_asian(text: str) -> float | None:
+    """2026年3月5日 10:30 and 2026년 3월 5일 오후 3시 20분."""
+    match = _EAST_ASIAN.match(text)
+    if not match:
+        return None
+    half, hour = match[4] or "", int(match[5] or 0)
+    if half in _LATER_HALF and hour < 12:
+        hour += 12
+    elif half in _EARLIER_HALF and hour == 12:
+        hour = 0
+    clock = (hour, int(match[6] or 0), int(match[7] or 0))
+    return _moment(int(match[1]), int(match[2]), int(match[3]), clock, text[match.end() :])
+
+
+def _day_first(text: str) -> float | None:
+    """RFC 822 and 850: weekday (never believed), day, month, year, time, zone."""
+    match = _DAY_FIRST.match(text)
+    month = _month(match[3], dotted=match[2] == ".") if match else 0
+    if not match or not month:
+        return None
+    clock, rest = _clock(text[match.end() :])
+    return _moment(_year(match[4]), month, int(match[1]), clock, rest)
+
+
+def _dotted(text: str) -> float | None:
+    """31.12.2026 23:59, the order of day and month that dots imply."""
+    match = _DOTTED.match(text)
+    if not match:
+        return None
+    clock, rest = _clock(text[match.end() :])
+    return _moment(int(match[3]), int(match[2]), int(match[1]), clock, rest)
+
+
+def _month_first(text: str) -> float | None:
+    """Month, day, year, time, zone; or asctime, with the year behind the time."""
+    match = _MONTH_FIRST.match(text + " ")
+    month = _month(match[2]) if match else 0
+    if not match or not month:
+        return None
+    clock, rest = _clock(text[match.end() :])
+    year = match[4] or ""
+    if not year and (last := _YEAR_LAST.match(rest)):
+        rest, year = last[1] or "", last[2]
+    return _moment(int(year), month, int(match[3]), clock, rest) if year else None
+
+
+def _month(name: str, *, dotted: bool = False) -> int:
+    """Number of a month from the longest known beginning of its name, 0 for other words.
+
+    Behind a day with a dot, "listopada" is October in Croatian and not November in Polish.
+    """
+    name = _folded(name)
+    if dotted and name in _CROATIAN:
+        return 0
+    return next((_PREFIXES[name[:n]] for n in (4, 3) if name[:n] in _PREFIXES), 0)
+
+
+def _year(digits: str) -> int:
+    """Years of two and three digits by RFC 2822, section 4.3."""
+    year = int(digits)
+    if len(digits) == 2:
+        return year + (2000 if year < 50 else 1900)
+    return year + 1900 if len(digits) == 3 else year
+
+
+def _hour(digits: str, half: str) -> int:
+    """Hour of day; `half` is a or p on a clock of twelve hours, else empty."""
+    hour = int(digits)
+    return hour % 12 + (12 if half in "pP" else 0) if half else hour
+
+
+def _clock(text: str) -> tuple[tuple[int, int, int], str]:
+    """Time of day at the beginning of a text, midnight without, and what follows it."""
+    match = _CLOCK.match(text, _BEFORE_CLOCK.match(text).end())  # type: ignore[union-attr]  # it matches nothing, too
+    if not match:
+        return (0, 0, 0), text
+    rest = text[match.end() :]
+    behind = _AFTER_CLOCK.match(rest)
+    minute, second = int(match[2] or match[4] or 0), int(match[3] or 0)
+    return (_hour(match[1], match[5] or ""), minute, second), rest[behind.end() :] if behind else rest
+
+
+def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], rest: str = "") -> float | None:
+    """Epoch seconds; 24:00 and leap seconds are allowed. None when what is left over is no zone.
+
+    ValueError when there is no such day or time.
+    """
+    hour, minute, second = clock
+    if not 1900 <= year <= 9999 or hour > 24 or minute > 59 or second > 60:
+        raise ValueError("no such year or time")
+    midnight = datetime(year, month, day, tzinfo=UTC).timestamp()
+    offset = _offset(rest)
+    return None if offset is None else midnight + hour * 3600 + minute * 60 + second - offset
+
+
+def _offset(rest: str) -> float | None:
+    """Seconds east of Greenwich; names that nobody agrees on, and none at all, are UTC. None for no zone."""
+    if _WORDS.fullmatch(rest):
+        return 0.0
+    zone = _ZONE.fullmatch(rest)
+    if not zone:
+        return None
+    if zone[2]:
+        seconds = int(zone[3]) * 3600 + int(zone[4] or 0) * 60
+        return float(seconds if zone[2] == "+" else -seconds) if seconds <= 15 * 3600 else 0.0
+    return _ZONES.get(zone[1].upper(), 0) * 3600.0 if zone[1] else 0.0

@@ -1,0 +1,34 @@
+"""Bodies that feeds pack as base64: Atom 0.3's mode, an encoding attribute, and what is evidently packed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+_PACKED = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+_SHORTEST = 40  # characters; shorter ones may be a word
+_READABLE = re.compile(r"[\s<>]")
+
+
+def from_base64(text: str, *, certain: bool) -> str | None:
+    """The text that base64 stands for, None when it is none.
+
+    Where the feed says that it is packed (`certain`), other encodings than UTF-8 count as windows-1252;
+    else only UTF-8 with spaces or tags and without control characters counts as text.
+    """
+    if not _PACKED.fullmatch(text) or (not certain and len(text) < _SHORTEST):
+        return None
+    packed = "".join(text.split())
+    try:
+        body = base64.b64decode(packed + "=" * (-len(packed) % 4) if certain else packed, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    try:
+        found = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return body.decode("cp1252", "replace") if certain else None
+    if certain:
+        return found
+    readable = _READABLE.search(found) and all(c >= " " or c in "\t\r\n" for c in found)
+    return found if readable else None
