@@ -1,10 +1,12 @@
 """How well the main text of pages is found, beside trafilatura as it comes.
 
     python -m benchmarks.main_text WORLD
+    python -m benchmarks.main_text --made 200
 
 WORLD is a folder of zip files with sites (`benchmarks/world.py`). Where a feed gives an article's whole
 content, that is what its page should say: precision and recall of words (of characters in scripts without
-spaces), as means over articles. Pages of several entries, and parts of pages, are left out.
+spaces), as means over articles. Pages of several entries, and parts of pages, are left out. `--made` takes
+pages of our own making instead (`benchmarks/made_pages.py`). A page that is refused counts as found nothing.
 """
 
 from __future__ import annotations
@@ -16,28 +18,23 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import trafilatura
-from lxml import html
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DATABASE_URL", "none")
 
+from articles.extraction import ExtractionError
 from articles.extraction.maintext import main_text
 from articles.extraction.tree import page_tree, text_of
+from benchmarks.made_pages import made_pages
 from benchmarks.world import Site, sites
 from feeds.parsing import FeedError, parse_feed
 
 NOTE, LONG = 60, 150
 """Words of the longest note, and of the shortest text that is called long."""
-
-Ways = dict[str, Callable[[html.HtmlElement], str]]
-WAYS: Ways = {
-    "freshet": main_text,
-    "trafilatura, fast": lambda root: _trafilatura(root, fast=True),
-    "trafilatura": lambda root: _trafilatura(root, fast=False),
-}
 
 
 def main() -> None:
@@ -45,21 +42,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("world", type=Path)
+    parser.add_argument("world", type=Path, nargs="?")
+    parser.add_argument("--made", type=int, default=0, metavar="N", help="so many pages made here")
     options = parser.parse_args()
+    if (options.world is None) == (not options.made):
+        parser.error("either a WORLD or --made N")
     told: dict[tuple[str, str], list[tuple[float, float]]] = {}
     seconds = dict.fromkeys(WAYS, 0.0)
-    for site in sites(options.world):
-        for body, content in _pages(site):
-            wanted = _words(content)
-            for name, way in WAYS.items():
-                root = page_tree(text_of(body, ""))
-                if root is None:
-                    continue
-                began = time.process_time()
-                found = _words(way(root))
-                seconds[name] += time.process_time() - began
-                told.setdefault((_size(wanted), name), []).append(_judged(found, wanted))
+    for body, content in _made(options.made) if options.made else _of_world(options.world):
+        wanted = _words(content)
+        for name, way in WAYS.items():
+            began = time.process_time()
+            found = _words(way(body))
+            seconds[name] += time.process_time() - began
+            told.setdefault((_size(wanted), name), []).append(_judged(found, wanted))
     print("| texts | way | articles | precision | recall | F1 |\n|---|---|---|---|---|---|")
     for (size, name), figures in sorted(told.items()):
         precision, recall, f1 = _means(figures)
@@ -84,8 +80,33 @@ def _pages(site: Site) -> Iterator[tuple[bytes, str]]:
                 yield body, entry.text
 
 
-def _trafilatura(root: html.HtmlElement, *, fast: bool) -> str:
-    return trafilatura.extract(root, fast=fast, include_comments=False, include_tables=True) or ""
+def _of_world(world: Path) -> Iterator[tuple[bytes, str]]:
+    for site in sites(world):
+        yield from _pages(site)
+
+
+def _made(count: int) -> Iterator[tuple[bytes, str]]:
+    return ((page.encode(), text) for page, text in made_pages(count))
+
+
+def _ours(body: bytes) -> str:
+    try:
+        root = page_tree(text_of(body, ""))
+    except ExtractionError:
+        return ""
+    return "" if root is None else main_text(root)
+
+
+def _trafilatura(body: bytes, *, fast: bool) -> str:
+    text = text_of(body, "")
+    return trafilatura.extract(text, fast=fast, include_comments=False, include_tables=True) or ""
+
+
+WAYS: dict[str, Callable[[bytes], str]] = {
+    "freshet": _ours,
+    "trafilatura, fast": partial(_trafilatura, fast=True),
+    "trafilatura": partial(_trafilatura, fast=False),
+}
 
 
 def _words(text: str) -> Counter[str]:
@@ -102,6 +123,12 @@ def _judged(found: Counter[str], wanted: Counter[str]) -> tuple[float, float]:
     """Precision and recall."""
     both = (found & wanted).total()
     return both / max(1, found.total()), both / wanted.total()
+
+
+def f1(found: str, wanted: str) -> float:
+    """Harmonic mean of precision and recall of the words found, 0 when none is right."""
+    precision, recall = _judged(_words(found), _words(wanted))
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def _means(figures: list[tuple[float, float]]) -> tuple[float, float, float]:

@@ -15,7 +15,8 @@ import trafilatura
 from lxml import etree, html
 from trafilatura.xpaths import OVERALL_DISCARD_XPATH
 
-from articles.extraction.tree import readable
+from articles.extraction.tree import UNREAD
+from crawler.characters import storable
 
 MAX_TEXT = 1_000_000
 _LARGE = 60_000  # elements and attributes: for more, trafilatura takes seconds
@@ -25,6 +26,7 @@ _NOT_CONTENT = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select",
     "svg", "iframe", "object",
 )  # fmt: skip
+_NO_WORDS = UNREAD | {"a", "noscript"}
 _BLOCKS = ("article", "main", "section", "div", "td")
 _LINES = {
     "p", "div", "li", "br", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "pre", "blockquote", "section",
@@ -54,7 +56,7 @@ def main_text(root: html.HtmlElement, description: str = "") -> str:
         text = way.strip() or text
         if len(text) >= _SHORT:
             break
-    return readable(text or description)[:MAX_TEXT]
+    return storable(text or description)[:MAX_TEXT]
 
 
 def _ways(root: html.HtmlElement) -> Iterator[str]:
@@ -74,22 +76,34 @@ def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
         return root
     bare, found = copy.deepcopy(root), False
     for expression in _FURNITURE:
-        for element in cast("list[html.HtmlElement]", expression(bare)):
-            if element.getroottree().getroot() is bare and _outside_links(element) < _MUCH:
+        named = cast("list[html.HtmlElement]", expression(bare))
+        counts = _outside_links(bare) if named else {}
+        for element in named:
+            if element.getroottree().getroot() is bare and counts.get(element, 0) < _MUCH:
                 element.drop_tree()
                 found = True
     return bare if found else root
 
 
-def _outside_links(element: html.HtmlElement) -> int:
-    """Characters of text that stand in no link."""
-    links = sum(_characters(inner) for inner in element.iter("a", "script", "style"))
-    return _characters(element) - links
+def _outside_links(root: html.HtmlElement) -> dict[etree._Element, int]:
+    """Characters of text that people read and that stand in no link, for each element that may hold any."""
+    counts: dict[etree._Element, int] = {}
+    sums = [0]
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if event == "end":
+            counts[element] = sums.pop()
+            sums[-1] += counts[element] + _characters(element.tail)
+        elif element.tag in _NO_WORDS:
+            sums.append(0)
+            walk.skip_subtree()
+        else:
+            sums.append(_characters(element.text))
+    return counts
 
 
-def _characters(element: html.HtmlElement) -> int:
-    text = str(element.text_content())
-    return len(text) - sum(text.count(space) for space in " \t\r\n")
+def _characters(text: str | None) -> int:
+    return len(text) - sum(text.count(space) for space in " \t\r\n") if text else 0
 
 
 def _extracted(root: html.HtmlElement) -> str:

@@ -16,8 +16,10 @@ from typing import Any
 import ada_url
 from lxml import html
 
-from articles.extraction.dates import moment, moment_in_url
-from articles.extraction.tree import readable
+from articles.extraction.dates import moment_in_url
+from articles.extraction.tree import read_text
+from crawler.characters import one_line
+from crawler.dates import Dates
 
 _SEPARATOR = re.compile(r"\s+(?:[|•·»«–—:]|-|::|\|\||/)\s+")
 _ARTICLES = re.compile(
@@ -36,6 +38,7 @@ _BY = re.compile(r"(?:written\s+by|by|von|par|por|door|di|da)[\s:]+", re.IGNOREC
 _PARTS = re.compile(r"\s*[·•|,]\s*")
 _MAX_JSON = 300_000
 _MAX_NODES = 2_000
+_MOST_MARKED = 50  # elements named as the author's that are looked into
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,8 @@ def read_metadata(root: html.HtmlElement, url: str) -> Metadata:
         published=_published(root, metas, linked, url),
         canonical_url=_canonical(root, metas, url),
         language=_language(root, metas),
-        description=_line(metas.get("og:description") or metas.get("description") or "", 2_000),
+        description=one_line(metas.get("og:description") or metas.get("description") or "", 2_000),
     )
-
-
-def _line(text: object, longest: int) -> str:
-    """Text on one line."""
-    return " ".join(readable(str(text)[: 4 * longest]).split())[:longest]
 
 
 def _metas(root: html.HtmlElement) -> dict[str, str]:
@@ -120,15 +118,15 @@ def _typed(node: dict[str, Any]) -> bool:
 
 def _title(root: html.HtmlElement, metas: dict[str, str]) -> str:
     """og:title, else the title element, both without the site's name, else the first heading."""
-    site = _line(metas.get("og:site_name", ""), 200)
-    headline = _line(metas.get("og:title") or metas.get("twitter:title") or "", 500)
-    full = next((_line(e.text_content(), 500) for e in root.iter("title") if e.text_content().strip()), "")
-    headings = [t for e in islice(root.iter("h1"), 20) if (t := _line(e.text_content(), 500))]
+    site = one_line(metas.get("og:site_name", ""), 200)
+    headline = one_line(metas.get("og:title") or metas.get("twitter:title") or "", 500)
+    full = next((t for e in islice(root.iter("title"), 20) if (t := one_line(read_text(e), 500))), "")
+    headings = [t for e in islice(root.iter("h1"), 20) if (t := one_line(read_text(e), 500))]
     if headline:
         return _without_site(headline, site, headings)
     if full:
         return _without_site(full, site, headings)
-    headings += [t for e in islice(root.iter("h2"), 1) if (t := _line(e.text_content(), 500))]
+    headings += [t for e in islice(root.iter("h2"), 1) if (t := one_line(read_text(e), 500))]
     return next(iter(headings), "")
 
 
@@ -162,26 +160,27 @@ def _author(root: html.HtmlElement, metas: dict[str, str], linked: list[dict[str
     found = next((name for node in linked if (name := _named(node.get("author")))), "")
     found = found or next((metas[k] for k in _AUTHORS if k in metas and not _is_address(metas[k])), "")
     if not found:
-        links = (
-            e.text_content()
-            for e in root.iter("a", "link")
-            if "author" in (e.get("rel") or "").lower().split()
-        )
-        found = next((t for t in links if t.strip()), "")
-    return _line(found or _byline(root), 200)
+        links = (e for e in root.iter("a", "link") if "author" in (e.get("rel") or "")[:300].lower().split())
+        found = next((t for e in islice(links, _MOST_MARKED) if (t := read_text(e)).strip()), "")
+    return one_line(found or _byline(root), 200)
 
 
 def _byline(root: html.HtmlElement) -> str:
     """The text of the first short element that is marked as the author's name."""
-    for element in root.iter("span", "a", "p", "div", "address", "cite"):
-        marks = f"{element.get('itemprop') or ''} {element.get('class') or ''}"
-        if marks != " " and _BYLINE.search(marks[:300]):
-            parts = _PARTS.split(_line(element.text_content(), 120))
-            names = (_BY.sub("", p, count=1) for p in parts if not any(c.isdigit() for c in p))
-            name = next((n for n in names if 2 < len(n) <= 80), "")
-            if name:
-                return name
+    marked = (e for e in root.iter("span", "a", "p", "div", "address", "cite") if _is_byline(e))
+    for element in islice(marked, _MOST_MARKED):
+        parts = _PARTS.split(one_line(read_text(element), 120))
+        names = (_BY.sub("", p, count=1) for p in parts if not any(c.isdigit() for c in p))
+        name = next((n for n in names if 2 < len(n) <= 80), "")
+        if name:
+            return name
     return ""
+
+
+def _is_byline(element: html.HtmlElement) -> bool:
+    """True when an element's names say that it holds the author's."""
+    marks = f"{element.get('itemprop') or ''} {element.get('class') or ''}"
+    return marks != " " and _BYLINE.search(marks[:300]) is not None
 
 
 def _is_address(text: str) -> bool:
@@ -196,7 +195,7 @@ def _named(value: Any) -> str:
         return ", ".join(dict.fromkeys(n for n in names if n))
     if isinstance(value, dict):
         value = value.get("name")
-    return _line(value, 200) if isinstance(value, str) and not _is_address(value) else ""
+    return one_line(value, 200) if isinstance(value, str) and not _is_address(value) else ""
 
 
 def _published(
@@ -211,7 +210,8 @@ def _published(
     )
     texts += [e.get("datetime") or "" for e in times[:5]]
     texts += [e.get("title") or e.text_content()[:100] for e in root.find_class("published")[:2]]
-    found = next((m for t in texts if (m := moment(t)) is not None), None)
+    read = Dates(most=20).epoch
+    found = next((m for t in texts if (m := read(t)) is not None), None)
     return found if found is not None else moment_in_url(url)
 
 

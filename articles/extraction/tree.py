@@ -12,6 +12,8 @@ from itertools import islice
 from lxml import etree, html
 
 from articles.extraction.errors import ExtractionError
+from crawler.census import CrowdedError, take_census
+from crawler.characters import storable
 from crawler.http.charset import decode
 
 MAX_BYTES = 10_000_000
@@ -19,6 +21,9 @@ MAX_DEPTH = 200
 MAX_ELEMENTS = 250_000
 MAX_ATTRIBUTES = 200
 """Attributes of one element: libxml2 compares each with all before it."""
+UNREAD = frozenset({"script", "style", "template"})
+"""Elements whose text nobody reads, wherever they stand."""
+_SHORT = 2_000  # tags within an element that is read as a line
 
 _VAGUE = {"", "application/octet-stream", "application/xml", "text/xml"}
 _TYPES = _VAGUE | {"text/html", "application/xhtml+xml", "text/plain"}
@@ -37,10 +42,6 @@ _MAGIC = (
 _MARKUP = re.compile(
     rb"<(?:!doctype|html|head|body|title|div|p|article|h1|meta|script|table)\b", re.IGNORECASE
 )
-_ELEMENT = re.compile(r"<(?:[a-z]|/p|/br)", re.IGNORECASE)  # libxml2 makes an element of a lone </p> too
-_LONG_TAG = re.compile(r"<[a-z][^<>]{1000,}", re.IGNORECASE)
-_QUOTED = re.compile(r"=\s*(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$))")
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 
 
 def media_type(body: bytes, content_type: str) -> str:
@@ -63,12 +64,7 @@ def text_of(body: bytes, content_type: str) -> str:
     """The document without characters that XML and databases refuse. Raises ExtractionError(too-large)."""
     if len(body) > MAX_BYTES:
         raise ExtractionError("too-large", f"more than {MAX_BYTES} bytes")
-    return readable(decode(body, content_type))
-
-
-def readable(text: str) -> str:
-    """Text without the control characters that documents and their character references may hold."""
-    return _FORBIDDEN.sub("", text)
+    return storable(decode(body, content_type))
 
 
 def page_tree(text: str) -> html.HtmlElement | None:
@@ -85,39 +81,49 @@ def page_tree(text: str) -> html.HtmlElement | None:
 def whole_tree(text: str, most: int = MAX_ELEMENTS) -> html.HtmlElement | None:
     """The same, however deep: for looking at elements one by one and never from within each other.
 
-    `most` elements are allowed; a closing tag that may stand alone counts as one.
+    `most` elements are allowed.
     """
-    if next(islice(_ELEMENT.finditer(text), most, None), None) is not None:
-        raise ExtractionError("too-large", f"more than {most} elements")
-    if any(_crowded(tag[0]) for tag in _LONG_TAG.finditer(text)):
-        raise ExtractionError("too-large", f"an element with more than {MAX_ATTRIBUTES} attributes")
+    data = text.encode("utf-8", "replace")
     parser = html.HTMLParser(
         no_network=True, remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8"
     )
     try:
-        root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        take_census(data, most, MAX_ATTRIBUTES)
+        root = html.document_fromstring(data, parser=parser)
+    except CrowdedError as error:
+        raise ExtractionError("too-large", str(error)) from error
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
     return root
 
 
-def _crowded(tag: str) -> bool:
-    """True when a tag has more than the allowed number of attributes (long values do not count)."""
-    return len(_QUOTED.sub(" ", tag).split(None, MAX_ATTRIBUTES)) > MAX_ATTRIBUTES
+def read_text(element: etree._Element) -> str:
+    """The text that people read in a short element: without scripts and styles, which pages put anywhere.
+
+    Of a large one the beginning, so that nobody gains by nesting them.
+    """
+    pieces = [element.text or ""]
+    walk = etree.iterwalk(element, events=("start", "end"))
+    next(walk)
+    for event, inner in islice(walk, _SHORT):
+        if event == "end":
+            pieces.append(inner.tail or "" if inner is not element else "")
+        elif inner.tag in UNREAD:
+            walk.skip_subtree()
+        else:
+            pieces.append(inner.text or "")
+    return "".join(pieces)
 
 
 def _pruned(root: html.HtmlElement) -> None:
-    """Cut what is nested too deeply, and refuse trees that are too large."""
-    depth = count = 0
+    """Cut what is nested too deeply."""
+    depth = 0
     deep: list[etree._Element] = []
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if event == "end":
             depth -= 1
             continue
         depth += 1
-        count += 1
-        if count > MAX_ELEMENTS:
-            raise ExtractionError("too-large", f"more than {MAX_ELEMENTS} elements")
         if depth == MAX_DEPTH:
             deep.append(element)
     for element in deep:

@@ -30,6 +30,11 @@ HOSTILE = {
     "much JSON-LD": b'<script type="application/ld+json">{"@type": "Article", "author": "x"}</script>'
     * 20_000,
     "metas": b"<meta name=a content=b>" * 50_000,
+    "ends of tags in quotes": b"<div " + b" ".join(b"a%d='>'" % i for i in range(700_000)) + b">x",
+    "beginnings of tags in names": b"<div " + b" ".join(b"a%d<=1" % i for i in range(700_000)) + b">x",
+    "attributes for the root": b"".join(b"<html a%d=1>" % i for i in range(200_000)),
+    "nested bylines": (b"<div class=byline>" * 180 + b"<i></i>" * 1000 + b"</div>" * 180) * 100,
+    "nested authors": (b"<a rel=author><div>" * 90 + b"</div></a>" * 90) * 500,
     "nested furniture": (b"<div class=menu>" * 150 + b"x" * 600 + b"</div>" * 150) * 190,
     "empty furniture": (b"<div class=menu>" * 150 + b"</div>" * 150) * 190,
     "links": b"<a href=/x>link text</a>" * 50_000,
