@@ -36,6 +36,7 @@ from crawler.pipeline.store import quads
 from crawler.wake import wake_controller
 
 MOST_QUADS = 10_000
+_LIMIT = {"type": "integer", "minimum": 1, "maximum": MOST_QUADS}
 
 
 @extend_schema_view(list=extend_schema(summary="Documents"), retrieve=extend_schema(summary="One document"))
@@ -115,7 +116,7 @@ class QuadsView(APIView):
             OpenApiParameter(name, description="A term as N-Triples spells it, or a bare address.")
             for name in ("subject", "predicate", "object", "context")
         ]
-        + [OpenApiParameter("limit", int, description=f"At most {MOST_QUADS}; 1000 where not given.")],
+        + [OpenApiParameter("limit", _LIMIT, description=f"At most {MOST_QUADS}; 1000 where not given.")],
         responses=QuadSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
@@ -142,7 +143,7 @@ class ExportView(APIView):
             OpenApiParameter("as", enum=list(FORMS), description="nq where not given."),
             *(OpenApiParameter(name) for name in ("url", "host", "feed", "day")),
         ],
-        responses={(200, "application/n-quads"): OpenApiTypes.BINARY},
+        responses={(200, form.media_type): OpenApiTypes.BINARY for form in FORMS.values()},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         try:
@@ -160,4 +161,6 @@ class SearchView(APIView):
         responses=HitSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return Response(HitSerializer(search(request.query_params.get("q", "")), many=True).data)
+        if "q" not in request.query_params:
+            raise ValidationError({"q": ["Words are wanted."]})
+        return Response(HitSerializer(search(request.query_params["q"]), many=True).data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import connection
 
@@ -82,4 +82,7 @@ def term_of(text: str) -> Term:
     """A term as people write it: N-Triples, or an address without its brackets. Raises ValueError."""
     text = text.strip()
     bare = "://" in text or text.startswith("urn:")
-    return Term(Kind.IRI, text) if bare and not text.startswith(("<", '"', "_:")) else parse_term(text)
+    if bare and not text.startswith(("<", '"', "_:")):
+        return Term(Kind.IRI, text)
+    term = parse_term(text)
+    return replace(term, lang=term.lang.lower())  # as they are stored

@@ -14,10 +14,13 @@ from urllib.parse import urlsplit
 from xml.parsers import expat
 
 from crawler.pipeline.mime import (
+    OCTETS,
     RESOURCE_HEADER,
+    STRAY,
     MimeType,
-    binary_type,
     is_html,
+    known_binary,
+    mostly_binary,
     parse_mime_type,
     wide_encoding,
 )
@@ -76,6 +79,10 @@ _TRIPLE = rf"{_NODE}[ \t]+{_IRI}[ \t]+(?:{_NODE}|{_LITERAL})[ \t]*"
 _N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#.*)?$".encode(), re.MULTILINE)
 _TURTLE = re.compile(
     rb"\s*(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|(?:PREFIX\s+\S*:\s*<|BASE\s+<))", re.IGNORECASE
+)
+_N_LINES = re.compile(b"^" + _N_LINE.pattern, re.MULTILINE)
+_TURTLE_LINE = re.compile(
+    rb"^[ \t]*(?:@prefix|@base|PREFIX\s+\S*:|BASE)\s*\S*\s*<", re.IGNORECASE | re.MULTILINE
 )
 _COMMENTS = re.compile(rb"(?:\s*#[^\n]*\n)*\s*")
 _JSON_FEED = re.compile(rb'"version"\s*:\s*"https?:\\?/\\?/jsonfeed\.org\\?/version')
@@ -157,14 +164,19 @@ def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
     wide = wide_encoding(body)
     if wide:
         body = body.decode(wide, "replace").encode()
-    elif media := binary_type(body[:RESOURCE_HEADER]):
+    elif media := known_binary(body[:RESOURCE_HEADER]):
         return Verdict(BINARY, f"the bytes are {media}", media)
+    data = not wide and mostly_binary(body[:RESOURCE_HEADER])
+    if not wide:
+        body = body.translate(None, STRAY)  # a stray control character says nothing of what the rest is
     lead = body.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
-    if lead.startswith(b"<"):
-        return _markup(lead, mime) or _rdf_text(lead)
+    if lead.startswith(b"<") and (found := _markup(lead, mime) or _rdf_text(lead, mime)):
+        return found
+    if data:
+        return Verdict(BINARY, f"the bytes are {OCTETS}", OCTETS)
     if lead[:1] in {b"{", b"["}:
         return _json(lead)
-    return _rdf_text(lead) or _behind_junk(lead)
+    return _rdf_text(lead, mime) or _behind_junk(lead)
 
 
 def _markup(lead: bytes, mime: MimeType | None) -> Verdict | None:
@@ -248,14 +260,22 @@ def _json(lead: bytes) -> Verdict | None:
     return None
 
 
-def _rdf_text(lead: bytes) -> Verdict | None:
+def _rdf_text(lead: bytes, mime: MimeType | None) -> Verdict | None:
+    """Turtle and the formats of lines: these are Turtle as well, so the header and later lines decide."""
     if _TURTLE.match(lead):
         return Verdict(TURTLE, "a prefix or base of Turtle")
     comments = _COMMENTS.match(lead)
     line = _N_LINE.match(lead, comments.end() if comments else 0)
-    if line:
-        return Verdict(N_QUADS, "a quad") if line["graph"] else Verdict(N_TRIPLES, "a triple")
-    return None
+    if line is None:
+        return None
+    if line["graph"] or any(one["graph"] for one in _N_LINES.finditer(lead)):
+        return Verdict(N_QUADS, "a quad")
+    told = _BY_HEADER.get(mime.essence) if mime is not None else None
+    if told in {TURTLE, N_QUADS}:
+        return Verdict(told, f"a triple, and the header says {told}")
+    if _TURTLE_LINE.search(lead):
+        return Verdict(TURTLE, "a triple, and a prefix or base of Turtle behind it")
+    return Verdict(N_TRIPLES, "a triple")
 
 
 def _by_header(mime: MimeType | None) -> Verdict | None:

@@ -20,6 +20,7 @@ from crawler.keys import digest
 from crawler.messages import Harvest
 from crawler.pipeline.messages import HEAD, Done, Outcome, Plugin, Sheet, Task, Work
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
+from crawler.pipeline.terms import plain
 from crawler.rows import update_rows
 
 State = Document.State
@@ -90,10 +91,10 @@ def take_feeds(visits: Sequence[tuple[int, Harvest]]) -> int:
             key_of(visit.final_url or visit.url),
             host,
             uuid.UUID(page.digest),
-            page.content_type,
+            plain(page.content_type)[:200],
             visit.status,
-            visit.etag[:1000],
-            visit.last_modified[:1000],
+            plain(visit.etag)[:1000],
+            plain(visit.last_modified)[:1000],
             datetime.fromtimestamp(visit.at, UTC),
         )
         for host, visit, page in found
@@ -237,13 +238,14 @@ def _settled(row: Document, outcome: Outcome, phase: str) -> Document:
     row.lease = row.leased_until = None
     row.changed = datetime.now(UTC)
     row.attempts = 0
-    row.type, row.reason = outcome.type or row.type, outcome.reason or row.reason
+    row.type, row.reason = plain(outcome.type)[:12] or row.type, plain(outcome.reason)[:1000] or row.reason
     if outcome.failure:
         return bury(row, phase, outcome.failure, outcome.detail)
     row.state = NEXT[phase]
     row.failed_phase = row.failure = row.detail = ""
     if phase == "transform":
-        row.sha256, row.transformer, row.notes = outcome.sha256, outcome.transformer, list(outcome.notes)
+        row.sha256, row.transformer = plain(outcome.sha256)[:64], plain(outcome.transformer)[:100]
+        row.notes = [plain(note) for note in outcome.notes]
         row.triples = outcome.triples
     return row
 
@@ -251,7 +253,7 @@ def _settled(row: Document, outcome: Outcome, phase: str) -> Document:
 def bury(row: Document, phase: str, failure: str, detail: str) -> Document:
     """Make it a dead letter; not saved."""
     row.state, row.failed_phase = State.DEAD, phase
-    row.failure, row.detail = failure[:20], detail[:1000]
+    row.failure, row.detail = plain(failure)[:20], plain(detail)[:1000]
     row.triples = b""
     return row
 

@@ -15,7 +15,7 @@ from articles.models import Page
 from crawler.pipeline.documents import key_of
 from crawler.pipeline.index import context_of
 from crawler.pipeline.models import Document
-from crawler.pipeline.oxigraph import quad
+from crawler.pipeline.oxigraph import valid
 from crawler.pipeline.store import quads
 from feeds.models import Feed
 
@@ -66,7 +66,7 @@ def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
         yield b"["
     for row in documents.only("url").iterator(chunk_size=500):
         graph = quads(context=context_of(row), most=MOST_OF_GRAPH)
-        text = pyoxigraph.serialize(map(quad, graph), format=form.format) or b""
+        text = pyoxigraph.serialize(valid(graph), format=form.format) or b""
         if many:
             inner = text.strip().removeprefix(b"[").removesuffix(b"]").strip()
             if inner:

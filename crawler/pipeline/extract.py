@@ -18,7 +18,7 @@ from crawler.frontier.budgets import without_session
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import BadUrl, canonical_url
-from crawler.patterns import compiled, found_in
+from crawler.patterns import Allowance, compiled
 from crawler.pipeline.documents import State, note
 from crawler.pipeline.index import context_of
 from crawler.pipeline.messages import Outcome
@@ -50,6 +50,7 @@ def extracted(
             of_predicate[iri(name).key()].append(query)
     documents = {context: document for document, context in contexts.items()}
     rules = [(compiled(one.pattern), one) for one in filters]
+    allowance = Allowance()
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -67,7 +68,7 @@ def extracted(
         address = _address(value)
         if not address or (address not in found and len(found) >= MOST_OF_DOCUMENT):
             continue
-        if not _wanted(address, rules, answer):
+        if not _wanted(address, rules, allowance, answer):
             answer.denied += 1
             continue
         weight = max(query.weight for query in of_predicate[predicate])
@@ -131,9 +132,14 @@ def _address(value: str) -> str:
         return ""
 
 
-def _wanted(address: str, rules: Sequence[tuple[regex.Pattern[str], UriFilter]], answer: Extracted) -> bool:
+def _wanted(
+    address: str,
+    rules: Sequence[tuple[regex.Pattern[str], UriFilter]],
+    allowance: Allowance,
+    answer: Extracted,
+) -> bool:
     for pattern, rule in rules:
-        if found_in(pattern, address):
+        if allowance.found_in(pattern, address):
             answer.filters[rule.pk] += 1
             return rule.allow
     return True

@@ -8,14 +8,14 @@ import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from django.db import transaction
+from django.db import DatabaseError, OperationalError, transaction
 
 from crawler.pipeline.documents import State, bury, note
 from crawler.pipeline.messages import Outcome
 from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.prefixes import PREFIXES
-from crawler.pipeline.store import META, Keys, Source, read_source, replace_graphs, replace_subjects
-from crawler.pipeline.terms import Kind, Term, iri, safe
+from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
+from crawler.pipeline.terms import Kind, Term, iri, node, read_triples, safe
 from crawler.rows import update_rows
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
@@ -36,18 +36,16 @@ def index(lease: uuid.UUID, worker: str) -> int:
     rows = list(
         Document.objects.select_for_update().filter(lease=lease, state=State.TRANSFORMED).order_by("id")
     )
-    graphs: dict[int, Source] = {}
+    graphs: dict[int, Terms] = {}
     outcomes = []
     for row in rows:
         try:
             graphs[row.pk] = _source(row)
-            outcomes.append(Outcome(row.pk))
         except (ValueError, zlib.error) as error:
             bury(row, "index", "malformed", str(error))
             outcomes.append(Outcome(row.pk, "malformed", str(error)))
     live = [row for row in rows if row.pk in graphs]
-    if live:
-        _replace(live, graphs)
+    outcomes += _put(live, graphs)
     for row in rows:
         row.lease = row.leased_until = None
         row.attempts = 0
@@ -59,30 +57,59 @@ def index(lease: uuid.UUID, worker: str) -> int:
 
 
 _CHANGED = [
-    "state", "triples", "quads", "version", "failed_phase", "failure", "detail", "lease", "leased_until",
-    "attempts", "changed",
+    "state", "notes", "triples", "quads", "version", "failed_phase", "failure", "detail", "lease",
+    "leased_until", "attempts", "changed",
 ]  # fmt: skip
 
 
-def _source(row: Document) -> Source:
-    """Its triples; the document's key goes before blank nodes' labels, so that no two graphs share one."""
-    text = zlib.decompress(bytes(row.triples)).decode()
-    return read_source(text.split("\n") if text else [], f"d{row.key.hex}")
+def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[Outcome]:
+    """Replace the graphs of these; where that fails, one by one, so that a bad one costs no other."""
+    if not rows:
+        return []
+    before = [row.version for row in rows]
+    try:
+        with transaction.atomic():
+            _replace(rows, graphs)
+    except OperationalError:
+        raise  # the database is away or wants all of it once more: that is nobody's fault here
+    except (DatabaseError, ValueError, RuntimeError) as error:
+        for row, version in zip(rows, before, strict=True):
+            row.version = version
+        if len(rows) > 1:
+            return [outcome for row in rows for outcome in _put([row], graphs)]
+        bury(rows[0], "index", "error", f"{type(error).__name__}: {error}")
+        return [Outcome(rows[0].pk, "error", str(error))]
+    return [Outcome(row.pk) for row in rows]
 
 
-def _replace(rows: Sequence[Document], graphs: Mapping[int, Source]) -> None:
+def _source(row: Document) -> Terms:
+    """Its triples; the document's key goes before blank nodes' labels, so that no two graphs share one.
+
+    Lines that are no triples are left out and noted; raises ValueError when nothing else is there.
+    """
+    node(context_of(row))  # raises ValueError for an address that cannot name a graph
+    text = zlib.decompress(bytes(row.triples))
+    triples, bad = read_triples(text, f"d{row.key.hex}")
+    if bad and not triples:
+        raise ValueError("none of its lines is a triple")
+    if bad:
+        row.notes = [*row.notes, f"{bad} lines were left out: they are no triples"]
+    return triples
+
+
+def _replace(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> None:
     keys = Keys()
     meta: dict[int, Terms] = {}
     for row in rows:
-        meta[row.pk] = _provenance(row, len(set(graphs[row.pk].triples)))
-        keys.add(graphs[row.pk].terms.values())
+        meta[row.pk] = _provenance(row, len(graphs[row.pk]))
+        keys.add(term for triple in graphs[row.pk] for term in triple)
         keys.add(term for triple in meta[row.pk] for term in triple)
     keys.add([META, *map(context_of, rows)])
     keys.save()
     contexts = {row.pk: keys[context_of(row)] for row in rows}
-    new = {contexts[row.pk]: graphs[row.pk].keyed(keys) for row in rows}
+    new = {contexts[row.pk]: _keyed(graphs[row.pk], keys) for row in rows}
     replaced = replace_graphs(new, set(new))
-    told = {contexts[row.pk]: {(keys[s], keys[p], keys[o]) for s, p, o in meta[row.pk]} for row in rows}
+    told = {contexts[row.pk]: _keyed(meta[row.pk], keys) for row in rows}
     origins = replace_subjects(keys[META], told)
     changes = []
     for row in rows:
@@ -101,6 +128,10 @@ def _replace(rows: Sequence[Document], graphs: Mapping[int, Source]) -> None:
         row.quads = len(new[contexts[row.pk]])
         row.state, row.triples = State.INDEXED, b""
     GraphChange.objects.bulk_create(changes)
+
+
+def _keyed(triples: Terms, keys: Keys) -> set[Triple]:
+    return {(keys[s], keys[p], keys[o]) for s, p, o in triples}
 
 
 def _provenance(row: Document, count: int) -> Terms:

@@ -12,6 +12,12 @@ _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _QUOTABLE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _SPACE = "\t\n\r "
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_STRAY = 20
+"""One control character of so many bytes is a mistake in a text; of data every tenth byte is one."""
+
+OCTETS = "application/octet-stream"
+STRAY = bytes([*range(9), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
+"""Control characters that no text in a one-byte or UTF-8 encoding has any use for."""
 
 _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"%PDF-", "application/pdf"),
@@ -158,7 +164,17 @@ def is_html(lead: bytes) -> bool:
 
 
 def binary_type(head: bytes) -> str:
-    """The binary format of these first bytes; empty for text."""
+    """The binary format of these first bytes; empty for text. One control character decides."""
+    return known_binary(head) or ("" if head.startswith(_MARKS) or not _BINARY.search(head) else OCTETS)
+
+
+def mostly_binary(head: bytes) -> bool:
+    """Whether these bytes are no text with a stray control character, of which data have many."""
+    return not head.startswith(_MARKS) and len(_BINARY.findall(head)) * _STRAY > len(head)
+
+
+def known_binary(head: bytes) -> str:
+    """The binary format by its magic number; empty for none that is known."""
     if head.startswith(_MARKS):
         return ""
     container = _CONTAINERS.get((head[:4], head[8:12])) or _CONTAINERS.get((head[:4], head[8:14]))
@@ -167,4 +183,4 @@ def binary_type(head: bytes) -> str:
     for at, mark, name in _MAGIC:
         if head.startswith(mark, at):
             return name
-    return "application/octet-stream" if _BINARY.search(head) else ""
+    return ""

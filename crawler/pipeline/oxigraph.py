@@ -1,28 +1,18 @@
-"""Our terms and quads as Oxigraph has them."""
+"""Our quads as Oxigraph has them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import pyoxigraph
 
 from crawler.pipeline.store import Quad
-from crawler.pipeline.terms import Kind, Term
+from crawler.pipeline.terms import node
 
 
-def node(term: Term) -> Any:
-    """A named node, a blank node or a literal."""
-    if term.kind == Kind.IRI:
-        return pyoxigraph.NamedNode(term.value)
-    if term.kind == Kind.BLANK:
-        return pyoxigraph.BlankNode(term.value)
-    if term.lang:
-        return pyoxigraph.Literal(term.value, language=term.lang)
-    if term.datatype:
-        return pyoxigraph.Literal(term.value, datatype=pyoxigraph.NamedNode(term.datatype))
-    return pyoxigraph.Literal(term.value)
-
-
-def quad(given: Quad) -> pyoxigraph.Quad:
-    """A quad."""
-    return pyoxigraph.Quad(*map(node, (given.subject, given.predicate, given.object, given.context)))
+def valid(given: Iterable[Quad]) -> Iterator[pyoxigraph.Quad]:
+    """Quads; those that were stored with a term that no RDF can hold are left out."""
+    for one in given:
+        with suppress(ValueError, TypeError):
+            yield pyoxigraph.Quad(*map(node, (one.subject, one.predicate, one.object, one.context)))

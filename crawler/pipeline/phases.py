@@ -13,8 +13,12 @@ from dataclasses import replace
 
 from crawler.pipeline.detect import BINARY, EMPTY, detect
 from crawler.pipeline.messages import Done, Outcome, Task, Work
+from crawler.pipeline.terms import plain
 from crawler.pipeline.transform import Document, TransformError, transform
 from crawler.pipeline.transform.plugins import Call, Plugins
+
+MARGIN = 30.0
+"""Seconds before a lease ends at which no further document of its batch is begun."""
 
 
 def run(work: Work, worker: str, call: Call | None = None) -> Done:
@@ -23,7 +27,12 @@ def run(work: Work, worker: str, call: Call | None = None) -> Done:
     one: Callable[[Task], Outcome] = (
         _detected if work.phase == "detect" else lambda task: _transformed(task, work, plugins)
     )
-    return Done(work.phase, work.lease, worker, tuple(_timed(one, task) for task in work.tasks))
+    outcomes: list[Outcome] = []
+    for task in work.tasks:
+        if work.expires and outcomes and time.time() > work.expires - MARGIN:
+            break  # what is done counts; the rest comes back when the lease is over, one document at a time
+        outcomes.append(_timed(one, task))
+    return Done(work.phase, work.lease, worker, tuple(outcomes))
 
 
 def _timed(phase: Callable[[Task], Outcome], task: Task) -> Outcome:
@@ -31,11 +40,19 @@ def _timed(phase: Callable[[Task], Outcome], task: Task) -> Outcome:
     try:
         outcome = phase(task)
     except TransformError as error:
-        outcome = Outcome(task.id, error.kind, error.detail[:1000])
-    except (ValueError, RecursionError, MemoryError, LookupError, TypeError, AttributeError) as error:
-        # A fault of ours on bytes of theirs: named, so that it can be found, and kept to its document.
-        outcome = Outcome(task.id, "error", f"{type(error).__name__}: {error}"[:1000])
+        outcome = Outcome(task.id, error.kind, plain(error.detail)[:1000])
+    except Exception as error:  # whatever it is, no other document may pay for it
+        outcome = _fault(task, error)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what a fault within Oxigraph raises, no Exception
+            raise
+        outcome = _fault(task, error)
     return replace(outcome, seconds=time.perf_counter() - began)
+
+
+def _fault(task: Task, error: BaseException) -> Outcome:
+    """A fault of ours on bytes of theirs: named, so that it can be found, and kept to its document."""
+    return Outcome(task.id, "error", plain(f"{type(error).__name__}: {error}")[:1000])
 
 
 def _detected(task: Task) -> Outcome:
@@ -59,4 +76,4 @@ def _transformed(task: Task, work: Work, plugins: Plugins | None) -> Outcome:
 
 
 def _short(notes: Sequence[str]) -> tuple[str, ...]:
-    return tuple(note[:300] for note in notes[:20])
+    return tuple(plain(note)[:300] for note in notes[:20])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crawler.pipeline.terms import Kind, Term
+
 PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
@@ -21,10 +23,10 @@ PREFIXES = {
 _LONGEST_FIRST = sorted(PREFIXES.items(), key=lambda one: -len(one[1]))
 
 
-def expanded(name: str) -> str:
-    """`dct:title` as N-Triples spells it, in angle brackets. Raises KeyError for a prefix nobody knows."""
+def expanded(name: str) -> Term:
+    """The term of `dct:title`. Raises KeyError for a prefix nobody knows."""
     prefix, _, local = name.partition(":")
-    return f"<{PREFIXES[prefix]}{local}>"
+    return Term(Kind.IRI, PREFIXES[prefix] + local)
 
 
 def compact(iri: str) -> str:

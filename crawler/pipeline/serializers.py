@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from crawler.fields import NumberField, RowSerializer, TextField
 from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, Stylesheet, UriFilter
 
 
@@ -25,8 +26,8 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
 class AgainSerializer(serializers.Serializer[Any]):
     """Which dead letters to send again; all without either."""
 
-    failed_phase = serializers.CharField(required=False)
-    failure = serializers.CharField(required=False)
+    failed_phase = TextField(required=False, max_length=9)
+    failure = TextField(required=False, max_length=20)
 
 
 class SentSerializer(serializers.Serializer[Any]):
@@ -47,11 +48,11 @@ class PhaseSerializer(serializers.Serializer[Any]):
     waiting = serializers.IntegerField()
 
 
-class LinkQuerySerializer(serializers.ModelSerializer[LinkQuery]):
+class LinkQuerySerializer(RowSerializer[LinkQuery]):
     """What extract looks for."""
 
     sparql = serializers.CharField(read_only=True)
-    weight = serializers.FloatField(min_value=0, max_value=1, default=0.5)
+    weight = NumberField(min_value=0, max_value=1, default=0.5)
 
     class Meta:
         model = LinkQuery
@@ -59,7 +60,7 @@ class LinkQuerySerializer(serializers.ModelSerializer[LinkQuery]):
         read_only_fields = ["id", "hits", "sparql"]
 
 
-class UriFilterSerializer(serializers.ModelSerializer[UriFilter]):
+class UriFilterSerializer(RowSerializer[UriFilter]):
     """A rule on addresses."""
 
     class Meta:
@@ -68,16 +69,17 @@ class UriFilterSerializer(serializers.ModelSerializer[UriFilter]):
         read_only_fields = ["id", "hits"]
 
 
-class StylesheetSerializer(serializers.ModelSerializer[Stylesheet]):
+class StylesheetSerializer(RowSerializer[Stylesheet]):
     """A stylesheet beside our own."""
 
     class Meta:
         model = Stylesheet
         fields = ["id", "name", "types", "pattern", "grddl", "content", "enabled"]
         read_only_fields = ["id"]
+        extra_kwargs = {"content": {"max_length": 1_000_000}}
 
 
-class HttpTransformerSerializer(serializers.ModelSerializer[HttpTransformer]):
+class HttpTransformerSerializer(RowSerializer[HttpTransformer]):
     """A plug-in behind HTTP."""
 
     class Meta:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import psycopg
 from django.db import connection
 
-from crawler.pipeline.terms import MOST_SALTS, Kind, Term, iri, parse_term, split_line
+from crawler.pipeline.terms import MOST_SALTS, Kind, Term, iri
 
 META = iri("urn:crawl:meta")
 """The graph that tells of all others where they came from."""
@@ -94,7 +94,7 @@ class Keys:
                         [int(row[2].kind) for row in part],
                         [row[2].lang for row in part],
                         [row[2].datatype for row in part],
-                        [row[2].value.replace("\x00", "") for row in part],
+                        [row[2].value for row in part],
                     ],
                 )
 
@@ -115,26 +115,6 @@ def _salted(term: Term) -> int:
             if cursor.fetchone() == (mark,):
                 return key
     raise RuntimeError(f"no free key for {term.n3()[:200]}")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Triples in the words that they came in, and the term of each word."""
-
-    triples: list[tuple[str, str, str]]
-    terms: dict[str, Term]
-
-    def keyed(self, keys: Keys) -> set[Triple]:
-        """The same by keys."""
-        of = {text: keys[term] for text, term in self.terms.items()}
-        return {(of[s], of[p], of[o]) for s, p, o in self.triples}
-
-
-def read_source(lines: Iterable[str], scope: str) -> Source:
-    """Triples of N-Triples lines, `scope` before the labels of blank nodes. Raises ValueError."""
-    triples = [split_line(line) for line in lines]
-    texts = {text for triple in triples for text in triple}
-    return Source(triples, {text: parse_term(text, scope) for text in texts})
 
 
 def replace_graphs(graphs: Mapping[int, set[Triple]], known: set[int]) -> dict[int, Replaced]:

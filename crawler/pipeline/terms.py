@@ -10,6 +10,10 @@ import re
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
+from typing import Any
+
+import pyoxigraph
 
 MOST_SALTS = 4
 LONGEST_IRI = 4_096
@@ -21,9 +25,17 @@ _UNSAFE = re.compile(
 _UNSAFE_ASCII = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
 
 _UNESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}|0010[0-9A-Fa-f]{4})|([tbnrf\"'\\]))")
+_TERM = re.compile(
+    rf"""<(?P<iri>(?:[^<>\\]|{_ESCAPE.pattern})*)>|_:(?P<label>\S+)"""
+    rf"""|"(?P<text>(?:[^"\\]|{_ESCAPE.pattern})*+)"(?:@(?P<lang>[A-Za-z0-9-]+)|\^\^<(?P<datatype>[^<>]*)>)?"""
+)
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 _ESCAPED = re.compile(r'[\\"\n\r]')
+
+Node = Any
+"""A node of pyoxigraph: NamedNode, BlankNode or Literal."""
 
 
 class Kind(IntEnum):
@@ -68,6 +80,11 @@ class Term:
         return f'"{text}"^^<{self.datatype}>' if self.datatype else f'"{text}"'
 
 
+def plain(text: str) -> str:
+    """The text without what PostgreSQL cannot hold: NUL, and surrogates without their other half."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
 def escaped(text: str) -> str:
     """The text of a literal as N-Triples spells it, without the quotes."""
     return _ESCAPED.sub(lambda sign: _ESCAPES[sign[0]], text)
@@ -78,27 +95,94 @@ def iri(value: str) -> Term:
     return Term(Kind.IRI, value)
 
 
-def parse_term(text: str, scope: str = "") -> Term:
-    """A term from N-Triples; labels of blank nodes get `scope` before them. Raises ValueError."""
-    if text.startswith("<") and text.endswith(">"):
-        return Term(Kind.IRI, _plain(text[1:-1]))
-    if text.startswith("_:") and len(text) > 2:
-        return Term(Kind.BLANK, scope + text[2:])
-    if text.startswith('"'):
-        value, quote, tail = text[1:].rpartition('"')
-        if quote and not tail:
-            return Term(Kind.LITERAL, _plain(value))
-        if quote and tail.startswith("@"):
-            return Term(Kind.LITERAL, _plain(value), lang=tail[1:])
-        if quote and tail.startswith("^^<") and tail.endswith(">"):
-            return Term(Kind.LITERAL, _plain(value), datatype=_plain(tail[3:-1]))
-    raise ValueError(f"no term of N-Triples: {text[:100]!r}")
+def node(term: Term) -> Node:
+    """The term as Oxigraph has it, which checks it. Raises ValueError for one that no RDF can hold."""
+    if term.kind == Kind.IRI:
+        return pyoxigraph.NamedNode(term.value)
+    if term.kind == Kind.BLANK:
+        return pyoxigraph.BlankNode(term.value)
+    if term.lang:
+        return pyoxigraph.Literal(term.value, language=term.lang)
+    if term.datatype:
+        return pyoxigraph.Literal(term.value, datatype=pyoxigraph.NamedNode(term.datatype))
+    return pyoxigraph.Literal(term.value)
 
 
-def split_line(line: str) -> tuple[str, str, str]:
-    """Subject, predicate and object of a line as this project writes them: single blanks between."""
-    subject, predicate, rest = line.split(" ", 2)
-    return subject, predicate, rest[:-2]
+def term_of_node(found: object, scope: str = "") -> Term:
+    """A term of Oxigraph's as ours; labels of blank nodes get `scope` before them.
+
+    NUL, which PostgreSQL's texts cannot hold, is left out of literals. Raises ValueError for what is no term.
+    """
+    if isinstance(found, pyoxigraph.NamedNode):
+        return Term(Kind.IRI, found.value)
+    if isinstance(found, pyoxigraph.BlankNode):
+        return Term(Kind.BLANK, scope + found.value)
+    if not isinstance(found, pyoxigraph.Literal):
+        raise ValueError("a triple stands where a term belongs")
+    value = found.value.replace("\x00", "")
+    if found.language:
+        return Term(Kind.LITERAL, value, lang=found.language)
+    datatype = found.datatype.value
+    return Term(Kind.LITERAL, value, datatype="" if datatype == _STRING else datatype)
+
+
+def read_lines(
+    data: bytes, form: pyoxigraph.RdfFormat, most: int | None = None, *, lenient: bool = False
+) -> tuple[list[pyoxigraph.Quad], int]:
+    """Quads of N-Triples or N-Quads, at most so many, and how many lines were none: these cost no other."""
+    try:
+        return list(islice(pyoxigraph.parse(data, format=form, lenient=lenient), most)), 0
+    except SyntaxError:
+        found: list[pyoxigraph.Quad] = []
+        bad = 0
+    for line in re.split(rb"[\r\n]+", data):
+        try:
+            found += list(pyoxigraph.parse(line, format=form, lenient=lenient))
+        except SyntaxError:
+            bad += 1
+        if most is not None and len(found) >= most:
+            break
+    return found[:most], bad
+
+
+def read_triples(text: bytes, scope: str = "") -> tuple[list[tuple[Term, Term, Term]], int]:
+    """Triples of N-Triples, each once, and how many lines were none.
+
+    Labels of blank nodes get `scope` before them.
+    """
+    quads, bad = read_lines(text, pyoxigraph.RdfFormat.N_TRIPLES)
+    known: dict[object, Term] = {}
+    triples: dict[tuple[Term, Term, Term], None] = {}
+    for quad in quads:
+        parts = (quad.subject, quad.predicate, quad.object)
+        try:
+            for part in parts:
+                if part not in known:
+                    known[part] = term_of_node(part, scope)
+        except ValueError:
+            bad += 1
+            continue
+        triples[known[parts[0]], known[parts[1]], known[parts[2]]] = None
+    return list(triples), bad
+
+
+def parse_term(text: str) -> Term:
+    """A term from N-Triples. Raises ValueError."""
+    found = _TERM.fullmatch(text)
+    if found is None:
+        raise ValueError(f"no term of N-Triples: {text[:100]!r}")
+    if found["label"]:
+        term = Term(Kind.BLANK, found["label"])
+    elif found["iri"] is not None:
+        term = Term(Kind.IRI, _plain(found["iri"]))
+    else:
+        kind = _plain(found["datatype"] or "")
+        term = Term(Kind.LITERAL, _plain(found["text"]), found["lang"] or "", "" if kind == _STRING else kind)
+    try:
+        node(term)
+    except ValueError as error:
+        raise ValueError(f"no term of N-Triples: {error}") from error
+    return term
 
 
 def _plain(text: str) -> str:
@@ -107,15 +191,16 @@ def _plain(text: str) -> str:
 
 def _unescaped(match: re.Match[str]) -> str:
     digits = match[1] or match[2]
-    return chr(int(digits, 16)) if digits else _UNESCAPED.get(match[3], match[3])
+    return chr(int(digits, 16)) if digits else _UNESCAPED[match[3]]
 
 
 def safe(url: str) -> str:
     """An absolute URL as an IRI: what no IRI may hold is escaped as in URLs."""
     if "[" in url or "]" in url:  # an IRI has them around the number of a host only
         head, slashes, rest = url.partition("//")
-        host, slash, path = rest.partition("/")
-        url = f"{head}{slashes}{host}{slash}{path.replace('[', '%5B').replace(']', '%5D')}"
+        host, slash, path = rest.partition("/") if slashes else ("", "", "")
+        head, path = (part.replace("[", "%5B").replace("]", "%5D") for part in (head, path))
+        url = f"{head}{slashes}{host}{slash}{path}"
     if url.isascii() and not _UNSAFE_ASCII.search(url):
         return url[:LONGEST_IRI]
     return _UNSAFE.sub(

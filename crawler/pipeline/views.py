@@ -24,7 +24,7 @@ from crawler.pipeline.index import context_of
 from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
 from crawler.pipeline.report import phases
 from crawler.pipeline.sparql.examples import EXAMPLES
-from crawler.pipeline.sparql.replica import lag, snapshot
+from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import SECONDS, Answer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
 from crawler.wake import wake_controller
@@ -188,6 +188,8 @@ def query_page(request: HttpRequest) -> HttpResponse:
         "lag": lag(newest[1]) if newest else None,
         "seconds": SECONDS,
         "rows": MOST_SHOWN,
+        "set_aside": set_aside(),
+        "unwell": trouble(datetime.now(UTC)),
     }
     if query and newest:
         try:

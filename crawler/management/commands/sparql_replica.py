@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 
 from crawler.embedded import lifeline
 from crawler.pipeline.sparql.replica import Replica
@@ -24,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="take over what there is, and end")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        os.umask(0o077)  # what the graph knows is for those who sign in
         try:
             replica = Replica()
         except OSError as error:
@@ -32,12 +35,14 @@ class Command(BaseCommand):
         while True:
             try:
                 changed = replica.follow()
-            except OperationalError as error:
-                # The database is away for a moment: what was published stays.
+            except (DatabaseError, OSError) as error:
+                # The database is away for a moment, or the disk is full: what was published stays.
                 if options["once"]:
                     raise CommandError(str(error)) from error
                 connection.close()
                 changed = 0
+                with suppress(OSError):
+                    replica.tell(f"the replica for SPARQL waits: {type(error).__name__}: {error}")
             if options["once"]:
                 self.stdout.write(f"{changed} graphs taken over")
                 return

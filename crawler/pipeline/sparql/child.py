@@ -1,7 +1,8 @@
 """One query on one snapshot, in a process that may be killed: `python -m crawler.pipeline.sparql.child`.
 
-Reads JSON {"snapshot", "query", "format", "rows", "seconds", "default_graphs", "named_graphs"} and writes a
-line of JSON {"type", "cut"} or {"error"}, then the result. Knows neither Django nor the network.
+Reads JSON {"snapshot", "query", "format", "rows", "bytes", "seconds", "default_graphs", "named_graphs"} and
+writes a line of JSON {"type", "cut"} or {"error"}, then the result. It knows no Django and closes the network
+to itself.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from typing import Any
 
 import pyoxigraph
 
+from crawler.cells import csv_row, guarded, is_number
+from crawler.pipeline.walls import no_more_files, shut
+
+_SCHEMA = "http://www.w3.org/2001/XMLSchema#"
 MEMORY = 2_000_000_000
 RESULTS = {
     "application/sparql-results+json": pyoxigraph.QueryResultsFormat.JSON,
@@ -30,19 +35,24 @@ GRAPHS = {
 
 def main() -> None:
     """Answer, or say what is wrong."""
+    wall = shut()
     asked = json.load(sys.stdin.buffer)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 1))
     try:
-        told, body = answer(asked)
+        store = pyoxigraph.Store.read_only(asked["snapshot"])
+        if not wall:
+            no_more_files()  # the store has its own open by now
+        told, body = answer(store, asked)
+        if len(body) > asked["bytes"]:
+            told, body = {"error": f"a result of more than {asked['bytes']} bytes"}, b""
     except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
         told, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
     sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + body)
 
 
-def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def answer(store: pyoxigraph.Store, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Media type and result; a result of more rows than allowed is cut, which is told."""
-    store = pyoxigraph.Store.read_only(asked["snapshot"])
     defaults: list[Any] = [pyoxigraph.NamedNode(name) for name in asked["default_graphs"]]
     named: list[Any] = [pyoxigraph.NamedNode(name) for name in asked["named_graphs"]]
     found = store.query(
@@ -65,12 +75,29 @@ def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     for solution in islice(found, rows + 1):
         bound = ((name, solution[name]) for name in names)
         bindings.append({name: _term(value) for name, value in bound if value is not None})
+    if media == "text/csv":
+        return {"type": media, "cut": len(bindings) > rows}, _csv(names, bindings[:rows])
     plain = {"head": {"vars": names}, "results": {"bindings": bindings[:rows]}}
     body = json.dumps(plain).encode()
     if media != "application/sparql-results+json":
         again = pyoxigraph.parse_query_results(body, format=pyoxigraph.QueryResultsFormat.JSON)
         body = again.serialize(format=RESULTS[media]) or b""
     return {"type": media, "cut": len(bindings) > rows}, body
+
+
+def _csv(names: list[str], bindings: list[dict[str, dict[str, str]]]) -> bytes:
+    """Rows as SPARQL's CSV has them, but for what a spreadsheet would take for a formula."""
+    lines = [csv_row(names)]
+    lines += [csv_row(_cell(row[name]) if name in row else "" for name in names) for row in bindings]
+    return "".join(lines).encode()
+
+
+def _cell(term: dict[str, str]) -> str:
+    value = term["value"]
+    if term["type"] == "bnode":
+        return f"_:{value}"
+    number = term.get("datatype", "").startswith(_SCHEMA) and is_number(value)
+    return value if number else guarded(value)
 
 
 def _term(value: Any) -> dict[str, str]:
@@ -82,7 +109,7 @@ def _term(value: Any) -> dict[str, str]:
     term = {"type": "literal", "value": value.value}
     if value.language:
         return term | {"xml:lang": value.language}
-    plain = value.datatype.value == "http://www.w3.org/2001/XMLSchema#string"
+    plain = value.datatype.value == f"{_SCHEMA}string"
     return term if plain else term | {"datatype": value.datatype.value}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from drf_spectacular.utils import extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser, FormParser
@@ -56,7 +56,7 @@ class SparqlView(APIView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse | Response:
         """Answer ?query=."""
-        return _answered(request, request.query_params.get("query", ""))
+        return _answered(request, request.query_params)
 
     @extend_schema(exclude=True)
     def post(self, request: Request) -> HttpResponse | Response:
@@ -64,7 +64,10 @@ class SparqlView(APIView):
         said: Any = request.data
         if "update" in said:
             return Response({"error": "this endpoint only reads"}, status=403)
-        return _answered(request, said.get("query", ""))
+        given = said if isinstance(said, QueryDict) else request.query_params.copy()
+        if "query" in said and given is not said:
+            given["query"] = said["query"]
+        return _answered(request, given)
 
 
 def wanted(accept: str) -> str:
@@ -81,14 +84,15 @@ def wanted(accept: str) -> str:
     return next((name for _, _, name in sorted(weighed) if name in known), "application/sparql-results+json")
 
 
-def _answered(request: Request, query: str) -> HttpResponse | Response:
+def _answered(request: Request, asked: QueryDict) -> HttpResponse | Response:
+    """The answer to parameters of the protocol: those of a form, else those of the address."""
+    query = str(asked.get("query", ""))
     if not query.strip():
         return Response({"error": "send a query"}, status=400)
     newest = snapshot()
     if newest is None:
         return Response({"error": "there is no snapshot yet: is the replica running?"}, status=503)
     path, state = newest
-    asked = request.query_params
     try:
         answer = ask(
             path,

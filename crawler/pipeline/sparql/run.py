@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from crawler.pipeline.sparql.lexer import refusal
+from crawler.pipeline.walls import environment
 
 SECONDS = 10
 MOST_ROWS = 10_000
 MOST_BYTES = 50_000_000
 LONGEST_QUERY = 100_000
 
-_SILENT = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\'\\]|\\.|\'(?!\'\'))*\'\'\''
-    r'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|<[^<>"{}|^`\\\s]*>|#[^\n]*',
-    re.DOTALL,
-)
-_SERVICE = re.compile(r"\bSERVICE\b", re.IGNORECASE)
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 class QueryError(ValueError):
@@ -53,21 +51,22 @@ def ask(
     """The answer to a query. Raises QueryError; QueryTooLong after so many seconds."""
     if len(query) > LONGEST_QUERY:
         raise QueryError(f"a query of more than {LONGEST_QUERY} characters")
-    if _SERVICE.search(_SILENT.sub(" ", query)):
-        raise QueryError("SERVICE would ask other servers: that is not allowed here")
+    if why := refusal(query):
+        raise QueryError(why)
     asked = {
-        "snapshot": str(snapshot), "query": query, "format": wanted, "rows": rows, "seconds": seconds,
+        "snapshot": str(snapshot), "query": query, "format": wanted, "rows": rows, "bytes": MOST_BYTES,
+        "seconds": seconds,
         "default_graphs": list(default_graphs), "named_graphs": list(named_graphs),
     }  # fmt: skip
     command = [sys.executable, "-m", "crawler.pipeline.sparql.child"]
-    root = Path(__file__).resolve().parents[3]
     try:
         done = subprocess.run(  # noqa: S603 - this very interpreter, and a query on its standard input
             command,
             input=json.dumps(asked).encode(),
             capture_output=True,
             timeout=seconds,
-            cwd=root,
+            cwd=_ROOT,
+            env=environment(),
             check=False,
         )
     except subprocess.TimeoutExpired as error:
@@ -78,6 +77,21 @@ def ask(
     told = json.loads(line)
     if "error" in told:
         raise QueryError(told["error"])
-    if len(body) > MOST_BYTES:
-        raise QueryError(f"a result of more than {MOST_BYTES} bytes")
     return Answer(told["type"], body, told["cut"])
+
+
+def wall() -> str:
+    """What keeps children from the network on this kernel; empty where the lexer and limits alone do."""
+    try:
+        return _tried_wall()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+@cache
+def _tried_wall() -> str:
+    command = [sys.executable, "-m", "crawler.pipeline.walls"]
+    done = subprocess.run(  # noqa: S603 - this very interpreter
+        command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=environment(), check=True
+    )
+    return done.stdout.decode()

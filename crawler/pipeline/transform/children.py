@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.pipeline.transform.graph import TransformError
+from crawler.pipeline.walls import environment, no_more_files, shut
 
 CPU_SECONDS = 5
 WALL_SECONDS = 10.0
@@ -29,7 +30,13 @@ def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
     whole = json.dumps(asked | limits).encode() + b"\n" + given
     try:
         done = subprocess.run(  # noqa: S603 - this very interpreter; what is foreign comes on standard input
-            command, input=whole, capture_output=True, timeout=WALL_SECONDS, cwd=_ROOT, check=False
+            command,
+            input=whole,
+            capture_output=True,
+            timeout=WALL_SECONDS,
+            cwd=_ROOT,
+            env=environment(),
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise TransformError("too-large", f"it took more than {WALL_SECONDS:g} s") from error
@@ -46,8 +53,10 @@ def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
     return done.stdout
 
 
-def limit(asked: dict[str, Any]) -> None:
-    """In the child: take the limits on."""
+def limit(asked: dict[str, Any], *, files: bool) -> None:
+    """In the child: take the limits on and close the network; `files` says whether it opens any yet."""
+    if not shut() and not files:
+        no_more_files()
     resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"]))
     resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], asked["memory"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

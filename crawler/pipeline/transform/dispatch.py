@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from crawler.http.charset import decode
 from crawler.pipeline import detect
 from crawler.pipeline.detect import unpacked
 from crawler.pipeline.messages import Sheet
+from crawler.pipeline.mime import STRAY, wide_encoding
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld
@@ -23,9 +25,13 @@ from crawler.pipeline.transform.rdfa import add_rdfa
 VERSION = "1"
 """Raised when the graphs that documents give change, so that they are made anew."""
 
+OTHERS = "others"
+"""The way of documents of which only other people's transformers make a graph."""
+
 MOST_BYTES = 50_000_000
 _FEEDS = {detect.RSS_0, detect.RSS_1, detect.RSS_2, detect.ATOM}
 _PAGES = {detect.HTML, detect.XHTML}
+_MARKUP = _FEEDS | _PAGES | {detect.XML, detect.RDF_XML, detect.SITEMAP, detect.OPML}
 
 
 def transform(
@@ -45,18 +51,22 @@ def transform(
     except ValueError as error:
         raise TransformError("malformed", str(error)) from error
     document = Document(document.url, document.type, body, document.content_type)
+    plain = _without_stray_signs(document)
     graph = Graph(safe(document.url))
-    way = _way(document, graph, hash_mail)
+    way = _way(plain, graph, hash_mail)
     if rdfa:
-        add_rdfa(document, graph)
-    add_foreign(sheets, document, graph)
+        add_rdfa(plain, graph)
+    asked = add_foreign(sheets, plain, graph)
     if plugins is not None:
-        plugins.add(document, graph)
-    return graph.done(f"{way}@{VERSION}")
+        asked += plugins.add(document, graph)
+    if not way and (not asked or (graph.notes and not len(graph))):
+        reason = "; ".join([f"nothing makes a graph of {document.type}", *graph.notes])
+        raise TransformError("unsupported-type", reason)
+    return graph.done(f"{way or OTHERS}@{VERSION}")
 
 
 def _way(document: Document, graph: Graph, hash_mail: bool) -> str:
-    """Take it; its name."""
+    """Take it; its name, empty where there is none of ours."""
     kind = document.type
     if kind in _PAGES:
         page_graph(document, graph, hash_mail=hash_mail)
@@ -65,9 +75,16 @@ def _way(document: Document, graph: Graph, hash_mail: bool) -> str:
         return xml_feed(document, graph)
     way = _WAYS.get(kind)
     if way is None:
-        raise TransformError("unsupported-type", f"nothing makes a graph of {kind}")
+        return ""
     way(document, graph)
     return kind
+
+
+def _without_stray_signs(document: Document) -> Document:
+    """Markup without the control characters that XML forbids: one in a title costs itself."""
+    if document.type not in _MARKUP or wide_encoding(document.body):
+        return document
+    return replace(document, body=document.body.translate(None, STRAY))
 
 
 def _jsonld_graph(document: Document, graph: Graph) -> None:

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
+from crawler.dates import Dates
 from crawler.messages import Enclosure, Entry
 from crawler.pipeline.prefixes import PREFIXES
+from crawler.pipeline.terms import Term
 from crawler.pipeline.transform import sheets
 from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError, iri, literal, resolved
-from feeds.parsing.dates import epoch
 from feeds.parsing.limits import FeedError
 from feeds.parsing.parse import parse_feed
 
@@ -59,7 +60,7 @@ def parsed_feed(document: Document, graph: Graph) -> None:
         _entry(entry, own, graph)
 
 
-def _entry(entry: Entry, feed: str, graph: Graph) -> None:
+def _entry(entry: Entry, feed: Term, graph: Graph) -> None:
     address = resolved(graph.url, entry.url) if entry.url else ""
     item = iri(address or _about(graph.url, entry.identity))
     media = any(one.type.startswith(("audio/", "video/")) for one in entry.enclosures)
@@ -90,7 +91,7 @@ def _entry(entry: Entry, feed: str, graph: Graph) -> None:
         _attach(enclosure, item, graph)
 
 
-def _attach(enclosure: Enclosure, item: str, graph: Graph) -> None:
+def _attach(enclosure: Enclosure, item: Term, graph: Graph) -> None:
     file = resolved(graph.url, enclosure.url)
     if not file:
         return
@@ -117,26 +118,48 @@ def _tree(body: bytes) -> etree._Element | None:
         return None
 
 
+class _Bases:
+    """The address that relative ones refer to (xml:base), of each element worked out once."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._known: dict[etree._Element, str] = {}
+
+    def of(self, element: etree._Element) -> str:
+        """That of an element, by those of what it stands in."""
+        path = []
+        node: etree._Element | None = element
+        while node is not None and node not in self._known:
+            path.append(node)
+            node = node.getparent()
+        base = self._url if node is None else self._known[node]
+        for one in reversed(path):
+            own = one.get(_BASE)
+            base = self._known[one] = (resolved(base, own) or base) if own else base
+        return base
+
+
 def _prepare(root: etree._Element, url: str) -> None:
     """Write absolute addresses, readable dates and the items' own IRIs beside what the feed says."""
-    items = 0
+    items, dates = 0, Dates()
+    bases = _Bases(url)
     for element in root.iter(etree.Element):
         name = element.tag.rpartition("}")[2]
         if name in _ITEMS:
             items += 1
             if items <= MOST_ITEMS:
-                _prepare_item(element, url)
+                _prepare_item(element, url, bases, dates)
         elif element.getparent() is not None and not element.get(f"{_F}iri"):
-            _prepare_value(element, name, url)
+            _prepare_value(element, name, bases, dates)
 
 
-def _prepare_item(item: etree._Element, url: str) -> None:
+def _prepare_item(item: etree._Element, url: str, bases: _Bases, dates: Dates) -> None:
     address = identity = ""
     for element in item:
         if not isinstance(element.tag, str):
             continue
         name = element.tag.rpartition("}")[2]
-        _prepare_value(element, name, url)
+        _prepare_value(element, name, bases, dates)
         text = (element.text or "").strip()
         own = element.get(f"{_F}iri") or ""
         if name == "link" and not address and element.get("rel", "alternate") == "alternate":
@@ -144,12 +167,12 @@ def _prepare_item(item: etree._Element, url: str) -> None:
         elif name in {"guid", "id"} and text:
             identity = text
             if not address and name == "guid" and element.get("isPermaLink", "true").lower() == "true":
-                address = resolved(_base(element, url), text) if text.startswith("http") else ""
+                address = resolved(bases.of(element), text) if text.startswith("http") else ""
     identity = identity or "".join(map(str, item.itertext()))[:1000]
     item.set(f"{_F}about", address or _about(url, identity))
 
 
-def _prepare_value(element: etree._Element, name: str, url: str) -> None:
+def _prepare_value(element: etree._Element, name: str, bases: _Bases, dates: Dates) -> None:
     text = (element.text or "").strip()
     reference = ""
     if name in _ATTRIBUTES:
@@ -157,28 +180,15 @@ def _prepare_value(element: etree._Element, name: str, url: str) -> None:
     elif name in _LINKS:
         reference = element.get("href") or text
     elif name in _DATES and text:
-        when = epoch(text[:200])
+        when = dates.epoch(text)
         if when is not None:
             element.set(f"{_F}when", _stamp(when))
     if reference:
-        address = resolved(_base(element, url), reference.strip())
+        address = resolved(bases.of(element), reference.strip())
         if address:
             element.set(f"{_F}iri", address)
             if name == "enclosure" or (name == "link" and element.get("rel") == "enclosure"):
                 element.set(f"{_F}enclosure", "1")
-
-
-def _base(element: etree._Element, url: str) -> str:
-    """The address that relative ones refer to (xml:base), where the feed changes it."""
-    bases = []
-    node: etree._Element | None = element
-    while node is not None:
-        if node.get(_BASE):
-            bases.append(node.get(_BASE) or "")
-        node = node.getparent()
-    for base in reversed(bases):
-        url = resolved(url, base) or url
-    return url
 
 
 def _about(url: str, identity: str) -> str:

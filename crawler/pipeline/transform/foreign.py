@@ -16,18 +16,20 @@ from crawler.pipeline.transform.fitting import fits
 from crawler.pipeline.transform.graph import Document, Graph, TransformError
 
 
-def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> None:
-    """Add what the stylesheets that fit the document make of it."""
+def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> int:
+    """Add what the stylesheets that fit the document make of it; how many they are."""
+    fitting = 0
     for sheet in sheets:
         if not fits(sheet.types, sheet.pattern, document) or not _named(sheet.grddl, document):
             continue
+        fitting += 1
         try:
             text = _run(sheet, document, graph.url)
             if text.strip():
-                parsed = pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.RDF_XML, base_iri=graph.url)
-                graph.take(parsed)
+                graph.read(text, pyoxigraph.RdfFormat.RDF_XML)
         except (TransformError, SyntaxError, ValueError) as error:
             graph.notes.append(f"the stylesheet {sheet.name} was skipped: {str(error)[:200]}")
+    return fitting
 
 
 def _named(address: str, document: Document) -> bool:

@@ -1,29 +1,32 @@
-"""Triples of one document as lines of N-Triples: each once, blank nodes named in order, sizes bounded."""
+"""Triples of one document: each once, blank nodes named in order, sizes bounded, every term a valid one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
+from xml.parsers import expat
 
 import pyoxigraph
 
 from crawler.http.urls import BadUrl, join
-from crawler.pipeline.terms import escaped, safe
+from crawler.pipeline.terms import Kind, Node, Term, escaped, node, plain, read_lines, safe, term_of_node
 
 MOST_TRIPLES = 50_000
 MOST_OUTPUT = 20_000_000
 LONGEST_LITERAL = 65_536
+DEEPEST = 256
+"""Levels of RDF/XML."""
+MOST_QUOTED = 1_000
 
 ErrorKind = Literal["unsupported-type", "malformed", "too-large", "too-deep", "entities"]
 
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 """Where a document declares an entity."""
 
-_BLANK = re.compile(r"^_:\S+| _:\S+(?= \.$)")
-_SCHEMA = "<https://schema.org/"
+_SCHEMA = "https://schema.org/"
+_LINES = {pyoxigraph.RdfFormat.N_TRIPLES, pyoxigraph.RdfFormat.N_QUADS}
 
 
 class TransformError(Exception):
@@ -56,83 +59,108 @@ class Transformed:
 
 
 class Graph:
-    """Collects the triples of one document. Raises TransformError(too-large) beyond the bounds."""
+    """Collects the triples of one document. Raises TransformError(too-large) beyond the bounds.
+
+    A term that no RDF can hold costs its triple and no other; how many it were becomes a note.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.notes: list[str] = []
-        self._lines: dict[str, None] = {}
-        self._blanks: dict[tuple[int, str], str] = {}
-        self._parts = 0
+        self._triples: dict[pyoxigraph.Triple, None] = {}
+        self._nodes: dict[Term, Node | None] = {}
+        self._blanks = 0
+        self._bad = 0
         self._size = 0
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._triples)
 
-    def add(self, subject: str, predicate: str, value: str) -> None:
-        """A triple of terms as `iri`, `literal` and `blank` spell them."""
-        self._line(f"{subject} {predicate} {value} .")
+    def add(self, subject: Term, predicate: Term, value: Term) -> None:
+        """A triple of terms as `iri`, `literal` and `blank` make them."""
+        self._put(self._node(subject), self._node(predicate), self._node(value))
 
-    def blank(self) -> str:
+    def blank(self) -> Term:
         """A new blank node."""
-        label = f"_:b{len(self._blanks)}"
-        self._blanks[-1, label] = label
-        return label
+        self._blanks += 1
+        return Term(Kind.BLANK, f"b{self._blanks - 1}")
 
-    def take(self, quads: Iterable[pyoxigraph.Quad], *, named: bool = False) -> None:
-        """Add what a parser gives. With `named` there may be names of graphs, which are left out.
+    def read(self, data: bytes, form: pyoxigraph.RdfFormat) -> None:
+        """Add RDF of this format; names of graphs in it are left out.
 
-        Raises SyntaxError as the parser does.
+        A bad term costs its triple, a bad line of N-Triples or N-Quads that line; any other mistake costs all
+        of it. Raises SyntaxError then, and when nothing else is there; ValueError as the parser does.
         """
-        self._parts += 1
-        few = islice(quads, MOST_TRIPLES + 1)
-        lines = pyoxigraph.RdfFormat.N_TRIPLES if named else pyoxigraph.RdfFormat.N_QUADS
-        text = pyoxigraph.serialize((one.triple for one in few) if named else few, format=lines) or b""
-        for line in text.decode().split("\n"):
-            if line:
-                self._line(self._own(line))
+        _check_depth(data, form)
+        # What is lenient here is judged term by term below: else one bad address would cost all the others.
+        before, right, most = self._bad, 0, MOST_TRIPLES + 1
+        if form in _LINES:
+            found, bad = read_lines(data, form, most, lenient=True)
+            self._bad += bad
+        else:
+            found = list(islice(pyoxigraph.parse(data, format=form, base_iri=self.url, lenient=True), most))
+        known: dict[object, Node | None] = {}
+        for quad in found:
+            parts = (quad.subject, quad.predicate, quad.object)
+            for part in parts:
+                if part not in known:
+                    known[part] = self._own(part)
+            right += self._put(*(known[part] for part in parts))
+        if self._bad > before and not right:
+            raise SyntaxError("no RDF can hold any of its triples")
 
     def done(self, transformer: str) -> Transformed:
         """All of it."""
-        return Transformed("\n".join(self._lines), len(self._lines), transformer, tuple(self.notes))
+        if self._bad:
+            self.notes.append(f"{self._bad} triples were left out: no RDF can hold them")
+        lines = pyoxigraph.serialize(self._triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
+        return Transformed(lines.decode().rstrip("\n"), len(self._triples), transformer, tuple(self.notes))
 
-    def _line(self, line: str) -> None:
-        if line in self._lines:
-            return
-        self._size += len(line)
-        if len(self._lines) >= MOST_TRIPLES or self._size > MOST_OUTPUT:
+    def _put(self, *parts: Node) -> bool:
+        """Add a triple of nodes, None for those that are no terms; whether it is one."""
+        try:
+            triple = pyoxigraph.Triple(*parts)
+        except TypeError:  # one of them is none, or a literal where none may stand
+            self._bad += 1
+            return False
+        if triple in self._triples:
+            return True
+        self._size += sum(len(one.value) for one in parts)
+        if len(self._triples) >= MOST_TRIPLES or self._size > MOST_OUTPUT:
             raise TransformError("too-large", f"more than {MOST_TRIPLES} triples or {MOST_OUTPUT} characters")
-        self._lines[line] = None
+        self._triples[triple] = None
+        return True
 
-    def _own(self, line: str) -> str:
-        """Blank nodes under our names, schema.org in one spelling, literals of bounded length."""
-        if "_:" in line:
-            line = _BLANK.sub(self._named, line)
-        if _SCHEMA in line:
-            head, quote, literal = line.partition('"')
-            line = head.replace(_SCHEMA, "<http://schema.org/") + quote + literal
-        return line if len(line) <= LONGEST_LITERAL else self._shortened(line)
+    def _node(self, term: Term) -> Node | None:
+        """The term, checked; none for one that no RDF can hold."""
+        if term not in self._nodes:
+            try:
+                self._nodes[term] = node(term)
+            except ValueError:
+                self._nodes[term] = None
+        return self._nodes[term]
 
-    def _named(self, match: re.Match[str]) -> str:
-        label = match[0].strip()
-        name = self._blanks.get((self._parts, label))
-        if name is None:
-            name = self._blanks[self._parts, label] = f"_:b{len(self._blanks)}"
-        return match[0].replace(label, name)
+    def _own(self, found: object) -> Node | None:
+        """A parser's term checked: blank nodes under our names, one spelling of schema.org, literals cut."""
+        if isinstance(found, pyoxigraph.BlankNode):
+            return self._node(self.blank())
+        try:
+            term = term_of_node(found)
+        except ValueError:
+            return None
+        if term.kind == Kind.IRI and len(term.value) > LONGEST_LITERAL:
+            return None
+        if term.kind == Kind.IRI and term.value.startswith(_SCHEMA):
+            term = Term(Kind.IRI, "http" + term.value.removeprefix("https"))
+        if term.kind == Kind.LITERAL and len(cut := _cut(term.value)) < len(term.value):
+            self.notes.append(f"a literal of {len(term.value)} characters was cut")
+            term = Term(Kind.LITERAL, cut)
+        return self._node(term)
 
-    def _shortened(self, line: str) -> str:
-        head, quote, literal = line.partition('"')
-        if not quote:
-            raise TransformError("malformed", "an IRI of absurd length")
-        self.notes.append(f"a literal of {len(literal)} characters was cut")
-        text = literal[:LONGEST_LITERAL]
-        cut = text[: len(text) - (len(text) - len(text.rstrip("\\"))) % 2]
-        return f'{head}"{cut}" .'
 
-
-def iri(url: str) -> str:
-    """An absolute IRI as N-Triples spells it; what no IRI may hold is escaped as in URLs."""
-    return f"<{safe(url)}>"
+def iri(url: str) -> Term:
+    """An absolute IRI; what no IRI may hold is escaped as in URLs."""
+    return Term(Kind.IRI, safe(url))
 
 
 def resolved(base: str, reference: str) -> str:
@@ -143,7 +171,46 @@ def resolved(base: str, reference: str) -> str:
         return ""
 
 
-def literal(text: str, datatype: str = "") -> str:
-    """A plain or typed literal as N-Triples spells it, cut at its longest length."""
-    quoted = f'"{escaped(text[:LONGEST_LITERAL])}"'
-    return f"{quoted}^^<{datatype}>" if datatype else quoted
+def literal(text: str, datatype: str = "") -> Term:
+    """A plain or typed literal of bounded length, without what no text can hold (NUL, lone surrogates)."""
+    return Term(Kind.LITERAL, plain(_cut(text)), datatype=datatype)
+
+
+def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:
+    """Refuse what Oxigraph's parsers cannot bear: deep triple terms end the process, deep RDF/XML lasts long.
+
+    Raises TransformError.
+    """
+    if form != pyoxigraph.RdfFormat.RDF_XML:
+        # Counted without looking what is text: a count that cannot be deceived.
+        if data.count(b"<<") > MOST_QUOTED:
+            raise TransformError("too-deep", f"more than {MOST_QUOTED} triples within triples")
+        return
+    depth = 0
+
+    def begin(*_: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise TransformError("too-deep", f"nested more than {DEEPEST} levels deep")
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate(
+        "iso-8859-1"
+    )  # one byte a sign, so that the declared encoding does not matter
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise SyntaxError(f"ill-formed XML: {error}") from error
+
+
+def _cut(text: str) -> str:
+    """At most so much that its spelling in N-Triples is no longer than the longest literal."""
+    text = text[:LONGEST_LITERAL]
+    while len(text) > LONGEST_LITERAL // 2 and len(escaped(text)) > LONGEST_LITERAL:
+        text = text[: len(text) * 9 // 10]
+    return text

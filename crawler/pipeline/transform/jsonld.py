@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pyoxigraph
 
+from crawler.pipeline.terms import plain as without_halves
 from crawler.pipeline.transform.graph import Graph, TransformError, resolved
 from crawler.pipeline.transform.schemaorg import ADDRESSES, CONTEXT
 
@@ -59,7 +60,7 @@ def _add(text: str, graph: Graph) -> None:
     _check_depth(text)
     inner = _WRAPPING.match(text)
     try:
-        value = json.loads(inner[1] if inner else text, strict=False)
+        value = _whole(json.loads(inner[1] if inner else text, strict=False))
     except RecursionError as error:
         raise _TooDeep("nested too deeply") from error
     if not isinstance(value, dict | list):
@@ -67,7 +68,18 @@ def _add(text: str, graph: Graph) -> None:
     left_out: set[str] = set()
     plain = orjson.dumps(_own(value, graph.url, left_out))
     graph.notes += [f"the context {name[:200]} is not fetched" for name in sorted(left_out)]
-    graph.take(pyoxigraph.parse(plain, format=pyoxigraph.RdfFormat.JSON_LD, base_iri=graph.url), named=True)
+    graph.read(plain, pyoxigraph.RdfFormat.JSON_LD)
+
+
+def _whole(value: Any) -> Any:
+    """The value without halves of surrogate pairs, which JSON may escape and no UTF-8 can carry."""
+    if isinstance(value, str):
+        return without_halves(value)
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    if isinstance(value, dict):
+        return {without_halves(key): _whole(one) for key, one in value.items()}
+    return value
 
 
 def _check_depth(text: str) -> None:
@@ -91,6 +103,7 @@ def _own(value: Any, url: str, left_out: set[str]) -> Any:
     if not isinstance(value, dict):
         return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
     answer = {}
+    url = _base(value.get("@context"), url)
     for key, one in value.items():
         name = key.encode("utf-8", "replace").decode()
         if name == "@context":
@@ -102,6 +115,15 @@ def _own(value: Any, url: str, left_out: set[str]) -> Any:
         else:
             answer[name] = _own(one, url, left_out)
     return answer
+
+
+def _base(context: Any, url: str) -> str:
+    """What relative addresses refer to under this context; empty where that is the parser's to say."""
+    for one in context if isinstance(context, list) else [context]:
+        if isinstance(one, dict) and "@base" in one:
+            base = one["@base"]
+            url = resolved(url, base.strip()) if isinstance(base, str) else ""
+    return url
 
 
 def _addresses(value: Any, url: str, left_out: set[str]) -> Any:

@@ -7,9 +7,11 @@ from typing import cast
 from lxml import etree, html
 
 from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.terms import Term
 from crawler.pipeline.transform.graph import Graph, iri, literal, resolved
 
 MOST_ITEMS = 2_000
+MOST_PROPERTIES = 20_000
 DEEPEST = 30
 
 _TYPE = expanded("rdf:type")
@@ -39,9 +41,11 @@ class _Reader:
 
     def __init__(self, root: html.HtmlElement, graph: Graph) -> None:
         self._root, self._graph = root, graph
-        self._done: dict[html.HtmlElement, str] = {}
+        self._looked_at = 0
+        self._done: dict[html.HtmlElement, Term] = {}
         self._owned: dict[html.HtmlElement, list[html.HtmlElement]] = {}
         self._free: list[html.HtmlElement] = []
+        self._held: dict[str, list[tuple[int, html.HtmlElement]]] | None = None
         for element in cast(list[html.HtmlElement], _PROPERTIES(root)):
             owner = cast(list[html.HtmlElement], _OWNER(element))
             if owner:
@@ -49,7 +53,7 @@ class _Reader:
             else:
                 self._free.append(element)
 
-    def item(self, element: html.HtmlElement, depth: int) -> str:
+    def item(self, element: html.HtmlElement, depth: int) -> Term:
         """The item's node; its triples are added when it is met first."""
         if element in self._done:
             return self._done[element]
@@ -62,33 +66,46 @@ class _Reader:
         if depth < DEEPEST and len(self._done) <= MOST_ITEMS:
             prefix = _vocabulary(types)
             for owned in (*self._owned.get(element, ()), *self._referred(element)):
+                if self._looked_at >= MOST_PROPERTIES:
+                    break  # items may name the same properties by reference, each of them all
+                self._looked_at += 1
                 self._property(owned, node, prefix, depth)
         return node
 
     def _referred(self, element: html.HtmlElement) -> list[html.HtmlElement]:
         """Properties elsewhere that the item names by the id of what holds them."""
-        names = set((element.get("itemref") or "").split()[:100])
-        if not names:
+        names = dict.fromkeys((element.get("itemref") or "").split()[:100])
+        if not names or self._looked_at >= MOST_PROPERTIES:
             return []
-        return [
-            one
-            for one in self._free
-            if one.get("id") in names or any(above.get("id") in names for above in one.iterancestors())
-        ]
+        if self._held is None:
+            self._held = self._by_id()
+        found = {place: one for name in names for place, one in self._held.get(name, ())}
+        return [one for _, one in sorted(found.items())]
 
-    def _property(self, element: html.HtmlElement, node: str, prefix: str, depth: int) -> None:
+    def _by_id(self) -> dict[str, list[tuple[int, html.HtmlElement]]]:
+        """Properties of no item with their places, by the ids that they and what holds them have."""
+        held: dict[str, list[tuple[int, html.HtmlElement]]] = {}
+        for place, one in enumerate(self._free):
+            ids = {above.get("id") for above in (one, *one.iterancestors())}
+            for name in ids - {None}:
+                held.setdefault(str(name), []).append((place, one))
+        return held
+
+    def _property(self, element: html.HtmlElement, node: Term, prefix: str, depth: int) -> None:
         scoped = element.get("itemscope") is not None
         value = self.item(element, depth + 1) if scoped else self._value(element)
-        for name in element.get("itemprop").split() if value else ():
+        if value is None:
+            return
+        for name in element.get("itemprop").split():
             self._graph.add(node, iri(_schema(name) if "://" in name else prefix + name), value)
 
-    def _value(self, element: html.HtmlElement) -> str:
+    def _value(self, element: html.HtmlElement) -> Term | None:
         name = _ADDRESSES.get(element.tag)
         if name:
             address = (
                 resolved(self._graph.url, (element.get(name) or "").strip()) if element.get(name) else ""
             )
-            return iri(address) if address else ""
+            return iri(address) if address else None
         if element.tag == "meta":
             text = element.get("content") or ""
         elif element.tag == "time" and element.get("datetime"):
@@ -99,7 +116,7 @@ class _Reader:
             text = element.get("value")
         else:
             text = " ".join("".join(element.itertext()).split())
-        return literal(text) if text else ""
+        return literal(text) if text else None
 
 
 def _vocabulary(types: list[str]) -> str:

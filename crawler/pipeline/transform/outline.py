@@ -8,6 +8,7 @@ from lxml import etree
 
 from crawler.pipeline.detect import SITEMAP
 from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.terms import Term
 from crawler.pipeline.transform.graph import Document, Graph, TransformError, iri, literal, resolved
 
 MOST_NAMED = 20_000
@@ -41,7 +42,7 @@ def outline_graph(document: Document, graph: Graph) -> None:
         graph.notes.append(f"it breaks off: {str(error)[:200]}")
 
 
-def _place(element: etree._Element, own: str, graph: Graph) -> int:
+def _place(element: etree._Element, own: Term, graph: Graph) -> int:
     parts = {
         child.tag.rpartition("}")[2]: (child.text or "").strip()
         for child in element
@@ -56,7 +57,7 @@ def _place(element: etree._Element, own: str, graph: Graph) -> int:
     return 1
 
 
-def _outline(element: etree._Element, own: str, graph: Graph) -> int:
+def _outline(element: etree._Element, own: Term, graph: Graph) -> int:
     found = 0
     title = (element.get("title") or element.get("text") or "").strip()
     for name, predicate in (("xmlUrl", _SEE_ALSO), ("htmlUrl", _LINKS_TO)):

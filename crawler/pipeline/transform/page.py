@@ -15,6 +15,7 @@ from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
 from crawler.pipeline.transform.graph import Document, Graph, TransformError, resolved
 
+MOST_BLOCKS = 1_000
 _ADDRESSES = {"a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "frame": "src"}
 # Whether anything lies so deep; a walk in Python would take a fifth of the whole transformation.
 _DEEP = etree.XPath(f"boolean({'/*' * MAX_DEPTH})")
@@ -46,9 +47,11 @@ def page_graph(document: Document, graph: Graph, *, hash_mail: bool = False) -> 
     _prepare(root, graph.url, hash_mail)
     sheets.apply("page", root, graph)
     microdata.add(root, graph)
-    for script in root.iter("script"):
-        if jsonld.is_jsonld(script.get("type") or ""):
-            jsonld.add(script.text or "", graph)
+    blocks = [one for one in root.iter("script") if jsonld.is_jsonld(one.get("type") or "")]
+    for script in blocks[:MOST_BLOCKS]:
+        jsonld.add(script.text or "", graph)
+    if len(blocks) > MOST_BLOCKS:
+        graph.notes.append(f"only the first {MOST_BLOCKS} of {len(blocks)} JSON-LD blocks were read")
 
 
 def _prepare(root: html.HtmlElement, url: str, hash_mail: bool) -> None:

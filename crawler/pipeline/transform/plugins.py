@@ -46,11 +46,13 @@ class Plugins:
     call: Call
     failed: Counter[str] = field(default_factory=Counter)
 
-    def add(self, document: Document, graph: Graph) -> None:
-        """Add what the plug-ins that fit the document make of it."""
+    def add(self, document: Document, graph: Graph) -> int:
+        """Add what the plug-ins that fit the document make of it; how many they are."""
+        fitting = 0
         for plugin in self.rules:
             if not fits(plugin.types, plugin.pattern, document):
                 continue
+            fitting += 1
             if self.failed[plugin.name] >= PATIENCE:
                 graph.notes.append(f"the plug-in {plugin.name} was left out: it failed {PATIENCE} times")
                 continue
@@ -64,6 +66,7 @@ class Plugins:
                 _take(content_type, body, graph)
             except (TransformError, SyntaxError, ValueError) as error:
                 graph.notes.append(f"the answer of the plug-in {plugin.name} was skipped: {str(error)[:200]}")
+        return fitting
 
 
 def _take(content_type: str, body: bytes, graph: Graph) -> None:
@@ -77,6 +80,6 @@ def _take(content_type: str, body: bytes, graph: Graph) -> None:
     elif kind in FORMATS:
         if ENTITY.search(body):
             raise ValueError("it declares entities")
-        graph.take(pyoxigraph.parse(body, format=FORMATS[kind], base_iri=graph.url), named=True)
+        graph.read(body, FORMATS[kind])
     else:
         raise ValueError(f"{content_type[:60]!r} is none of {ACCEPT}")

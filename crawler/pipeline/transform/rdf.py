@@ -27,6 +27,6 @@ def rdf_graph(document: Document, graph: Graph) -> None:
     if document.type == RDF_XML and ENTITY.search(body):
         raise TransformError("entities", "an RDF document that declares entities is refused")
     try:
-        graph.take(pyoxigraph.parse(body, format=FORMATS[document.type], base_iri=graph.url), named=True)
+        graph.read(body, FORMATS[document.type])
     except (SyntaxError, ValueError) as error:
         raise TransformError("malformed", str(error)[:300]) from error

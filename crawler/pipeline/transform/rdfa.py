@@ -27,6 +27,6 @@ def add_rdfa(document: Document, graph: Graph) -> None:
         return
     try:
         text = run_child("rdfa_child", {"url": graph.url}, document.body)
-        graph.take(pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_TRIPLES))
+        graph.read(text, pyoxigraph.RdfFormat.N_TRIPLES)
     except (TransformError, SyntaxError, ValueError) as error:
         graph.notes.append(f"RDFa was skipped: {str(error)[:200]}")

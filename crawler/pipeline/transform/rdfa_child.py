@@ -21,8 +21,8 @@ def main() -> int:
     """Read it; 1 with the reason where that fails."""
     asked = json.loads(sys.stdin.buffer.readline())
     body = sys.stdin.buffer.read()
-    limit(asked)
-    socket.socket = None  # type: ignore[assignment, misc]  # nothing here has any business in the network
+    limit(asked, files=True)  # its parts are loaded when they are needed
+    socket.socket = None  # type: ignore[assignment, misc]  # also where the kernel has no wall
     try:
         sys.stdout.buffer.write(triples(body, asked["url"]))
     except Exception as error:  # the library has errors of its own, and raises whatever its parts do

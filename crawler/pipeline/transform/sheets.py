@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,11 @@ from typing import cast
 import pyoxigraph
 from lxml import etree
 
+from crawler.pipeline.mime import STRAY
 from crawler.pipeline.transform.graph import Graph, TransformError
+
+_ESCAPED = re.compile(rb"&#(?:[0-8]|1[124-9]|2[0-9]|3[01]|x(?:[0-8BbCcEeFf]|1[0-9A-Fa-f]));")
+"""Control characters that pages write as numbers: XML has no way to say them."""
 
 _FOLDER = Path(__file__).parent / "stylesheets"
 _compiled = threading.local()
@@ -20,8 +25,8 @@ def apply(name: str, tree: etree._Element, graph: Graph) -> None:
     """Add what the stylesheet makes of the tree. Raises TransformError."""
     try:
         answer = _sheet(name)(tree, url=etree.XSLT.strparam(graph.url))
-        graph.take(pyoxigraph.parse(bytes(answer), format=pyoxigraph.RdfFormat.RDF_XML, base_iri=graph.url))
-    except (etree.XSLTError, SyntaxError) as error:
+        graph.read(_ESCAPED.sub(b"", bytes(answer).translate(None, STRAY)), pyoxigraph.RdfFormat.RDF_XML)
+    except (etree.XSLTError, SyntaxError, ValueError) as error:
         raise TransformError("malformed", f"{name}.xsl: {str(error)[:300]}") from error
 
 

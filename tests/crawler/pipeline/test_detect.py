@@ -155,3 +155,45 @@ def test_unpacking_is_bounded() -> None:
         unpacked(bomb, 1000)
     with pytest.raises(ValueError, match="damaged gzip"):
         unpacked(b"\x1f\x8bnonsense", 1000)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (RSS.replace(b"T<", b"T\x01<"), types.RSS_2),
+        (ATOM.replace(b"T<", b"\x00T\x1f<"), types.ATOM),
+        (PAGE.replace(b"404", b"4\x000\x004"), types.HTML),
+        (b"\x00\x00" + PAGE, types.HTML),
+        (b"\x01" + RSS, types.RSS_2),
+        (b"\xef\xbb\xbf\x02" + RDF, types.RDF_XML),
+        (b'{"version": "https://jsonfeed.org/version/1.1", "title": "a\x01b", "items": []}', types.JSON_FEED),
+        (b"Words upon words, and one \x01 among them that means nothing at all.", types.TEXT),
+        (bytes(range(32)) * 40, types.BINARY),
+        (b"\x00\x01\x02\x03", types.BINARY),
+        (b"{\x00\x01\x02\x03\x04\x05}", types.BINARY),
+        (b"%PDF-1.7 <html>", types.BINARY),
+    ],
+)
+def test_one_control_character_makes_no_document_binary(body: bytes, kind: str) -> None:
+    assert detect(body).type == kind
+
+
+TRIPLE = b'<http://a.example/> <http://b.example/> "c" .\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "kind"),
+    [
+        (TRIPLE, "", types.N_TRIPLES),
+        (TRIPLE, "application/n-quads", types.N_QUADS),
+        (TRIPLE, "text/turtle; charset=utf-8", types.TURTLE),
+        (TRIPLE, "text/html", types.N_TRIPLES),
+        (TRIPLE + TRIPLE.replace(b" .", b" <http://g.example/> ."), "", types.N_QUADS),
+        (TRIPLE + TRIPLE.replace(b" .", b" _:g ."), "application/n-triples", types.N_QUADS),
+        (TRIPLE + b"@prefix x: <http://x.example/> .\nx:a x:b x:c .", "", types.TURTLE),
+        (TRIPLE + b"PREFIX x: <http://x.example/>\nx:a x:b x:c .", "text/plain", types.TURTLE),
+        (TRIPLE + b"<relative> a <http://x.example/> .", "text/turtle", types.TURTLE),
+    ],
+)
+def test_a_first_line_that_is_a_triple_does_not_decide_alone(body: bytes, header: str, kind: str) -> None:
+    assert detect(body, header).type == kind

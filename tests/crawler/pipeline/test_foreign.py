@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from crawler.pipeline.documents import work
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.pipeline.transform import Document as Given
-from crawler.pipeline.transform import Transformed, children, rdfa, transform
+from crawler.pipeline.transform import Transformed, TransformError, children, rdfa, transform
 from tests.crawler.pipeline.test_store import transformed
 from tests.factories import make_token, make_user
+from tests.servers import Reply, WebServer
 
 URL = "http://site.example/recipe"
 HEAD = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
@@ -85,6 +88,51 @@ def test_it_reads_no_file_and_no_network(content: str, tmp_path: Path) -> None:
     assert OURS in found.triples
     assert "hidden words" not in found.triples
     assert "hidden words" not in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("word", ["include", "import"])
+@pytest.mark.parametrize("address", ["{uri}", "{path}", "data.xsl", "http://127.0.0.1:{port}/sheet.xsl"])
+def test_it_stands_alone(word: str, address: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.xsl"
+    secret.write_text(
+        template(
+            f'<rdf:RDF><rdf:Description rdf:about="{URL}"><x:said>hidden words</x:said>'
+            "</rdf:Description></rdf:RDF>"
+        )
+    )
+    with WebServer() as web:
+        web.replies["/sheet.xsl"] = Reply(secret.read_bytes())
+        href = address.format(uri=secret.as_uri(), path=secret, port=web.origin.rpartition(":")[2])
+        head = HEAD.replace('<xsl:param name="url"/>', f'<xsl:{word} href="{href}"/>')
+        found = made(f"{head}</xsl:stylesheet>")
+        assert web.requests == []
+    assert "hidden words" not in found.triples
+    assert "stands alone" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("module", ["xslt_child", "rdfa_child"])
+def test_the_children_close_the_network_before_they_read(module: str) -> None:
+    code = f"""
+import io, runpy, socket, sys
+from lxml import etree
+taken = socket.socket
+def tried(*_, **__):
+    try:
+        taken()
+    except OSError as error:
+        print(type(error).__name__)
+    raise ValueError
+etree.fromstring = tried
+import articles.extraction.tree
+articles.extraction.tree.text_of = tried
+asked = b'{{"url": "http://x/", "html": true, "sheet": 0, "seconds": 5, "memory": 1000000000, "output": 9}}'
+sys.stdin = type("", (), {{"buffer": io.BytesIO(asked)}})
+runpy.run_module("crawler.pipeline.transform.{module}", run_name="__main__")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "PermissionError\n", done.stderr
 
 
 @pytest.mark.parametrize(
@@ -176,3 +224,14 @@ def test_rdfa_that_takes_too_long_is_a_note(monkeypatch: pytest.MonkeyPatch) -> 
     found = transform(Given(URL, types.HTML, many), rdfa=True)
     assert OURS in found.triples
     assert any(note.startswith("RDFa was skipped") for note in found.notes)
+
+
+def test_xml_of_no_known_kind_is_theirs_to_read() -> None:
+    recipe = b"<recipe><name>Soup</name></recipe>"
+    found = made(TITLE, recipe, types.XML)
+    assert (found.triples, found.transformer) == (THEIRS, "others@1")
+    for options, content in (({"types": ("html",)}, TITLE), ({}, "no stylesheet")):
+        with pytest.raises(TransformError, match="unsupported-type"):
+            made(content, recipe, types.XML, **options)
+    with pytest.raises(TransformError, match="unsupported-type"):
+        transform(Given(URL, types.XML, recipe))

@@ -15,7 +15,7 @@ from crawler.pipeline import detect as types
 from crawler.pipeline.inline import work_off
 from crawler.pipeline.models import Document, HttpTransformer
 from crawler.pipeline.transform import Document as Given
-from crawler.pipeline.transform import transform
+from crawler.pipeline.transform import TransformError, transform
 from crawler.pipeline.transform.plugins import PATIENCE, Plugin, PluginError, Plugins
 from tests.crawler.pipeline.test_store import lines, transformed
 from tests.factories import make_token, make_user
@@ -155,3 +155,18 @@ def test_staff_names_them_and_mistakes_are_named(client: Client) -> None:
     assert post(staff) == 201
     with pytest.raises(ValidationError):
         HttpTransformer(name="x", address="nowhere").full_clean()
+
+
+def test_json_of_no_known_kind_is_theirs_to_read() -> None:
+    given = Given(URL, types.JSON, b'{"a": 1}')
+    rules = (Plugin("theirs", "http://127.0.0.1/", types=("json",)),)
+    found = transform(given, plugins=plugins(N_TRIPLES, THEIRS.encode(), *rules))
+    assert (found.triples, found.transformer) == (THEIRS, "others@1")
+    nothing = transform(given, plugins=plugins(N_TRIPLES, b"", *rules))
+    assert (nothing.triples, nothing.notes) == ("", ()), "it was asked and had nothing to say"
+    for answers in (
+        plugins(N_TRIPLES, THEIRS.encode(), Plugin("other", "http://127.0.0.1/", types=("html",))),
+        plugins("text/html", b"<html>", *rules),
+    ):
+        with pytest.raises(TransformError, match="unsupported-type"):
+            transform(given, plugins=answers)

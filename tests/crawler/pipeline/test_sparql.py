@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 
 from crawler.pipeline.models import GraphChange
 from crawler.pipeline.sparql.endpoint import wanted
 from crawler.pipeline.sparql.examples import EXAMPLES
-from crawler.pipeline.sparql.replica import Replica, lag, snapshot
+from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import Answer, QueryError, QueryTooLong, ask
+from crawler.pipeline.terms import iri
 from tests.crawler.pipeline.test_store import URL, indexed, triple
 from tests.factories import make_token, make_user
 
@@ -84,6 +87,96 @@ def test_a_replica_that_was_lost_is_built_again(replica: Replica, tmp_path: Path
     assert fresh.follow() == 1
 
 
+def spoil(where: str, **values: str) -> None:
+    """Change stored terms to what earlier versions let in."""
+    settings = ", ".join(f"{name} = %s" for name in values)
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE pipeline_term SET {settings} WHERE value = %s", [*values.values(), where])
+        assert cursor.rowcount == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "values"),
+    [
+        ("spoilt", {"lang": "en _:y"}),
+        ("spoilt", {"datatype": "no iri"}),
+        ("http://spoilt.example/", {"value": "http://[::1"}),
+        ("http://spoilt.example/", {"kind": "2"}),
+    ],
+)
+def test_what_was_stored_badly_costs_its_triple_and_is_named(
+    replica: Replica, client: Client, where: str, values: dict[str, str]
+) -> None:
+    indexed("\n".join([triple("good"), triple("spoilt", "http://spoilt.example/")]))
+    indexed(triple("neighbour"), "http://site.example/other")
+    spoil(where, **values)
+    assert replica.follow() == 2
+    assert told_by() == ["good", "neighbour"]
+    newest = snapshot()
+    assert newest is not None
+    assert lag(newest[1]) == 0, "it went past the bad one"
+    assert set_aside() == [(URL, "1 of its quads were left out: no RDF can hold them")]
+    client.force_login(make_user())
+    page = client.get("/graph/query/").content.decode()
+    assert "1 graph set aside" in page
+    assert URL in page
+    indexed(triple("new"))
+    assert replica.follow() == 1
+    assert set_aside() == []
+    assert told_by() == ["neighbour", "new"]
+
+
+def told_by() -> list[str]:
+    return values("SELECT ?o WHERE { ?s <http://p.example/> ?o } ORDER BY ?o")
+
+
+def test_a_graph_without_a_name_is_set_aside(replica: Replica) -> None:
+    indexed(triple("good"))
+    indexed(triple("neighbour"), "http://site.example/other")
+    spoil(URL, value="http://[::1")
+    assert replica.follow() == 2
+    assert told_by() == ["neighbour"]
+    assert set_aside() == [(URL, "its name is no IRI")]
+    assert replica.follow() == 0
+
+
+def test_a_graph_that_the_store_refuses_is_set_aside(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Replica._renew
+
+    def refuse(self: Replica, contexts: list[int]) -> dict[int, str]:
+        if iri(URL).key() in contexts:
+            raise ValueError("what nobody thought of")
+        return whole(self, contexts)
+
+    indexed(triple("good"))
+    indexed(triple("neighbour"), "http://site.example/other")
+    monkeypatch.setattr(Replica, "_renew", refuse)
+    assert replica.follow() == 2
+    assert told_by() == ["neighbour"]
+    assert set_aside() == [(URL, "ValueError: what nobody thought of")]
+
+
+def test_a_replica_that_cannot_go_on_says_so_and_tries_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tries = []
+
+    def full(self: Replica) -> int:
+        tries.append(trouble(datetime.now(UTC)))
+        if len(tries) > 1:
+            raise KeyboardInterrupt
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Replica, "follow", full)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        call_command("sparql_replica")
+    assert "no space left" in tries[1]
+    assert "no sign of life" in trouble(datetime.now(UTC) + timedelta(minutes=5))
+
+
 def killed(*_: object) -> None:
     raise KeyboardInterrupt
 
@@ -125,6 +218,33 @@ def test_results_come_in_four_formats(replica: Replica, form: str, begin: bytes)
     found = answer(VALUES, form)
     assert found.type == form
     assert found.body.startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        ('"=1+1"', "'=1+1"),
+        ('"+1"', "'+1"),
+        ('"-5"', "'-5"),
+        ('"@SUM(A1)"', "'@SUM(A1)"),
+        ('" =1+1"', "' =1+1"),
+        ('"\\uFF1D1+1"', "'\uff1d1+1"),
+        ('"\\t=1"', '"\'\t=1"'),
+        ('"\\r=1"', '"\'\r=1"'),
+        ('"a;=1"', '"a;=1"'),
+        ('"a \\"b\\""', '"a ""b"""'),
+        ('"=x"@en', "'=x"),
+        ("-5", "-5"),
+        ('"=1+1"^^<http://www.w3.org/2001/XMLSchema#integer>', "'=1+1"),
+        ('"-5"^^<http://x.example/number>', "'-5"),
+        ("<http://x.example/=1>", "http://x.example/=1"),
+        ("true", "true"),
+    ],
+)
+def test_no_cell_of_csv_is_a_formula(replica: Replica, value: str, cell: str) -> None:
+    replica.follow()
+    found = answer(f"SELECT ?o ?none {{ VALUES ?o {{ {value} }} OPTIONAL {{ ?none ?p ?o }} }}", "text/csv")
+    assert found.body.decode() == f"o,none\r\n{cell},\r\n"
 
 
 def test_graphs_yes_and_no_and_cut_answers(replica: Replica) -> None:
@@ -203,6 +323,32 @@ def test_the_protocol(replica: Replica, client: Client) -> None:
     assert form.content == direct.content == found.content
     for query, status in (("", 400), ("SELECT nonsense", 400)):
         assert client.get("/graph/sparql", {"query": query}, headers=token).status_code == status
+    other = "http://site.example/other"
+    indexed(triple(2), other)
+    replica.follow()
+    chosen = f"{body}&default-graph-uri={other}"
+    for path, content, kind in (
+        ("/graph/sparql", chosen, "application/x-www-form-urlencoded"),
+        (f"/graph/sparql?default-graph-uri={other}", VALUES, "application/sparql-query"),
+        (f"/graph/sparql?{chosen}", "", "application/sparql-query"),
+    ):
+        if content:
+            found = client.post(path, content, content_type=kind, headers=token)
+        else:
+            found = client.get(path, headers=token)
+        assert [row["o"]["value"] for row in found.json()["results"]["bindings"]] == ["2"]
+    named = f"query=SELECT ?o {{ GRAPH ?g {{ ?s <http://p.example/> ?o }} }}&named-graph-uri={other}"
+    found = client.post(
+        "/graph/sparql", named, content_type="application/x-www-form-urlencoded", headers=token
+    )
+    assert [row["o"]["value"] for row in found.json()["results"]["bindings"]] == ["2"]
+    bad = client.post(
+        "/graph/sparql",
+        f"{body}&default-graph-uri=no iri",
+        content_type="application/x-www-form-urlencoded",
+        headers=token,
+    )
+    assert bad.status_code == 400
     update = client.post(
         "/graph/sparql", "update=x", content_type="application/x-www-form-urlencoded", headers=token
     )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import json
+import re
 import time
 
 import pyoxigraph
@@ -12,8 +15,9 @@ from hypothesis import strategies as st
 
 from crawler.pipeline import detect as types
 from crawler.pipeline.detect import detect
-from crawler.pipeline.terms import parse_term, safe, split_line
+from crawler.pipeline.terms import Kind, Term, read_triples, safe
 from crawler.pipeline.transform import Document, Transformed, TransformError, transform
+from crawler.pipeline.transform.graph import Graph, iri, literal
 
 URL = "http://site.example/dir/page"
 DCT, SCHEMA, SIOC = "http://purl.org/dc/terms/", "http://schema.org/", "http://rdfs.org/sioc/ns#"
@@ -28,10 +32,9 @@ def graph(body: str | bytes, kind: str = "", **options: bool) -> Transformed:
 
 def triples(found: Transformed) -> set[tuple[str, str, str]]:
     """Values without their N-Triples signs."""
-    answer = set()
-    for line in found.triples.split("\n") if found.triples else ():
-        s, p, o = (parse_term(text) for text in split_line(line))
-        answer.add((s.value, p.value, o.value))
+    terms, bad = read_triples(found.triples.encode())
+    assert bad == 0
+    answer = {(s.value, p.value, o.value) for s, p, o in terms}
     parsed = list(pyoxigraph.parse(found.triples.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES))
     assert len(parsed) == found.count == len(answer)
     return answer
@@ -268,3 +271,162 @@ def test_every_text_is_a_page_or_a_named_refusal(text: str) -> None:
 def test_what_is_safe_is_an_iri(text: str) -> None:
     url = "http://a.example/" + text.encode("utf-8", "replace").decode()
     list(pyoxigraph.parse(f"<{safe(url)}> <p:p> <o:o> .".encode(), format=pyoxigraph.RdfFormat.N_TRIPLES))
+
+
+HOSTILE = [
+    "What is _:b0", 'say "@en _:y', 'say "@en', "_:b0", "a [ b",
+    '"^^<x> .', "\\", "x\\", '" .\n_:x <urn:p> "', "<!--",
+    " _:a . ", "\u2028 _:b1 .", "\x85_:b2", "\U0001f600" * 1_000, "https://schema.org/ <https://schema.org/>",
+    "\ufffe\uffff", "\x0c _:c", "\u202e",
+]  # fmt: skip
+
+
+def kept(text: str) -> str:
+    """Titles are read with their white space collapsed."""
+    return re.sub(r"[ \t\r\n]+", " ", text).strip()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_literal_is_what_was_said_whatever_it_looks_like(text: str) -> None:
+    written = html.escape(text)
+    block = json.dumps({"@context": {"@vocab": "http://v.example/"}, "said": [text, {"@id": "_:b0"}]})
+    page = (
+        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>T {written} T</title>'
+        f'<script type="application/ld+json">{block.replace("<", chr(92) + "u003c")}</script></head>'
+        f'<body><div itemscope itemtype="http://v.example/{written} {written}"><b itemprop="said">x</b>'
+        f'<meta itemprop="heard" content="{written}"></div></body></html>'
+    )
+    raw = transform(Document(URL, types.HTML, page.encode(), "text/html; charset=utf-8"))
+    found = triples(raw)
+    (title,) = (value for _, name, value in found if name == DCT + "title")
+    if text.isprintable():
+        assert title == kept(f"T {text} T")
+    assert (text if text.isprintable() else title) in {value for _, _, value in found} | {title}
+    if text.isprintable():
+        assert any(name.endswith("/said") and value == text for _, name, value in found)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_every_feed_and_list_takes_every_text(text: str) -> None:
+    clean = "".join(sign for sign in text if sign.isprintable())
+    written = html.escape(clean)
+    rss = (
+        f"<rss version='2.0'><channel><title>{written}</title><item><title>{written}</title><author>{written}"
+        f"</author><guid>{written}</guid><category>{written}</category></item></channel></rss>"
+    )
+    feed = json.dumps(
+        {
+            "version": "https://jsonfeed.org/version/1.1", "title": text, "language": text,
+            "items": [{"id": text, "title": text, "tags": [text], "authors": [{"name": text}]}],
+        }
+    )  # fmt: skip
+    opml = f"<opml><body><outline text='{written}' xmlUrl='http://f.example/'/></body></opml>"
+    for body, kind in ((rss, types.RSS_2), (feed, types.JSON_FEED), (opml, types.OPML)):
+        found = triples(transform(Document(URL, kind, body.encode())))
+        assert any(value == kept(clean) for _, _, value in found) or not text.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (types.N_TRIPLES, '<{u}> <urn:p:p> "good" .\n<http://a b/> <urn:p:p> "x" .\n'),
+        (types.N_TRIPLES, '<{u}> <urn:p:p> "x"@toolongasubtag .\n<{u}> <urn:p:p> "good" .\nnonsense\n'),
+        (types.N_QUADS, 'nonsense\n<{u}> <urn:p:p> "good" <urn:g:g> .\n<{u}> <urn:p:p> "x" . "y" .\n'),
+        (types.TURTLE, '<{u}> <urn:p:p> "good" , <http://[::1> , "x"^^<no iri> .'),
+        (types.TURTLE, '<{u}> <urn:p:p> "good" , <<( <{u}> <urn:p:p> "x" )>> .'),
+        (
+            types.RDF_XML,
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:p='urn:p:'>"
+            "<rdf:Description rdf:about='{u}'><p:p>good</p:p>"
+            "<p:p rdf:resource='http://a b/'/><p:p rdf:datatype='%%'>x</p:p>"
+            "</rdf:Description></rdf:RDF>",
+        ),
+        (types.JSON_LD, '{"@id": "{u}", "urn:p:p": ["good", {"@id": "urn:[x"}]}'),
+    ],
+)
+def test_a_bad_term_costs_its_triple_and_is_told(kind: str, body: str) -> None:
+    found = transform(Document(URL, kind, body.replace("{u}", URL).encode()))
+    assert triples(found) == {(URL, "urn:p:p", "good")}
+    if kind != types.JSON_LD:  # there an address that is none is left out by the standard itself
+        assert "left out" in " ".join(found.notes)
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_no_text_breaks_the_lines(text: str, name: str) -> None:
+    graph = Graph(URL)
+    graph.add(iri(URL), iri("urn:p:" + name), literal(text))
+    graph.add(Term(Kind.BLANK, name), iri("urn:p:p"), Term(Kind.LITERAL, text, lang=name))
+    graph.add(Term(Kind.LITERAL, text), iri(name), Term(Kind.LITERAL, text, datatype=name))
+    found = graph.done("x")
+    terms, bad = read_triples(found.triples.encode())
+    assert (len(terms), bad) == (found.count, 0)
+    assert any(value.value == text.replace("\x00", "") for _, _, value in terms)
+
+
+def test_triples_of_an_earlier_version_are_read_line_by_line() -> None:
+    lines = b'<urn:s:s> <urn:p:p> "a" .\n<urn:s:s> <urn:p:p> "say \\"@en _:b0 .\n_:b0 <urn:p:p> _:b0 .\n\n'
+    terms, bad = read_triples(lines, "d1")
+    assert bad == 1
+    assert [(s.value, o.value) for s, _, o in terms] == [("urn:s:s", "a"), ("d1b0", "d1b0")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (types.RSS_2, "<rss version='2.0'><channel><title>a{0}b</title></channel></rss>"),
+        (types.ATOM, "<feed xmlns='http://www.w3.org/2005/Atom'><title>a{0}b</title></feed>"),
+        (types.HTML, "<!DOCTYPE html><title>a{0}b</title>"),
+        (types.XHTML, "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>a{0}b</title></head></html>"),
+    ],
+)
+@pytest.mark.parametrize("sign", ["\x00", "\x01", "\x1f", "\x0b", "&#1;", "&#x1F;"])
+def test_a_control_character_in_a_title_costs_itself(kind: str, body: str, sign: str) -> None:
+    found = triples(transform(Document(URL, kind, body.format(sign).encode(), "")))
+    titles = {value.replace(" ", "") for _, name, value in found if name == DCT + "title"}
+    assert titles & {"ab", "a\ufffdb"}, titles
+
+
+@pytest.mark.parametrize("sign", ["\x00", "\x01", "\x1f"])
+def test_a_control_character_in_a_list_costs_itself(sign: str) -> None:
+    for kind, body in (
+        (types.OPML, "<opml><body><outline text='a{0}b' xmlUrl='http://f.example/'/></body></opml>"),
+        (types.SITEMAP, "<urlset><url><loc>http://f.example/</loc><lastmod>2026{0}</lastmod></url></urlset>"),
+    ):
+        found = transform(Document(URL, kind, body.replace("{0}", sign).encode()))
+        assert ("http://f.example/" in found.triples, found.notes) == (True, ())
+
+
+def test_jsonld_follows_its_base() -> None:
+    def said(context: object, **more: object) -> set[tuple[str, str, str]]:
+        block = {"@context": context, "@id": "x", "http://p.example/": {"@id": "y", "http://q.example/": 1}}
+        return triples(transform(Document(URL, types.JSON_LD, json.dumps(block | more).encode())))
+
+    there, here = "http://other.example/base/", "http://site.example/dir/"
+    for context, base in (
+        ({"@base": there}, there),
+        ([{"@base": "http://wrong.example/"}, {"@base": there}], there),
+        (["https://schema.org", {"@base": "../other/"}], "http://site.example/other/"),
+        ({"@base": ""}, here),
+        ({}, here),
+    ):
+        found = said(context)
+        assert (base + "x", "http://p.example/", base + "y") in found
+        assert (base + "y", "http://q.example/", "1") in found
+    assert (there + "x", SCHEMA + "url", there + "z") in said(
+        ["https://schema.org", {"@base": there}], url="z"
+    )
+    assert ("urn:x/x", "http://p.example/", "urn:x/y") in said({"@base": "urn:x/"})
+    inner = said({}, **{"http://r.example/": {"@context": {"@base": there}, "@id": "in", "urn:v:v": 1}})
+    assert (here + "x", "http://r.example/", there + "in") in inner
+    assert (here + "x", "http://p.example/", here + "y") in inner
+
+
+def test_a_first_line_that_is_a_triple_is_read_whole() -> None:
+    first = f'<{URL}> <urn:p:p> "a" .\n'
+    for body, header, more in (
+        (first + f'<{URL}> <urn:p:p> "b" <urn:g:g> .\n', "", "b"),
+        (first + '<> <urn:p:p> "b" ; <urn:p:q> <other> .\n', "text/turtle", "b"),
+    ):
+        raw = body.encode()
+        found = triples(transform(Document(URL, detect(raw, header).type, raw, header)))
+        assert {(URL, "urn:p:p", "a"), (URL, "urn:p:p", more)} <= found

@@ -1,0 +1,102 @@
+"""Whether a query may ask other servers: read by the terminals of SPARQL 1.1 (section 19.8), in every way.
+
+Oxigraph's parser knows no tokens: it takes `true.SERVICE` and `SERVICE:name{` apart wherever that helps,
+reads `<` as "less than" where no address is wanted, and tries a long string as an empty one where it is
+spoilt. So each of these readings is followed here, and a query is refused when any of them may hold the word.
+The other wall is the process that asks: it can open no socket (see crawler/pipeline/walls.py).
+"""
+
+from __future__ import annotations
+
+import re
+
+FORBIDDEN = re.compile("service|load", re.IGNORECASE)
+"""SERVICE asks another server, LOAD (of updates, which nothing here takes) fetches a document."""
+
+OTHER_SERVERS = "SERVICE would ask other servers: that is not allowed here"
+BROKEN = "a string without end, or a backslash that begins no escape of SPARQL"
+
+_LETTER = r"A-Za-z_\u0080-\U0010ffff"
+_NAME = rf"{_LETTER}0-9\-"
+_LOCAL = rf"(?:[{_NAME}:]|%[0-9A-Fa-f]{{2}}|\\[_~.\-!$&'()*+,;=/?#@%])"
+_TOKEN = re.compile(
+    rf"""
+      (?P<blank>[ \t\r\n]+|\#[^\r\n]*)
+    | (?P<string>"{{3}}(?:[^"\\]|\\.|"(?!""))*+"{{3}} | '{{3}}(?:[^'\\]|\\.|'(?!''))*+'{{3}})
+    | (?P<open>"{{3}}|'{{3}})
+    | (?P<short>"(?:[^"\\\r\n]|\\.)*+" | '(?:[^'\\\r\n]|\\.)*+')
+    | (?P<inert>[?$][{_LETTER}0-9]+ | @[A-Za-z]+(?:-+[A-Za-z0-9]+)* | _:[{_LETTER}0-9](?:\.*[{_NAME}])*)
+    | (?P<name>[{_LETTER}](?:\.*[{_NAME}])*+)?+(?P<local>:(?:{_LOCAL}(?:\.*{_LOCAL})*+)?)
+    | (?P<word>[{_LETTER}](?:\.*[{_NAME}])*+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_IRI = re.compile(r"<(?:[^<>\"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*+>")
+_GROUP = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*+\{")
+_POINT = r"u(?![dD][89A-Fa-f])[0-9A-Fa-f]{4}|U000(?!0[dD][89A-Fa-f])[0-9A-Fa-f]{5}|U0010[0-9A-Fa-f]{4}"
+_ESCAPE = re.compile(rf"\\(?:[tbnrf\"'\\]|{_POINT})")
+_POINTS = re.compile(rf"\\({_POINT})")
+
+
+class _Refused(Exception):
+    """A reading of the query that is not let through, with the reason."""
+
+
+def refusal(query: str) -> str:
+    """Why a query is not asked, in words; empty for one that asks nobody else."""
+    # The standard wants escapes of code points replaced before anything is read, Oxigraph does so in strings.
+    plain = _POINTS.sub(lambda point: chr(int(point[1][1:], 16)), query)
+    try:
+        _scan(query)
+        if plain != query:
+            _scan(plain)
+    except _Refused as error:
+        return str(error)
+    return ""
+
+
+def _scan(query: str) -> None:
+    """Follow every reading from the beginning; they meet again, so that this is linear. Raises _Refused.
+
+    A reading is a place and whether it stands behind a "less than": until the next `)` or `{` no pattern can
+    begin there, for operators stand in brackets only. Whatever such a reading meets that no expression has
+    ends it; in others it is a reason to refuse.
+    """
+    seen: set[tuple[int, bool]] = set()
+    readings = [(0, False)]
+    while readings:
+        at, behind = readings.pop()
+        while 0 <= at < len(query) and (at, behind) not in seen:
+            seen.add((at, behind))
+            if query[at] == "<":
+                if iri := _IRI.match(query, at):
+                    readings.append((iri.end(), behind))
+                at, behind = (-1 if query.startswith("/", at + 1) else at + 1), True
+            else:
+                sign = query[at]
+                at = _behind(query, at, behind)
+                behind = behind and sign not in "){"
+
+
+def _behind(query: str, at: int, behind: bool) -> int:
+    """The place behind a token or sign that is not `<`; -1 where the reading ends. Raises _Refused."""
+    found = _TOKEN.match(query, at)
+    why = _wrong(found, query) if found else BROKEN if query[at] == "\\" else ""
+    if why and not behind:
+        raise _Refused(why)
+    if why == BROKEN or (behind and query.startswith("//", at)):
+        return -1
+    return found.end() if found else at + 1
+
+
+def _wrong(found: re.Match[str], query: str) -> str:
+    """Why this token is not let through."""
+    kind = found.lastgroup
+    if kind == "open" or (kind in {"string", "short"} and "\\" in _ESCAPE.sub("", found[0])):
+        return BROKEN
+    if kind == "word" and FORBIDDEN.search(found["word"]):
+        return OTHER_SERVERS
+    # A prefix such as `service:` is harmless, but for `SERVICE:name {`, which is also SERVICE with `:name`.
+    if kind == "local" and FORBIDDEN.search(found["name"] or "") and _GROUP.match(query, found.end()):
+        return OTHER_SERVERS
+    return ""
