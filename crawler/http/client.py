@@ -74,8 +74,9 @@ class Response:
     permanent (301, 308), else empty; `downgraded` tells that a redirect led from https to http.
     `body` is decompressed, `wire_bytes` is everything received, headers and redirects included.
     `etag` and `last_modified` are as received, to be sent back unchanged; on a 304 without them
-    they are those that were sent. `retry_after`, `max_age` and `elapsed` are seconds; the wait for
-    one's turn at a host does not count.
+    they are those that were sent. `request` is the head of the last request as it was sent, but for what
+    is the proxy's, `status_line` that of its answer. `retry_after`, `max_age` and `elapsed` are seconds; the
+    wait for one's turn at a host does not count.
     """
 
     status: int
@@ -93,6 +94,8 @@ class Response:
     content_type: str = ""
     retry_after: float | None = None
     max_age: float | None = None
+    request: str = ""
+    status_line: str = ""
 
     def text(self) -> str:
         """The body as text by its own and the server's word on its encoding."""
@@ -111,6 +114,7 @@ class _Trip:
     permanent: bool = True
     downgraded: bool = False
     on_first_host: bool = True
+    request: str = ""
     waited: float = 0.0
 
     @property
@@ -120,7 +124,7 @@ class _Trip:
 
     def follow(self, answer: Answer, max_redirects: int) -> None:
         """Go where a redirect points. Raises FetchError, BadUrl."""
-        location = _utf8(answer.headers.get("location", "").strip())
+        location = location_of(answer.headers)
         if not location:
             raise FetchError(Failure.REDIRECT, "the redirect names no location", status=answer.status)
         following = urls.join(self.url, location)
@@ -177,6 +181,7 @@ class Client:
         spacing: float | None = None,
         deadline: float | None = None,
         follow: bool = True,
+        errors: bool = False,
     ) -> Response:
         """The document at `url`, or its 304. Raises FetchError for everything else.
 
@@ -184,12 +189,13 @@ class Client:
         mean something else. `subscribers` > 0 is told in the User-Agent. With `cut`, a body longer
         than `max_bytes` is cut there. `spacing` replaces the gate's for the first host, `deadline`
         (seconds) the configured one. Without `follow` a redirect is an answer, too: a Response with its
-        status, the target in its header `location`.
+        status, the target in its header `location`. With `errors` the beginning of a redirect's or an error's
+        body is read, too.
         """
         trip = self._trip(url, deadline)
         headers = self._headers(accept, subscribers)
         validators = _validators(etag, last_modified)
-        limits = Limits(max_bytes or self.config.max_bytes, cut)
+        limits = Limits(max_bytes or self.config.max_bytes, cut, errors)
         with _telling(trip):
             while True:
                 sent = validators if trip.on_first_host else {}
@@ -247,7 +253,9 @@ class Client:
         url, allowance = trip.url, trip.allowance
         parts = urlsplit(url)  # of a canonical URL, which every parser reads alike
         target: Target = (parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
-        path = url if self._connections.needs_absolute_form(target) else url[url.index("/", 8) :]
+        own_path = url[url.index("/", 8) :]
+        path = url if self._connections.needs_absolute_form(target) else own_path
+        trip.request = _head("GET" if form is None else "POST", own_path, {"Host": parts.netloc} | headers)
         headers = headers | self._connections.proxy_headers(target)
         asked = time.monotonic()
         with self._gate.turn(urls.host_key(url), allowance.deadline, spacing):
@@ -274,6 +282,12 @@ class Client:
 _PORTS = {"http": 80, "https": 443}
 
 
+def _head(method: str, path: str, headers: Mapping[str, str]) -> str:
+    """A request's head as urllib3 writes it."""
+    lines = (f"{name}: {value}" for name, value in headers.items())
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *lines])
+
+
 def _user_agent(product: str, subscribers: int) -> str:
     """`Freshet/1.0 (+https://example.org/bot; 12 subscribers)`, the form that publishers count readers by."""
     if subscribers < 1:
@@ -295,8 +309,9 @@ def _storable(value: str) -> str:
     return "" if control or len(value) > _MAX_VALIDATOR else value
 
 
-def _utf8(value: str) -> str:
-    """A header value, which arrives as Latin-1, read as UTF-8 where it is that."""
+def location_of(headers: Mapping[str, str]) -> str:
+    """Where a redirect points, as it is written there: headers arrive as Latin-1, many mean UTF-8."""
+    value = headers.get("location", "").strip()
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -313,15 +328,8 @@ def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, also: Con
     retry_after = freshness.retry_after(headers, now)
     if answer.status == 304 and not sent:
         raise FetchError(Failure.PROTOCOL, "304 to a request without validators", status=304)
-    if answer.status not in (200, 226, 304) and answer.status not in also:
-        kind = of_response(
-            answer.status,
-            retry_after="retry-after" in headers,
-            challenged=headers.get("cf-mitigated", "").strip().lower() == "challenge",
-        )
-        raise FetchError(kind, status=answer.status, retry_after=retry_after)
     kept = sent if answer.status == 304 else {}
-    return Response(
+    response = Response(
         status=answer.status,
         url=trip.url,
         headers=headers,
@@ -337,7 +345,19 @@ def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, also: Con
         content_type=headers.get("content-type", ""),
         retry_after=retry_after,
         max_age=freshness.max_age(headers, now),
+        request=trip.request,
+        status_line=answer.status_line,
     )
+    if answer.status not in (200, 226, 304) and answer.status not in also:
+        kind = of_response(
+            answer.status,
+            retry_after="retry-after" in headers,
+            challenged=headers.get("cf-mitigated", "").strip().lower() == "challenge",
+        )
+        error = FetchError(kind, status=answer.status, retry_after=retry_after)
+        error.response = response
+        raise error
+    return response
 
 
 @contextmanager

@@ -190,6 +190,7 @@ class Connections:
         self._idle_seconds = idle_seconds
         self._proxy = proxy
         self._idle: OrderedDict[Target, tuple[GuardedConnection, float]] = OrderedDict()
+        self._abrupt: OrderedDict[Target, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def idle(self, target: Target, allowance: Allowance) -> GuardedConnection | None:
@@ -239,6 +240,9 @@ class Connections:
         now = time.monotonic()
         closing = []
         with self._lock:
+            if target in self._abrupt:
+                connection.close()
+                return
             replaced = self._idle.pop(target, None)
             closing += [replaced[0]] if replaced else []
             self._idle[target] = (connection, now)
@@ -246,6 +250,16 @@ class Connections:
                 closing.append(self._idle.popitem(last=False)[1][0])
         for old in closing:
             old.close()
+
+    def distrust(self, target: Target) -> None:
+        """Keep no connection to this origin any more: it closes new ones, too, without a word.
+
+        A request that fails on a kept connection is sent again; such an origin would get each of them twice.
+        """
+        with self._lock:
+            self._abrupt[target] = None
+            while len(self._abrupt) > self._max_idle:
+                self._abrupt.popitem(last=False)
 
     def close(self) -> None:
         """Close what is idle."""

@@ -38,12 +38,17 @@ class Failure(StrEnum):
     BLOCKED_PORT = "blocked-port", "The port belongs to another service than the web and is not allowed."
     BAD_URL = "bad-url", "The address is not a valid URL."
     BAD_SCHEME = "bad-scheme", "Only http and https addresses can be retrieved."
-    ROBOTS = "robots", "The site's robots.txt does not allow this address to be retrieved."
+    ROBOTS = (
+        "robots",
+        "The site's robots.txt does not allow retrieving this, or the page does not allow showing it.",
+    )
     PROTOCOL = "protocol", "The answer was not valid HTTP, or its headers were too many or too big."
     DECODING = "decoding", "The document's compression is damaged or unknown."
     NOT_A_FEED = "not-a-feed", "The document is not a feed."
     MALFORMED = "malformed", "The document is so damaged that nothing could be read from it."
     TOO_DEEP = "too-deep", "The document is nested too deeply to be read safely."
+    TOO_COSTLY = "too-costly", "Reading the document took more time or memory than is allowed."
+    UNSTORABLE = "unstorable", "What was read cannot be stored."
     UNSUPPORTED_TYPE = "unsupported-type", "The document is of a type that is not read here."
     BUSY = "busy", "Other requests to this host took all the time that was allowed for waiting.", True
     LOST = "lost", "The worker that had taken this retrieval never answered.", True
@@ -76,7 +81,8 @@ class FetchError(Exception):
     """A retrieval that brought nothing, with what is known of it.
 
     `status` is the HTTP status or 0, `retry_after` seconds, `hops` the redirects followed,
-    `elapsed` seconds since the retrieval began, `bytes` what came over the wire.
+    `elapsed` seconds since the retrieval began, `bytes` what came over the wire, `response` the
+    client's Response where there was an answer.
     """
 
     def __init__(
@@ -97,6 +103,7 @@ class FetchError(Exception):
         self.hops = 0
         self.elapsed = 0.0
         self.bytes = 0
+        self.response: object | None = None
 
     @property
     def label(self) -> str:

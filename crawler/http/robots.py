@@ -10,6 +10,7 @@ from protego import Protego
 
 from crawler.http.client import Client
 from crawler.http.failures import Failure, FetchError
+from crawler.http.site_lines import MAX_LINE, is_site_line, sitemaps_in
 from crawler.messages import Robots
 
 MAX_BYTES = 500 * 1024
@@ -20,12 +21,8 @@ MAX_CRAWL_DELAY = 60.0
 
 _UNAVAILABLE = frozenset({Failure.HTTP_4XX, Failure.GONE, Failure.HTTP_OTHER, Failure.REDIRECT})
 _AGENT_LINE = re.compile(r"user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
-_SITE_LINE = re.compile(r"(?:site-?maps?|host)\s*:", re.IGNORECASE)
-"""Lines about the whole site, which end no group."""
-
-_MAX_LINE = 4096
-
-MAX_SITEMAPS = 20
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no rule means and no database takes; not those that end lines."""
 
 
 def read_robots(client: Client, origin: str, now: float, spacing: float | None = None) -> Robots:
@@ -33,7 +30,8 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
 
     404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
     after five. 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
-    The text keeps only the rules for this crawler's product name and for all, and the sitemaps.
+    The text keeps only the rules for this crawler's product name and for all, and the sitemaps with
+    their whole addresses; it has no control characters.
     """
     try:
         response = client.get(
@@ -46,14 +44,16 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
     except FetchError as error:
         return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now, origin)
     # RFC 9309 section 2.3.1: always UTF-8, whatever a mark or header says
-    text = response.body.decode("utf-8-sig", "replace")
-    return Robots(200, "\n".join(_relevant(text, _product(client.config.user_agent))), now, origin)
+    text = _CONTROL.sub("", response.body.decode("utf-8-sig", "replace"))
+    kept = list(_relevant(text, product_of(client.config.user_agent)))
+    kept += [f"Sitemap: {url}" for url in sitemaps_in(text, origin)]
+    return Robots(200, "\n".join(kept), now, origin)
 
 
 def allowed(robots: Robots, url: str, user_agent: str) -> bool:
     """Whether the rules allow the URL (canonical) to the product named first in `user_agent`."""
     if robots.status == 200:
-        return bool(_rules(robots.text).can_fetch(url, _product(user_agent)))
+        return bool(_rules(robots.text).can_fetch(url, product_of(user_agent)))
     return robots.status == 404
 
 
@@ -61,28 +61,24 @@ def crawl_delay(robots: Robots, user_agent: str) -> float:
     """Seconds between requests that the site wishes, 0 where it does not say, at most a minute."""
     if robots.status != 200:
         return 0.0
-    return min(_rules(robots.text).crawl_delay(_product(user_agent)) or 0.0, MAX_CRAWL_DELAY)
+    return min(_rules(robots.text).crawl_delay(product_of(user_agent)) or 0.0, MAX_CRAWL_DELAY)
 
 
-def _product(user_agent: str) -> str:
+def product_of(user_agent: str) -> str:
+    """The product token, by which sites name a robot: `Freshet` of `Freshet/1.0 (+https://...)`."""
     return user_agent.partition("/")[0].strip()
 
 
 def _relevant(text: str, product: str) -> Iterator[str]:
-    """The lines of the groups that name the product or `*`, and the first sitemaps.
+    """The lines of the groups that name the product or `*`.
 
     Half a megabyte of other robots' groups would take protego quadratic time, and travels with
     every batch.
     """
     applies, among_agents = False, False
-    sitemaps: list[str] = []
     for raw in text.splitlines():
         line = raw.partition("#")[0].strip()
-        if not line or len(line) > _MAX_LINE:
-            continue
-        if _SITE_LINE.match(line):
-            if line.lower().startswith("sitemap") and len(sitemaps) < MAX_SITEMAPS:
-                sitemaps.append(line)
+        if not line or len(line) > MAX_LINE or is_site_line(line):
             continue
         agent = _AGENT_LINE.match(line)
         if agent is None:
@@ -96,7 +92,6 @@ def _relevant(text: str, product: str) -> Iterator[str]:
         if name == "*" or name.partition("/")[0].strip("* ") == product.lower():
             applies = True
             yield f"User-agent: {'*' if name == '*' else product}"
-    yield from sitemaps
 
 
 @lru_cache(maxsize=64)

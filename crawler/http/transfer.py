@@ -16,6 +16,7 @@ from crawler.http.connections import Connections, GuardedConnection, Target
 from crawler.http.encodings import decoded
 from crawler.http.failures import Failure, FetchError
 from crawler.http.wire import Allowance
+from crawler.messages import MAX_ERROR_BYTES
 
 MAX_HEAD_BYTES = 65536
 """Of one answer's status line and headers, interim 1xx answers included."""
@@ -27,19 +28,27 @@ _PIECE = 65536
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, headers and decoded body of one hop; the body of a redirect or an error is left out."""
+    """Status, headers and decoded body of one hop, and its status line as received.
+
+    The body of a redirect or an error is left out, but where `Limits.errors` asks for its beginning.
+    """
 
     status: int
     headers: HTTPHeaderDict
     body: bytes
+    status_line: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`max_bytes` of body, on the wire and decoded; with `cut` a longer one is cut, not refused."""
+    """`max_bytes` of body, on the wire and decoded; with `cut` a longer one is cut, not refused.
+
+    With `errors` redirects and errors have bodies, too, of MAX_ERROR_BYTES at most.
+    """
 
     max_bytes: int
     cut: bool = False
+    errors: bool = False
 
 
 def transfer(
@@ -69,7 +78,11 @@ def transfer(
                 raise
             connection.close()
             connection = connections.new(target, allowance)
-            response = _send(connection, path, headers, allowance, form)
+            try:
+                response = _send(connection, path, headers, allowance, form)
+            except (ConnectionError, ssl.SSLEOFError):
+                connections.distrust(target)
+                raise
         answer, whole = _receive(response, allowance, limits)
     except BaseException as error:
         connection.close()
@@ -107,19 +120,38 @@ def _receive(response: HTTPResponse, allowance: Allowance, limits: Limits) -> tu
     headers = response.headers
     length = _body_length(headers)
     allowance.limit(limits.max_bytes + _FRAMING_BYTES, Failure.TOO_LARGE)
+    # `version_string` is that of our own request
+    line = f"HTTP/{response.version // 10}.{response.version % 10} {response.status} {response.reason or ''}"
     if response.status not in (200, 226):
-        return Answer(response.status, headers, b""), _skimmed(response, length)
+        if limits.errors and response.status != 304:
+            body, whole = _beginning(response, allowance, limits)
+            return Answer(response.status, headers, body, line), whole
+        return Answer(response.status, headers, b"", line), _skimmed(response, length)
     if length is not None and length > limits.max_bytes and not limits.cut:
         raise FetchError(Failure.TOO_LARGE, f"Content-Length is {length}")
     wire = _pieces(response, allowance)
-    body = bytearray()
+    content = bytearray()
     for piece in decoded(wire, headers.get("content-encoding", ""), limits.max_bytes):
-        body += piece
-        if len(body) > limits.max_bytes:
+        content += piece
+        if len(content) > limits.max_bytes:
             if limits.cut:
-                return Answer(response.status, headers, bytes(body[: limits.max_bytes])), False
+                return Answer(response.status, headers, bytes(content[: limits.max_bytes]), line), False
             raise FetchError(Failure.TOO_LARGE, f"more than {limits.max_bytes} bytes")
-    return Answer(response.status, headers, bytes(body)), next(wire, None) is None
+    return Answer(response.status, headers, bytes(content), line), next(wire, None) is None
+
+
+def _beginning(response: HTTPResponse, allowance: Allowance, limits: Limits) -> tuple[bytes, bool]:
+    """What an error or a redirect says, as far as it comes and can be read; and whether that was all."""
+    body = bytearray()
+    wire = _pieces(response, allowance)
+    try:
+        for piece in decoded(wire, response.headers.get("content-encoding", ""), limits.max_bytes):
+            body += piece
+            if len(body) > MAX_ERROR_BYTES:
+                return bytes(body[:MAX_ERROR_BYTES]), False
+        return bytes(body), next(wire, None) is None
+    except (HTTPError, HTTPException, OSError, FetchError, ValueError):
+        return bytes(body[:MAX_ERROR_BYTES]), False
 
 
 def _skimmed(response: HTTPResponse, length: int | None) -> bool:

@@ -11,11 +11,16 @@ from crawler.http.failures import Failure
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; the limit that sitemaps.org set for everyone."""
 
+MAX_HOST_LENGTH = 253
+"""Characters of a host name (RFC 1035, section 2.3.4); no longer one has an address."""
+
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HOST_AND_PORT = re.compile(r"[^/?#:@]+:[0-9]+(?:[/?#]|$)")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::[0-9]+)?/[^%?]*(?:\?[^%]+)?")
+_PLAIN = re.compile(
+    r"https?://(?=[^/:]{1,253}[/:])[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::[0-9]+)?/[^%?]*(?:\?[^%]+)?"
+)
 _TRACKING = re.compile(
     r"(?:utm_\w+|mtm_\w+|at_(?:medium|campaign)|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid"
     r"|mc_[ce]id|_hsenc|_hsmi|mkt_tok|xtor)",
@@ -88,6 +93,8 @@ def _plainly_joined(base: str, reference: str) -> str:
 
     Ports, dots and case are the parser's work; escapes, user names, odd hosts and ends are not.
     """
+    if len(reference) > MAX_URL_LENGTH:
+        return ""
     try:
         url: str = ada_url.join_url(base, reference).partition("#")[0]
     except ValueError:
@@ -114,7 +121,7 @@ def _canonical(given: str, text: str, base: str | None) -> str:
 def _spell(given: str, parsed: ada_url.URL) -> str:
     """Put the parts of a parsed URL together."""
     host = parsed.hostname.rstrip(".")
-    if not host or ".." in host:
+    if not host or ".." in host or len(host) > MAX_HOST_LENGTH:
         raise BadUrl(given, "has no valid host name")
     port = f":{parsed.port}" if parsed.port else ""
     rest = _ESCAPE.sub(_plainest, parsed.pathname + parsed.search)

@@ -1,0 +1,42 @@
+"""Lines of robots.txt about the whole site: its sitemaps, for both sides. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from crawler.http.urls import BadUrl, join
+
+MAX_LINE = 4096
+"""Characters; longer lines of a robots.txt are left out."""
+
+MAX_SITEMAPS = 20
+
+_SITE_LINE = re.compile(r"(?:(site-?maps?)|host)\s*:(.*)", re.IGNORECASE)
+
+
+def is_site_line(line: str) -> bool:
+    """Whether a line (without comment and blanks around it) is about the site, and so ends no group."""
+    return _SITE_LINE.match(line) is not None
+
+
+def sitemaps_in(text: str, origin: str) -> list[str]:
+    """The sitemaps that a robots.txt of this origin names: canonical URLs, each once, 20 at most.
+
+    A relative one belongs to the address that was asked for, wherever that led (RFC 9309, section
+    2.3.1.2). What is no address of the web is left out.
+    """
+    found: dict[str, None] = {}
+    for raw in text.splitlines():
+        if len(raw) > MAX_LINE:
+            continue
+        line = _SITE_LINE.match(raw.partition("#")[0].strip())
+        reference = line[2].strip() if line and line[1] else ""
+        if not reference:
+            continue
+        try:
+            found[join(f"{origin}/robots.txt", reference)] = None
+        except BadUrl:
+            continue
+        if len(found) == MAX_SITEMAPS:
+            break
+    return list(found)
