@@ -18,6 +18,12 @@ def share_arenas() -> None:
         mallopt(_M_ARENA_MAX, _ARENAS)
 
 
+def give_back() -> None:
+    """Return what is free to the system, where the C library is glibc, which would keep most of it."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
+
+
 def keep_what_is_loaded() -> None:
     """Let the collector pass over what is there now: modules and settings, which stay as long as the process.
 

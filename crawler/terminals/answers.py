@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler import characters
 from crawler.http.client import Response
 from crawler.http.failures import FetchError
 from crawler.messages import Assignment, Harvest
+
+MOST_DETAIL = 1000
 
 
 def answered(assignment: Assignment, at: float, response: Response, **found: Any) -> Harvest:
@@ -26,8 +29,13 @@ def answered(assignment: Assignment, at: float, response: Response, **found: Any
         last_modified=response.last_modified,
         retry_after=response.retry_after,
         max_age=response.max_age,
-        **found,
+        **found | ({"detail": storable(found["detail"], MOST_DETAIL)} if "detail" in found else {}),
     )
+
+
+def storable(text: str, longest: int) -> str:
+    """What a site said, as a database and a page can take it: bounded, without control characters."""
+    return characters.storable(text[: 2 * longest])[:longest]
 
 
 def refused(assignment: Assignment, at: float, error: FetchError) -> Harvest:
@@ -40,7 +48,7 @@ def refused(assignment: Assignment, at: float, error: FetchError) -> Harvest:
         final_url=error.url,
         status=error.status,
         failure=error.label,
-        detail=error.detail,
+        detail=storable(error.detail, MOST_DETAIL),
         elapsed=error.elapsed,
         bytes=error.bytes,
         retry_after=error.retry_after,

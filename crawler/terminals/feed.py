@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import replace
-from urllib.parse import urljoin
 
 from django.conf import settings
 from requests.utils import parse_header_links
 
 from crawler.http.client import ACCEPT_FEED, Client, Response
-from crawler.http.failures import Failure, FetchError
+from crawler.http.failures import FetchError
+from crawler.http.urls import BadUrl, join
 from crawler.messages import Assignment, FeedDocument, FeedLink, Harvest
+from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.crawl import kept_page
-from crawler.terminals.turn import analysing
-from feeds.parsing import FeedError, compare, feed_links, looks_like_html, merged, parse_feed
+from feeds.parsing import compare, feed_links, looks_like_html, merged, parse_feed
 
 
 def retrieve_feed(client: Client, assignment: Assignment, spacing: float) -> Harvest:
@@ -38,25 +38,25 @@ def retrieve_feed(client: Client, assignment: Assignment, spacing: float) -> Har
     body_hash = hashlib.sha256(response.body).hexdigest()
     if body_hash == assignment.body_hash:
         return answered(assignment, at, response, unchanged=True, body_hash=body_hash)
-    with analysing:
-        return _analyse(assignment, at, response, body_hash)
-
-
-def _analyse(assignment: Assignment, at: float, response: Response, body_hash: str) -> Harvest:
     try:
-        document = parse_feed(response.body, url=response.url, content_type=response.content_type)
-    except FeedError as error:
+        document = readers.read(read_feed, response, assignment.known)
+    except readers.ReadingError as error:
         return answered(
             assignment,
             at,
             response,
-            failure=Failure(error.kind).value,
+            failure=error.kind.value,
             detail=error.detail,
             links=_feeds_named(response),
         )
-    document = compare(_with_links(document, response), assignment.known)
     kept = kept_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
     return answered(assignment, at, response, feed=document, body_hash=body_hash, crawled=kept)
+
+
+def read_feed(response: Response, known: bytes) -> FeedDocument:
+    """The feed of an answer, with those of its entries that are not `known`. Raises FeedError."""
+    document = parse_feed(response.body, url=response.url, content_type=response.content_type)
+    return compare(_with_links(document, response), known)
 
 
 def read_push(assignment: Assignment) -> Harvest:
@@ -67,10 +67,11 @@ def read_push(assignment: Assignment) -> Harvest:
     """
     at = time.time()
     try:
-        with analysing:
-            whole = parse_feed(assignment.content, url=assignment.url, content_type=assignment.content_type)
-    except FeedError as error:
-        failure = Failure(error.kind).value
+        whole = readers.read(
+            parse_feed, assignment.content, url=assignment.url, content_type=assignment.content_type
+        )
+    except readers.ReadingError as error:
+        failure = error.kind.value
         return Harvest("push", assignment.id, at, assignment.url, failure=failure, detail=error.detail)
     document = compare(whole, assignment.known)
     document = replace(document, fingerprints=merged(document.fingerprints, assignment.known))
@@ -82,19 +83,22 @@ def _with_links(document: FeedDocument, response: Response) -> FeedDocument:
     """The document with the hub and topic that the answer's Link header names; these go first (WebSub, 4)."""
     named: dict[str, str] = {}
     for link in parse_header_links(response.headers.get("link", "")):
+        try:
+            address = join(response.url, str(link.get("url", "")))
+        except BadUrl:
+            continue
         for rel in str(link.get("rel", "")).lower().split():
-            named.setdefault(rel, str(link.get("url", "")))
+            named.setdefault(rel, address)
     if "hub" not in named:
         return document
-    return replace(
-        document,
-        hub=urljoin(response.url, named["hub"]),
-        self_url=urljoin(response.url, named["self"]) if "self" in named else document.self_url,
-    )
+    return replace(document, hub=named["hub"], self_url=named.get("self", document.self_url))
 
 
 def _feeds_named(response: Response) -> tuple[FeedLink, ...]:
     """The feeds that an HTML page names, in place of the feed that it is not."""
     if not looks_like_html(response.body, response.content_type):
         return ()
-    return feed_links(response.body, url=response.url, content_type=response.content_type)
+    try:
+        return readers.read(feed_links, response.body, url=response.url, content_type=response.content_type)
+    except readers.ReadingError:
+        return ()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import time
-import zlib
 from dataclasses import replace
 
-from articles.extraction import ExtractionError, extract_page
+from articles.extraction import extract_page
+from articles.extraction.tree import text_of, whole_tree
 from crawler.http import robots
-from crawler.http.client import ACCEPT_PAGE, Client
+from crawler.http.client import ACCEPT_PAGE, Client, Response
 from crawler.http.failures import Failure, FetchError
-from crawler.messages import Assignment, Harvest, Robots, StoredPage
-from crawler.terminals.answers import answered, refused
-from crawler.terminals.turn import analysing
+from crawler.http.robots import product_of
+from crawler.messages import Assignment, Harvest, PageDocument, Robots, StoredPage, inflated
+from crawler.terminals import readers
+from crawler.terminals.answers import answered, refused, storable
+from crawler.terminals.wishes import wishes_of
+
+MOST_UNPACKED = 100_000_000
+"""Bytes of a stored page."""
 
 
 def ask_robots(client: Client, assignment: Assignment, rules: Robots) -> None:
@@ -33,22 +39,35 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots, spacing
     except FetchError as error:
         return refused(assignment, at, error)
     try:
-        with analysing:
-            page = extract_page(response.body, url=response.url, content_type=response.content_type)
-    except ExtractionError as error:
-        failure = Failure(error.kind).value
-        return answered(assignment, at, response, failure=failure, detail=error.detail)
-    page = replace(page, content_type=response.content_type[:200])
+        page = readers.read(read_article, response, product_of(client.config.user_agent))
+    except readers.ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
+    if page is None:
+        detail = "the page asks robots not to show its content (noindex)"
+        return answered(assignment, at, response, failure=Failure.ROBOTS.value, detail=detail)
+    page = replace(page, content_type=storable(response.content_type, 200))
     return answered(assignment, at, response, page=page)
+
+
+def read_article(response: Response, product: str) -> PageDocument | None:
+    """The page of an answer; None where it asks robots not to show it. Raises ExtractionError."""
+    page = extract_page(response.body, url=response.url, content_type=response.content_type)
+    return page if _may_be_shown(response, product) else None
+
+
+def _may_be_shown(response: Response, product: str) -> bool:
+    """Whether what the page says may be given to readers and into their feeds."""
+    text = text_of(response.body, response.content_type)
+    speaks = re.search(rf"<meta\b[^<>]{{0,1000}}(?:robots|{re.escape(product)})", text, re.IGNORECASE)
+    return wishes_of(whole_tree(text) if speaks else None, response.headers, product).index
 
 
 def read_again(stored: StoredPage) -> Harvest:
     """What a stored page says by today's reading; nothing is fetched."""
     at = time.time()
     try:
-        with analysing:
-            body = zlib.decompress(stored.html)
-            page = extract_page(body, url=stored.url, content_type=stored.content_type)
-    except (ExtractionError, zlib.error) as error:
-        return Harvest("page", stored.id, at, stored.url, failure="unreadable", detail=str(error)[:1000])
+        body = inflated(stored.html, MOST_UNPACKED)
+        page = readers.read(extract_page, body, url=stored.url, content_type=stored.content_type)
+    except (readers.ReadingError, ValueError) as error:
+        return Harvest("page", stored.id, at, stored.url, failure="malformed", detail=str(error)[:1000])
     return Harvest("page", stored.id, at, stored.url, page=replace(page, html=b""))

@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from queue import Empty, SimpleQueue
-from urllib.parse import urlsplit
 
-from crawler.http import robots
+from crawler.http import robots, urls
 from crawler.http.client import Client
 from crawler.http.failures import Failure
-from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, Robots
+from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, Robots, encode
 from crawler.terminals.crawl import crawl_page
 from crawler.terminals.feed import read_push, retrieve_feed
 from crawler.terminals.hub import ask_hub
@@ -36,8 +36,13 @@ _BY_ROBOTS: dict[str, Callable[[Client, Assignment, Robots, float], Harvest]] = 
 GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
 LONGEST_SPACING = 60.0
+SHORTEST_PAUSE = 1.0
+MOST_BYTES = 32_000_000
+"""Of documents in one report: with more, a host's turn ends, so that no message grows without bound."""
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
 OLD_ROBOTS_AGE = 30 * 86_400.0
+ROBOTS_PAUSE = 300.0
+"""Seconds for which robots.txt is not asked for again after it could not be read."""
 
 
 class StuckError(RuntimeError):
@@ -48,8 +53,14 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
     """Reports in groups as they come: hosts side by side, the assignments of one host one after another.
 
     A report waits half a second at most for company: fewer and larger messages, fewer transactions.
-    Raises StuckError when one does not come however long one waits.
+    Batches whose lease is over are dropped: their work goes out again, and nobody would take their reports.
+    Raises StuckError when a report does not come however long one waits.
     """
+    now = time.time()
+    late = [batch for batch in batches if batch.expires <= now]
+    if late:
+        log.warning("%d batches came after their lease had ended and are dropped", len(late))
+    batches = [batch for batch in batches if batch.expires > now]
     patience = max((batch.expires for batch in batches), default=0.0) + STUCK_SECONDS
     done: SimpleQueue[Future[Report]] = SimpleQueue()
     for batch in batches:
@@ -79,21 +90,46 @@ def _gathered(done: SimpleQueue[Future[Report]], most: int, patience: float) -> 
 
 
 def serve_host(client: Client, batch: Batch) -> Report:
-    """All assignments of one host, as far as its lease and its turn last. Never raises."""
+    """All assignments of one host, as far as its lease and its turn last. Never raises.
+
+    What would have to wait for its turn until its own deadline is given back, and the host paused: a slow
+    neighbour, or rules that ask for long pauses, must not end it as busy.
+    """
     started = time.time()
     last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
-    rules, old = _known_rules(batch, started), batch.robots
-    spacing = batch.spacing
+    rules, kept = _known_rules(batch, started), batch.robots
+    spacing, weight, pause = batch.spacing, 0, 0.0
     for assignment in batch.assignments:
-        if time.time() > last_start or ending.is_set():
+        if time.time() > last_start or ending.is_set() or weight > MOST_BYTES:
             break
         if assignment.kind in _BY_ROBOTS:
-            rules = _rules_for(client, assignment, rules, old, spacing)
-        harvests.append(_retrieve(client, assignment, rules, spacing))
-        spacing = slowed(batch.spacing, harvests[-1].elapsed)
-    readable = rules is not None and rules.status < 500 and rules is not old
-    return Report(batch.host, batch.lease, tuple(harvests), rules if readable else None)
+            rules = _rules_for(client, assignment, rules, batch.robots, spacing)
+            kept = _worth_keeping(kept, rules)
+        harvest = _retrieve(client, assignment, rules, spacing)
+        if harvest.failure == Failure.BUSY:  # nothing was asked
+            pause = max(_wait(client, rules, spacing), SHORTEST_PAUSE)
+            break
+        harvests.append(harvest)
+        spacing = slowed(batch.spacing, harvest.elapsed)
+        weight += _weight(harvest)
+        wait = _wait(client, rules, spacing)
+        if wait > client.config.deadline / 2:  # it would be a part of the next one's own
+            pause = wait
+            break
+    return Report(batch.host, batch.lease, tuple(harvests), None if kept is batch.robots else kept, pause)
+
+
+def packed(report: Report) -> str:
+    """The report as a message. One that is too long for any says so of each of its assignments instead."""
+    try:
+        return encode(report)
+    except ValueError as error:
+        failures = (
+            Harvest(h.kind, h.id, h.at, h.url, failure=Failure.TOO_LARGE, detail=str(error), status=h.status)
+            for h in report.harvests
+        )
+        return encode(replace(report, harvests=tuple(failures)))
 
 
 def slowed(spacing: float, elapsed: float) -> float:
@@ -104,18 +140,25 @@ def slowed(spacing: float, elapsed: float) -> float:
     return max(spacing, min(elapsed, LONGEST_SPACING)) if spacing > 0 else 0.0
 
 
+def _wait(client: Client, rules: Robots | None, spacing: float) -> float:
+    """Seconds between two requests to a host."""
+    delay = robots.crawl_delay(rules, client.config.user_agent) if rules is not None else 0.0
+    return max(spacing, delay)
+
+
 def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
     try:
         if assignment.kind in _BY_ROBOTS and rules is not None:
-            delay = robots.crawl_delay(rules, client.config.user_agent)
-            return _BY_ROBOTS[assignment.kind](client, assignment, rules, max(spacing, delay))
+            wait = _wait(client, rules, spacing)
+            return _BY_ROBOTS[assignment.kind](client, assignment, rules, wait)
         if assignment.kind == "hub":
             return ask_hub(client, assignment, spacing)
         if assignment.kind == "push":
             return read_push(assignment)
         return retrieve_feed(client, assignment, spacing)
-    except Exception as error:  # a document that breaks the analysis must not break the batch
-        log.exception("%s %s cannot be analysed", assignment.kind, assignment.url)
+    except Exception as error:  # a fault of ours on an answer of theirs must not break the batch
+        log.warning("%s %s fails: %s: %s", assignment.kind, assignment.url, type(error).__name__, error)
+        log.debug("where it failed", exc_info=True)
         detail = f"the analysis failed: {type(error).__name__}: {error}"[:500]
         return Harvest(
             assignment.kind,
@@ -127,10 +170,27 @@ def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spac
         )
 
 
+def _weight(harvest: Harvest) -> int:
+    """Bytes of the documents that it carries, unpacked."""
+    crawled, feed, page = harvest.crawled, harvest.feed, harvest.page
+    return (crawled.size if crawled else 0) + (feed.size if feed else 0) + (len(page.text) if page else 0)
+
+
 def _known_rules(batch: Batch, now: float) -> Robots | None:
-    """The copy of robots.txt that came with the batch, while it is fresh."""
+    """The copy of robots.txt that came with the batch, while it is fresh, or nothing newer can be had."""
     copy = batch.robots
-    return copy if copy is not None and now - copy.at < ROBOTS_AGE else None
+    if copy is None:
+        return None
+    fresh = copy.status < 500 and now - copy.at < ROBOTS_AGE
+    usable = copy.status >= 500 or now - copy.at < OLD_ROBOTS_AGE
+    return copy if fresh or (usable and now - copy.tried < ROBOTS_PAUSE) else None
+
+
+def _worth_keeping(kept: Robots | None, rules: Robots) -> Robots:
+    """Which of the two the next batch should have; what could not be read is no better than another's."""
+    if kept is None or kept.status >= 500 or rules.status < 500 or kept.origin == rules.origin:
+        return rules
+    return kept
 
 
 def _rules_for(
@@ -140,12 +200,16 @@ def _rules_for(
 
     While it cannot be read, the last good copy holds for a month (RFC 9309, section 2.3.1.4, allows that).
     """
-    parts = urlsplit(assignment.url)
-    origin = f"{parts.scheme}://{parts.netloc}"
+    try:
+        origin = urls.origin(urls.canonical_url(assignment.url))
+    except urls.BadUrl:
+        return Robots(404, "", 0.0)  # nothing is asked there: the retrieval itself says so
     if rules is not None and rules.origin == origin:
         return rules
     now = time.time()
     read = robots.read_robots(client, origin, now, spacing)
-    if read.status >= 500 and old is not None and old.origin == origin and now - old.at < OLD_ROBOTS_AGE:
-        return old
-    return read
+    if read.status < 500:
+        return read
+    if old is not None and old.status < 500 and old.origin == origin and now - old.at < OLD_ROBOTS_AGE:
+        return replace(old, tried=now)
+    return replace(read, tried=now)

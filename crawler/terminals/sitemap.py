@@ -6,17 +6,23 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
 from articles.extraction import ExtractionError
+from crawler.characters import storable
 from crawler.http.urls import BadUrl, canonical_url, host_key
 from crawler.messages import Listed
 
 MOST_BYTES = 50_000_000
 """Uncompressed, as sitemaps.org allows."""
 
+MOST_ELEMENTS = 2_000_000
+
+_PIECE = 1 << 20
+_LONGEST = 4_000  # characters of an address
+_PARTS = 1_000  # of a text; references cut it into parts
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 _GZIP = b"\x1f\x8b"
 
@@ -68,29 +74,75 @@ def read_sitemap(body: bytes, url: str, most: int) -> tuple[tuple[Listed, ...], 
 
 def _entries(body: bytes) -> Iterator[tuple[str, str]]:
     """Addresses and times as written; a time belongs to the address beside it."""
-    events = etree.iterparse(
-        io.BytesIO(body),
-        tag=("{*}loc", "{*}lastmod", "{*}url", "{*}sitemap"),
+    reader = _Reader()
+    parser = etree.XMLParser(
+        target=reader,  # type: ignore[arg-type]  # a target needs no more methods
         resolve_entities=False,
         no_network=True,
         huge_tree=False,
         load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
     )
-    address = stamp = ""
-    for _, element in events:
-        name = etree.QName(element).localname
-        text = (element.text or "").strip()
-        element.clear()
+    try:
+        for start in range(0, len(body), _PIECE):
+            parser.feed(body[start : start + _PIECE])
+            yield from reader.taken()
+        parser.close()
+    except etree.XMLSyntaxError:
+        yield from reader.taken()  # what stood before the fault
+        raise
+    reader.end_entry()
+    yield from reader.taken()
+
+
+class _Reader:
+    """What the parser tells of, without a tree: 50 MB of empty elements would take gigabytes in one."""
+
+    def __init__(self) -> None:
+        self._left = MOST_ELEMENTS
+        self._found: list[tuple[str, str]] = []
+        self._address = self._stamp = ""
+        self._text: list[str] | None = None
+
+    def taken(self) -> list[tuple[str, str]]:
+        """The entries since the last time."""
+        found, self._found = self._found, []
+        return found
+
+    def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
+        """Raises ExtractionError(too-large) for more elements than any sitemap has."""
+        self._left -= 1
+        if self._left < 0:
+            raise ExtractionError("too-large", f"more than {MOST_ELEMENTS} elements")
+        self._text = [] if tag.rpartition("}")[2] in ("loc", "lastmod") else None
+
+    def data(self, text: str) -> None:
+        """Part of an address or time; longer ones than there are get cut."""
+        if self._text is not None and len(self._text) < _PARTS:
+            self._text.append(text[:_LONGEST])
+
+    def end(self, tag: str) -> None:
+        """The entry ends, or another begins without one."""
+        name = tag.rpartition("}")[2]
+        text, self._text = "".join(self._text or ()).strip(), None
         if name == "lastmod":
-            stamp = text[:40]
-        elif name == "loc" and not address:
-            address = text
-        else:  # the entry has ended, or another begins without one
-            if address:
-                yield address, stamp
-            address, stamp = (text, "") if name == "loc" else ("", "")
-    if address:
-        yield address, stamp
+            self._stamp = storable(text)[:40]
+        elif name == "loc" and not self._address:
+            self._address = text
+        elif name in ("loc", "url", "sitemap"):
+            self.end_entry()
+            if name == "loc":
+                self._address = text
+
+    def close(self) -> None:
+        """Comes after faults as well: what was being read then does not count."""
+
+    def end_entry(self) -> None:
+        """Keep the address at hand with its time, if there is one."""
+        if self._address:
+            self._found.append((self._address, self._stamp))
+        self._address = self._stamp = ""
 
 
 def _inflated(body: bytes) -> bytes:

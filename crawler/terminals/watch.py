@@ -8,18 +8,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from articles.extraction import ExtractionError
 from crawler.http.client import ACCEPT_FEED, ACCEPT_PAGE, Client, Response
-from crawler.http.failures import Failure, FetchError
+from crawler.http.failures import FetchError
+from crawler.http.robots import product_of
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.keys import digest_of_bytes
 from crawler.messages import Assignment, Entry, Harvest, Listed, Robots
+from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.crawl import read_page, redirect_of
 from crawler.terminals.page import ask_robots
 from crawler.terminals.sitemap import is_sitemap, read_sitemap
-from crawler.terminals.turn import analysing
-from feeds.parsing import FeedError, parse_feed
+from feeds.parsing import parse_feed
 
 MOST_LISTED = 50_000
 """Pages of a sitemap that are taken, as many as sitemaps.org allows."""
@@ -31,7 +31,7 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots, spacing: f
     def read(response: Response) -> dict[str, Any]:
         if response.status not in {200, 226}:
             return {"crawled": redirect_of(response)}
-        page, feeds = read_page(response, assignment)
+        page, feeds = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
         return {"body_hash": page.digest, "crawled": replace(page, headers=()), "links": feeds}
 
     return _asked(client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
@@ -41,7 +41,7 @@ def read_source(client: Client, assignment: Assignment, rules: Robots, spacing: 
     """The harvest of a sitemap or a feed: the pages that it names; `unchanged` as above."""
 
     def read(response: Response) -> dict[str, Any]:
-        listed, index = _listed(response)
+        listed, index = readers.read(listed_pages, response)
         return {"body_hash": _hash(response), "listed": listed, "index": index}
 
     return _asked(client, assignment, rules, read, accept=ACCEPT_FEED, spacing=spacing)
@@ -63,16 +63,14 @@ def _asked(
         )
         if response.status == 304 or _same(response, assignment):
             return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
-        with analysing:
-            found = read(response)
-        return answered(assignment, at, response, **found)
+        return answered(assignment, at, response, **read(response))
     except FetchError as error:
         return refused(assignment, at, error)
-    except (ExtractionError, FeedError) as error:
-        return answered(assignment, at, response, failure=Failure(error.kind).value, detail=str(error))
+    except readers.ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
 
 
-def _listed(response: Response) -> tuple[tuple[Listed, ...], bool]:
+def listed_pages(response: Response) -> tuple[tuple[Listed, ...], bool]:
     """Pages with their times, and whether these are sitemaps. Raises ExtractionError, FeedError."""
     if is_sitemap(response.body):
         listed, _, index = read_sitemap(response.body, response.url, MOST_LISTED)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-import time
 
 import pytest
 
 from crawler.http.client import Client
 from crawler.messages import Harvest
 from crawler.terminals.feed import retrieve_feed
-from crawler.terminals.turn import analysing
 from tests.crawler.terminals.conftest import feed
 from tests.servers import Reply, WebServer, rss
 
@@ -81,20 +78,3 @@ def test_a_refusal_is_a_named_failure(web: WebServer, client: Client, status: in
     web.replies["/feed"] = Reply(status=status, headers={"Retry-After": "120"})
     harvest = retrieve(client, web)
     assert (harvest.status, harvest.failure, harvest.retry_after) == (status, failure, 120.0)
-
-
-def test_one_document_is_analysed_at_a_time(web: WebServer, client: Client) -> None:
-    """While another thread analyses, a 304 passes and a document waits."""
-    web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers={**RSS, "ETag": '"a"'})
-    harvests: list[Harvest] = []
-    waiting = threading.Thread(target=lambda: harvests.append(retrieve(client, web)))
-    with analysing:
-        assert retrieve(client, web, etag='"a"').unchanged
-        waiting.start()
-        deadline = time.monotonic() + 5
-        while web.statuses("/feed") != [304, 200] and time.monotonic() < deadline:
-            time.sleep(0.01)
-        waiting.join(0.2)
-        assert not harvests
-    waiting.join(5)
-    assert harvests[0].status == 200

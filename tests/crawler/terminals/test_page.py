@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 import zlib
+from dataclasses import replace
 
 import pytest
 
 from crawler.http.client import Client
 from crawler.messages import Harvest, Robots
-from crawler.terminals.serve import ROBOTS_AGE, serve_host
+from crawler.terminals.serve import ROBOTS_AGE, ROBOTS_PAUSE, serve_host
 from tests.crawler.terminals.conftest import batch, page
 from tests.servers import Reply, WebServer, article
 
@@ -80,7 +81,15 @@ def test_while_it_cannot_be_read_the_last_good_copy_holds(
     kept = rules(web, "User-agent: *\nDisallow: /private", age=days * 86_400)
     report = serve_host(client, batch(page(web, "/page1"), page(web, "/private"), robots=kept))
     assert [harvest.failure for harvest in report.harvests] == failures
-    assert report.robots is None, "nothing new was read"
+    assert report.robots is not None
+    assert (report.robots.text == kept.text, report.robots.tried > kept.at) == (days == 2, True)
+    again = serve_host(client, batch(page(web, "/page1"), page(web, "/private"), robots=report.robots))
+    assert [harvest.failure for harvest in again.harvests] == failures
+    assert again.robots is None, "nothing new was read"
+    assert web.paths.count("/robots.txt") == 1
+    later = replace(report.robots, tried=report.robots.tried - ROBOTS_PAUSE)
+    serve_host(client, batch(page(web, "/private"), robots=later))
+    assert web.paths.count("/robots.txt") == 2
 
 
 def test_without_robots_txt_everything_is_allowed(web: WebServer, client: Client) -> None:
@@ -91,13 +100,26 @@ def test_without_robots_txt_everything_is_allowed(web: WebServer, client: Client
     assert report.robots.status == 404
 
 
-def test_an_unreadable_robots_txt_forbids_all_pages_and_is_not_kept(web: WebServer, client: Client) -> None:
-    """RFC 9309, section 2.3.1.4: assume complete disallow, and ask again next time."""
+def test_an_unreadable_robots_txt_forbids_all_pages_for_a_while(web: WebServer, client: Client) -> None:
+    """RFC 9309, section 2.3.1.4: assume complete disallow, and ask again after a pause."""
     web.replies |= {"/robots.txt": Reply(status=500), "/page1": Reply(article(1), headers=HTML)}
     report = serve_host(client, batch(page(web)))
     assert (report.harvests[0].failure, report.harvests[0].status) == ("robots", 503)
     assert "/page1" not in web.paths
-    assert report.robots is None
+    assert report.robots is not None
+    web.replies["/robots.txt"] = Reply(status=404)
+    assert serve_host(client, batch(page(web), robots=report.robots)).harvests[0].failure == "robots"
+    assert web.paths.count("/robots.txt") == 1
+    later = replace(report.robots, tried=report.robots.tried - ROBOTS_PAUSE)
+    assert serve_host(client, batch(page(web), robots=later)).harvests[0].page is not None
+
+
+def test_an_origin_without_an_answer_does_not_displace_the_rules_of_another(
+    web: WebServer, client: Client
+) -> None:
+    other = Robots(200, "User-agent: *", time.time(), "http://127.0.0.1:1")
+    web.replies["/robots.txt"] = Reply(status=500)
+    assert serve_host(client, batch(page(web), robots=other)).robots is None
 
 
 @pytest.mark.parametrize(("delay", "expected"), [("0.4", 0.4), ("-1", 0.0), ("NaN", 0.0)])

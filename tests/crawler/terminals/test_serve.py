@@ -7,15 +7,16 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
 from crawler.http.client import Client
-from crawler.messages import Assignment, Batch, Report
+from crawler.messages import Assignment, Batch, Harvest, PageDocument, Report, decode
 from crawler.terminals import serve as terminal
-from crawler.terminals.serve import StuckError, serve, serve_host, slowed
-from tests.crawler.terminals.conftest import batch, feed
-from tests.servers import Reply, WebServer, rss
+from crawler.terminals.serve import StuckError, packed, serve, serve_host, slowed
+from tests.crawler.terminals.conftest import batch, feed, page
+from tests.servers import Reply, WebServer, article, rss
 
 
 @pytest.fixture
@@ -83,6 +84,31 @@ def test_a_slow_host_gives_its_rest_back_after_its_turn(
     assert 1 <= len(serve_host(client, batch(*[feed(web)] * 20)).harvests) <= 3
 
 
+def test_a_slow_answer_leaves_the_host_alone_and_ends_nobody_as_busy(web: WebServer, client: Client) -> None:
+    """To wait as long again would take the next request's own deadline."""
+    web.replies |= {
+        "/slow": Reply(rss(web.origin, range(2)), seconds=1.7),
+        "/feed": Reply(rss(web.origin, range(2))),
+    }
+    given = replace(batch(feed(web, "/slow"), feed(web)), spacing=0.1)
+    report = serve_host(client, given)
+    assert [(harvest.url[-5:], harvest.failure) for harvest in report.harvests] == [("/slow", "")]
+    assert report.pause >= 1.7
+    assert serve_host(client, replace(given, assignments=given.assignments[1:])).pause == 0
+
+
+def test_a_long_crawl_delay_is_kept_between_batches(web: WebServer, client: Client) -> None:
+    web.replies["/robots.txt"] = Reply(
+        b"User-agent: *\nCrawl-delay: 20", headers={"Content-Type": "text/plain"}
+    )
+    web.replies |= {f"/page{n}": Reply(article(n), headers={"Content-Type": "text/html"}) for n in (1, 2)}
+    given = batch(page(web, "/page1"), page(web, "/page2"))
+    first = serve_host(client, given)
+    assert (first.harvests, first.pause) == ((), 20), "robots.txt was a request, too"
+    web.replies["/robots.txt"] = Reply(b"", headers={"Content-Type": "text/plain"})
+    assert len(serve_host(client, given).harvests) == 2
+
+
 def test_a_terminal_that_is_asked_to_end_begins_nothing_more(
     web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,15 +129,16 @@ def test_the_spacing_is_kept(web: WebServer, client: Client) -> None:
     assert all(pause >= 0.3 for pause in pauses)
 
 
+def broken(*_: object) -> None:
+    raise RecursionError("too deep")
+
+
 def test_a_document_that_breaks_the_analysis_is_a_failure_and_breaks_no_batch(
     web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise RecursionError("too deep")
-
     web.replies["/feed"] = Reply(rss(web.origin, range(2)))
     with monkeypatch.context() as patch:
-        patch.setattr("crawler.terminals.feed.parse_feed", broken)
+        patch.setattr("crawler.terminals.feed.read_feed", broken)
         report = serve_host(client, batch(feed(web, id=1), feed(web, id=2)))
     assert [(harvest.id, harvest.failure) for harvest in report.harvests] == [
         (1, "malformed"),
@@ -132,3 +159,32 @@ def test_a_document_that_never_ends_is_told(
     monkeypatch.setattr(terminal, "serve_host", hang)
     with pytest.raises(StuckError, match=r"1 of news\.example do not end"):
         list(serve(client, [batch(seconds=0.2, host="news.example")], executor))
+
+
+def test_a_batch_that_comes_after_its_lease_is_dropped_and_the_terminal_lives(
+    web: WebServer, client: Client, executor: ThreadPoolExecutor
+) -> None:
+    """After a power cut the queue holds messages whose leases ended minutes ago."""
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)))
+    late, good = batch(feed(web), seconds=-120.0, host="late.example"), batch(feed(web))
+    reports = [report for group in serve(client, [late, good], executor) for report in group]
+    assert [report.lease for report in reports] == [good.lease]
+    assert len(web.requests) == 1
+    assert list(serve(client, [late], executor)) == []
+
+
+def test_a_turn_ends_before_its_report_grows_too_long(
+    web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.replies["/feed"] = Reply(rss(web.origin, range(2)))
+    monkeypatch.setattr(terminal, "MOST_BYTES", 100)
+    report = serve_host(client, batch(feed(web, id=1), feed(web, id=2)))
+    assert [harvest.id for harvest in report.harvests] == [1]
+
+
+def test_a_report_that_no_message_may_carry_names_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.messages.MOST_BYTES", 1000)
+    page = PageDocument(text="long " * 1000)
+    long = Report("a", "7", (Harvest("page", 1, 0.0, "http://a/", status=200, page=page),))
+    (harvest,) = decode(Report, packed(long)).harvests
+    assert (harvest.kind, harvest.id, harvest.failure) == ("page", 1, "too-large")

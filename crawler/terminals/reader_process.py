@@ -1,0 +1,100 @@
+"""The process that reads documents for a terminal: one job after another, each within its own limits.
+
+Started by `crawler.terminals.readers` as a program. A job comes on standard input as a length (8 bytes) and
+a pickle of a function and its arguments; the answer goes back on standard output in the same form. The
+kernel ends the process when a job takes too much processor time, whatever code it hangs in, and
+lets it open no socket and start no program (`walls`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pickle
+import resource
+import signal
+import struct
+import sys
+from typing import Any, BinaryIO
+
+from crawler import memory
+from crawler.pipeline import walls
+
+LENGTH = struct.Struct("<Q")
+MEMORY_BYTES = 2_000_000_000
+"""Address space of the process: beyond it an allocation fails, and with it the document."""
+
+LARGE = 1_000_000
+"""Bytes of a job after which freed memory goes back to the system."""
+
+_LOADED_FIRST = ("crawler.terminals.crawl", "crawler.terminals.feed", "crawler.terminals.watch")
+
+
+def main(cpu_seconds: int) -> None:
+    """Answer jobs until standard input ends; each may take so many seconds of processor time."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the terminal ends us
+    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not pass for an answer
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for module in _LOADED_FIRST:
+        importlib.import_module(module)
+    walls.shut()
+    with contextlib.suppress(BrokenPipeError):
+        _send(answers, b"ready")
+        while (job := _next(jobs)) is not None:
+            _allow(cpu_seconds)
+            answer, large = _answer(job), len(job) > LARGE
+            del job
+            if large:
+                memory.give_back()
+            _send(answers, answer)
+
+
+def _send(answers: BinaryIO, answer: bytes) -> None:
+    answers.write(LENGTH.pack(len(answer)) + answer)
+    answers.flush()
+
+
+def _next(jobs: BinaryIO) -> bytes | None:
+    """The next job; None when the terminal has gone."""
+    head = jobs.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    job = jobs.read(length)
+    return job if len(job) == length else None
+
+
+def _allow(cpu_seconds: int) -> None:
+    """So much processor time from now on; the limit counts from the start of the process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+
+
+def _answer(job: bytes) -> bytes:
+    """`("read", result)`, or `("refused", kind, detail)` of an error that names a failure, or
+    `("broke", detail)` of any other: a fault of ours on bytes of theirs.
+    """
+    answer: tuple[Any, ...]
+    try:
+        function, arguments, named = pickle.loads(job)  # noqa: S301 - written by the terminal, not by the web
+        answer = ("read", function(*arguments, **named))
+    except MemoryError:
+        answer = ("refused", "too-costly", "reading it takes more memory than is allowed")
+    except Exception as error:
+        kind, detail = getattr(error, "kind", None), getattr(error, "detail", None)
+        if isinstance(kind, str) and isinstance(detail, str):
+            answer = ("refused", str(kind), detail[:1000])
+        else:
+            answer = ("broke", f"{type(error).__name__}: {error}"[:500])
+    try:
+        return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        return pickle.dumps(("refused", "too-costly", "what was read takes more memory than is allowed"))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
