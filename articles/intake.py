@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -97,6 +98,30 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     return results
 
 
+def lock_articles(arrivals: Sequence[Arrival] = (), pages: Sequence[int] = ()) -> None:
+    """Lock the articles that these arrivals edit, and those that have one of these pages, in one order.
+
+    The first statement on articles of a transaction that changes several: one that takes those of its feeds
+    and then those of its pages, beside another that does, waits for it in a circle. Pages and
+    enrichments come after their articles.
+    """
+    edited = [(one.feed_id, digest(entry.identity)) for one in arrivals for entry in one.edited]
+    if not edited and not pages:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT 1 FROM {Article._meta.db_table} WHERE id IN (
+                SELECT id FROM {Article._meta.db_table} AS article
+                JOIN unnest(%s::bigint[], %s::uuid[]) AS given(feed, key)
+                    ON article.feed_id = given.feed AND article.identity_key = given.key
+                UNION SELECT id FROM {Article._meta.db_table} WHERE page_id = ANY(%s)
+            ) ORDER BY id FOR NO KEY UPDATE
+            """,  # noqa: S608 - the table's own name
+            [[feed for feed, _ in edited], [key for _, key in edited], list(pages)],
+        )
+
+
 def _known_keys(arrivals: Sequence[Arrival]) -> set[tuple[int, object]]:
     keys = {digest(entry.identity) for arrival in arrivals for entry in arrival.entries}
     if not keys:
@@ -110,7 +135,7 @@ def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Fresh
         feed_id=arrival.feed_id,
         identity=entry.identity,
         identity_key=key,
-        url=entry.url,
+        url=web_address(entry.url),
         published=datetime.fromtimestamp(when.published, UTC),
         dating=when.source,
         fetched=datetime.fromtimestamp(arrival.at, UTC),
@@ -131,7 +156,7 @@ def _said_by_feed(entry: Entry, language: str) -> dict[str, Any]:
         "content": entry.content,
         "text": entry.text,
         "text_length": len(entry.text),
-        "enclosures": [asdict(enclosure) for enclosure in entry.enclosures],
+        "enclosures": [asdict(one) for one in entry.enclosures if web_address(one.url)],
     }
 
 
@@ -148,6 +173,11 @@ def _rewrite(arrival: Arrival, entry: Entry) -> int:
         text = fuller(article.page.text, entry.text)
         said |= {"text": text, "text_length": len(text), "language": article.language}
     return row.update(**said, revision=F("revision") + 1, updated=Now())
+
+
+def web_address(url: str) -> str:
+    """The address; nothing in the place of one that no page should link to (`javascript:`, `data:`)."""
+    return url if url.startswith(("http://", "https://")) else ""
 
 
 def fuller(page_text: str, feed_text: str) -> str:

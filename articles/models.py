@@ -32,6 +32,7 @@ class Page(models.Model):
     lease = models.UUIDField(null=True, blank=True, editable=False)
     not_before = models.DateTimeField(db_default=Now())
     attempts = models.PositiveSmallIntegerField(default=0)
+    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
     failure = models.CharField(max_length=40, blank=True)
     failure_detail = models.TextField(blank=True)
     fetched = models.DateTimeField(null=True, blank=True)

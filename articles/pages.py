@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from django.core.signing import BadSignature, TimestampSigner
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from articles.changes import touch
 from articles.dating import believable
-from articles.intake import fuller
+from articles.intake import fuller, lock_articles, web_address
 from articles.models import Article, Page
 from crawler.http.failures import Failure
-from crawler.messages import PAGE_READING, Assignment, Harvest, StoredPage
+from crawler.losses import Room, lose_rows, lost
+from crawler.messages import PAGE_READING, Assignment, Harvest, Reread, StoredPage
 from crawler.rows import lease_rows
+from crawler.transactions import passing, retried
+
+log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 8
+PERMITS = "articles.pages.reread"
+PERMIT_AGE = timedelta(hours=1)
 # Failures that another attempt will not mend.
 FINAL = {
     Failure.GONE, Failure.BAD_URL, Failure.BAD_SCHEME, Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT,
-    Failure.UNSUPPORTED_TYPE, Failure.TOO_LARGE, Failure.TOO_DEEP, Failure.REDIRECT,
+    Failure.UNSUPPORTED_TYPE, Failure.TOO_LARGE, Failure.TOO_DEEP, Failure.REDIRECT, Failure.UNSTORABLE,
 }  # fmt: skip
 FINAL_STATUS = {400, 401, 402, 404, 405, 406, 451}
 
@@ -33,13 +41,24 @@ def waiting(now: datetime) -> QuerySet[Page]:
 
 
 def lease_pages(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, int], now: datetime
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
 ) -> dict[int, list[Assignment]]:
-    """Put waiting pages under the leases of their hosts: at most `room` of a host, first found first."""
-    rows = lease_rows(Page, leases, room, now, where="status = 'waiting'", returning=("host_id", "id", "url"))
+    """Put waiting pages under the leases of their hosts: at most `room` of a host, first found first.
+
+    Those that failed come behind the others, so that a slow one does not hold its host.
+    """
+    rows = lease_rows(
+        Page,
+        leases,
+        room,
+        now,
+        where="status = 'waiting'",
+        order="attempts, id",
+        returning=("id", "host_id", "url", "losses"),
+    )
     taken: dict[int, list[Assignment]] = {}
-    for host, page, url in rows:
-        taken.setdefault(host, []).append(Assignment(kind="page", id=page, url=url))
+    for page, host, url, losses in rows:
+        taken.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
     return taken
 
 
@@ -55,7 +74,7 @@ def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap
     stored: dict[int, Page] = {}
     for page in rows.order_by("id"):
         harvest = brought[page.id]
-        page.lease = None
+        page.lease, page.losses = None, 0
         page.attempts += 1
         if harvest.failure:
             _fail(page, harvest, gap)
@@ -72,35 +91,73 @@ def feeds_of(pages: Sequence[int]) -> list[int]:
 
 
 def outdated(most: int) -> list[StoredPage]:
-    """Stored pages that another version of the terminals' reading has read, the newest first."""
+    """Stored pages that another version of the terminals' reading has read, the newest first.
+
+    Each with a permit of an hour, by which the controller knows its own wish when it comes back.
+    """
     rows = Page.objects.filter(status=Page.Status.STORED).exclude(reading=PAGE_READING).exclude(html=b"")
     found = rows.order_by("-id").values_list("pk", "url", "html", "content_type")[:most]
-    return [StoredPage(pk, url, bytes(html), kind) for pk, url, html, kind in found]
+    permits = TimestampSigner(salt=PERMITS)
+    return [StoredPage(pk, url, bytes(html), kind, permits.sign(str(pk))) for pk, url, html, kind in found]
+
+
+def take_again(again: Iterable[Reread]) -> int:
+    """Take what stored pages say by today's reading; how many. One that cannot be read keeps what it had.
+
+    What comes without a permit, or later than it allows, is left alone.
+    """
+    taken = 0
+    for one in sorted((one for one in again if _permitted(one)), key=lambda one: one.harvest.id):
+        try:
+            taken += retried(_take_again, one.harvest)
+        except Exception as error:  # what cannot be stored must not be read again at every tick
+            if passing(error):
+                raise
+            log.warning("page %d keeps what it had: %s: %s", one.harvest.id, type(error).__name__, error)
+            _stored(one.harvest.id).update(reading=PAGE_READING)
+    return taken
 
 
 @transaction.atomic
-def take_again(harvests: Iterable[Harvest]) -> int:
-    """Take what stored pages say by today's reading; how many. One that cannot be read keeps what it had."""
-    brought = {harvest.id: harvest for harvest in harvests}
-    rows = Page.objects.select_for_update().filter(id__in=brought, status=Page.Status.STORED).defer("html")
-    read: dict[int, Page] = {}
-    for page in rows.order_by("id"):
-        document = brought[page.id].page
-        page.reading = PAGE_READING
-        if document is not None and document.text:
-            page.title, page.text = document.title or page.title, document.text
-            page.language, page.author = document.language, document.author
-            page.canonical_url = document.canonical_url
-            read[page.id] = page
-        page.save(update_fields=["reading", "title", "text", "language", "author", "canonical_url"])
-    _give_text(read)
-    touch(feeds_of(list(read)))
-    return len(read)
+def _take_again(harvest: Harvest) -> int:
+    lock_articles(pages=[harvest.id])
+    page = _stored(harvest.id).select_for_update().defer("html").first()
+    if page is None:
+        return 0
+    document = harvest.page
+    page.reading = PAGE_READING
+    if document is not None and document.text:
+        page.title, page.text = document.title or page.title, document.text
+        page.language, page.author = document.language, document.author
+        page.canonical_url = web_address(document.canonical_url)
+    page.save(update_fields=["reading", "title", "text", "language", "author", "canonical_url"])
+    if document is None or not document.text:
+        return 0
+    _give_text({page.pk: page})
+    touch(feeds_of([page.pk]))
+    return 1
+
+
+def _stored(key: int) -> QuerySet[Page]:
+    return Page.objects.filter(pk=key, status=Page.Status.STORED)
+
+
+def _permitted(one: Reread) -> bool:
+    try:
+        return TimestampSigner(salt=PERMITS).unsign(one.permit, max_age=PERMIT_AGE) == str(one.harvest.id)
+    except BadSignature:
+        return False
 
 
 def release_pages(leases: Sequence[uuid.UUID]) -> int:
     """Free pages whose lease ended without an answer for them; how many there were."""
     return Page.objects.filter(lease__in=leases).update(lease=None)
+
+
+def lose_pages(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+    """Take back pages whose lease was lost; failures of those that lost too many."""
+    urls = Page.objects.filter(id__in=lose_rows(Page, leases)).values_list("id", "url")
+    return [lost("page", key, url, now) for key, url in urls]
 
 
 def _fail(page: Page, harvest: Harvest, gap: float) -> None:
@@ -112,7 +169,9 @@ def _fail(page: Page, harvest: Harvest, gap: float) -> None:
         page.status = Page.Status.FAILED
     pause = max(harvest.retry_after or 0.0, gap * 2**page.attempts)
     page.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=pause)
-    page.save(update_fields=["lease", "attempts", "failure", "failure_detail", "status", "not_before"])
+    page.save(
+        update_fields=["lease", "losses", "attempts", "failure", "failure_detail", "status", "not_before"]
+    )
 
 
 def _store(page: Page, harvest: Harvest) -> None:
@@ -128,7 +187,7 @@ def _store(page: Page, harvest: Harvest) -> None:
     page.language, page.author, page.canonical_url = (
         document.language,
         document.author,
-        document.canonical_url,
+        web_address(document.canonical_url),
     )
     page.published = datetime.fromtimestamp(published, UTC) if published else None
     page.save()
@@ -157,17 +216,4 @@ def _give_text(stored: Mapping[int, Page]) -> None:
         articles,
         ["text", "text_length", "language", "author", "title", "published", "dating", "updated"],
         batch_size=100,
-    )
-
-
-def postpone(leases: Sequence[uuid.UUID], until: datetime, detail: str) -> int:
-    """Free pages whose harvest could not be stored, for a later attempt; after too many they are given up."""
-    rows = Page.objects.filter(lease__in=leases)
-    rows.filter(attempts__gte=MOST_ATTEMPTS - 1).update(status=Page.Status.FAILED)
-    return rows.update(
-        lease=None,
-        attempts=F("attempts") + 1,
-        not_before=until,
-        failure=Failure.LOST,
-        failure_detail=detail[:1000],
     )

@@ -98,12 +98,16 @@ PAGE_READING = "2"
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """An article page that is stored, to be read again: its HTML as it was received (zlib)."""
+    """An article page that is stored, to be read again: its HTML as it was received (zlib).
+
+    Only what comes back with the `permit` is taken.
+    """
 
     id: int
     url: str
     html: bytes
     content_type: str = ""
+    permit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +124,28 @@ class PageDocument:
     canonical_url: str = ""
 
 
+MAX_ERROR_BYTES = 16384
+"""Of what a redirect or an error says in a crawl: more is not read."""
+
+REQUEST, STATUS = ":request", ":status"
+"""Before the headers of a crawled page: the request's head as sent, and the status line as received.
+
+No header of HTTP/1.1 has a colon in its name.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class CrawledPage:
     """A page of a crawl: where it leads (canonical, each once), its bytes (zlib), what was told of them.
 
-    `cut` counts links beyond those that are taken of one page. Pages of watched sites have their text as
+    `cut` counts links beyond those that are taken of one page, `withheld` those that are not to be followed.
+    Where no copy is to be kept there is no `body`. Pages of watched sites have their text as
     marked `lines` (`recrawl.content`). A `sitemap` has links alone.
     """
 
     links: tuple[str, ...] = ()
     cut: int = 0
+    withheld: int = 0
     title: str = ""
     content_type: str = ""
     size: int = 0
@@ -154,7 +170,8 @@ class Assignment:
 
     `id` is that of the feed, of a page its own. `content` is the form for a hub, or what a hub pushed
     with its `content_type`. A crawl that takes `any_type` wants feeds and data as well as pages. Pages of
-    watched sites are read for their text, what the `selectors` match marked as ignored.
+    watched sites are read for their text, what the `selectors` match marked as ignored. A `suspect` has lost
+    a lease, and is alone in its batch.
     """
 
     kind: Kind
@@ -169,16 +186,21 @@ class Assignment:
     content_type: str = ""
     any_type: bool = False
     selectors: tuple[str, ...] | None = None
+    suspect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable."""
+    """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable.
+
+    `at` is when; `tried` when it was last asked for in vain, 0 where it was not (both epoch seconds).
+    """
 
     status: int
     text: str
     at: float
     origin: str = ""
+    tried: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,39 +256,85 @@ class Harvest:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All harvests of one lease. It ends the lease; assignments without a harvest are free again."""
+    """All harvests of one lease. It ends the lease; assignments without a harvest are free again.
+
+    `pause` are seconds for which the host is to be left alone from now on.
+    """
 
     host: str
     lease: str
     harvests: tuple[Harvest, ...] = ()
     robots: Robots | None = None
+    pause: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What a stored page says by today's reading, with the permit to write it down."""
+
+    permit: str
+    harvest: Harvest
 
 
 Message = TypeVar("Message")
 
 
+MOST_BYTES = 128 * 1024 * 1024
+"""Of a message as JSON: what is longer is neither sent nor read. A packed one may be a thousandth of that."""
+
+
+def inflated(packed: bytes, most: int) -> bytes:
+    """What zlib packed. Raises ValueError when it is damaged, or longer than `most` bytes."""
+    stream = zlib.decompressobj()
+    try:
+        plain = stream.decompress(packed, most + 1)
+    except zlib.error as error:
+        raise ValueError(f"damaged: {error}") from error
+    if len(plain) > most:
+        raise ValueError(f"longer than {most} bytes")
+    if not stream.eof:
+        raise ValueError("damaged: it ends too early")
+    return plain
+
+
 def encode(message: object) -> str:
     """The message as text for any broker: JSON without empty fields, deflated, base64.
 
-    Half of a surrogate pair, which no UTF-8 can carry, becomes a question mark.
+    Half of a surrogate pair, which no UTF-8 can carry, becomes a question mark. Raises ValueError for a
+    message of more than MOST_BYTES.
     """
     plain = _plain(message)
     try:
         raw = orjson.dumps(plain)
     except TypeError:  # such a half, or an integer beyond 64 bits
         raw = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+    if len(raw) > MOST_BYTES:
+        raise ValueError(f"a {type(message).__name__} of {len(raw)} bytes is longer than {MOST_BYTES}")
     return base64.b64encode(zlib.compress(raw, 1)).decode("ascii")
 
 
 def decode(kind: type[Message], text: str) -> Message:
-    """The message of the given kind back from `encode`. Raises ValueError when it is damaged."""
+    """The message of the given kind back from `encode`; NUL, which no database text holds, becomes U+FFFD.
+
+    Raises ValueError when it is damaged, holds other types than the kind's, or more than MOST_BYTES.
+    """
     try:
-        raw = zlib.decompress(base64.b64decode(text, validate=True))
-        read = _reader(kind)  # type: ignore[arg-type]
-        message = read(orjson.loads(raw)) if read else None
-    except (zlib.error, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"damaged {kind.__name__}: {error}") from error
+        raw = inflated(base64.b64decode(text, validate=True), MOST_BYTES)
+        plain = orjson.loads(raw)
+        if b"\\u0000" in raw:
+            plain = _without_nul(plain)
+        message = _reader(kind)(plain)  # type: ignore[arg-type]
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise ValueError(f"damaged {kind.__name__}: {str(error)[:300]}") from error
     return typing.cast(Message, message)
+
+
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    if isinstance(value, list):
+        return [_without_nul(one) for one in value]
+    return {key: _without_nul(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _plain(value: Any) -> Any:
@@ -291,19 +359,45 @@ def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
 
 
 @cache
-def _reader(kind: Any) -> Callable[[Any], Any] | None:
-    """The inverse of `_plain` for an annotated type; None where the value stays as it is."""
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """The inverse of `_plain` for an annotated type; it raises TypeError for a value of another."""
     if isinstance(kind, types.UnionType):
-        return _reader(next(k for k in typing.get_args(kind) if k is not type(None)))
+        some = _reader(next(k for k in typing.get_args(kind) if k is not type(None)))
+        return lambda value: None if value is None else some(value)
     if is_dataclass(kind):
         readers = {name: _reader(hint) for name, hint in typing.get_type_hints(kind).items()}
-
-        def record(value: dict[str, Any]) -> Any:
-            given = {k: read(v) if (read := readers[k]) else v for k, v in value.items()}
-            return kind(**given)  # type: ignore[operator]
-
-        return record
+        return lambda value: kind(**{name: readers[name](given) for name, given in value.items()})  # type: ignore[operator]
     if typing.get_origin(kind) is tuple:
-        inner = _reader(typing.get_args(kind)[0])
-        return tuple if inner is None else lambda values: tuple(map(inner, values))
-    return base64.b64decode if kind is bytes else None
+        return _tuple_reader(typing.get_args(kind))
+    if typing.get_origin(kind) is Literal:
+        return _checked((str,), frozenset(typing.get_args(kind)))
+    return _scalar_reader(kind)
+
+
+def _scalar_reader(kind: Any) -> Callable[[Any], Any]:
+    if kind is bytes:
+        return lambda value: base64.b64decode(value, validate=True)
+    if kind is int:
+        whole = _checked((int, float))  # beyond 64 bits orjson reads a float
+        return lambda value: int(value) if whole(value) == int(value) else _checked((int,))(value)
+    return _checked((int, float) if kind is float else (kind,))
+
+
+def _tuple_reader(inner: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """`tuple[X, ...]`, or a tuple of as many types as it names."""
+    if inner[-1] is not Ellipsis:
+        parts = [_reader(one) for one in inner]
+        return lambda values: tuple(part(one) for part, one in zip(parts, values, strict=True))
+    each, list_only = _reader(inner[0]), _checked((list,))
+    return lambda values: tuple(map(each, list_only(values)))
+
+
+def _checked(wanted: tuple[type, ...], among: frozenset[str] | None = None) -> Callable[[Any], Any]:
+    """The value. Raises TypeError for one of another type (a bool is no number) or not `among` these."""
+
+    def check(value: Any) -> Any:
+        if type(value) not in wanted or (among is not None and value not in among):
+            raise TypeError(f"{str(value)[:50]!r} where {'/'.join(one.__name__ for one in wanted)} belongs")
+        return value
+
+    return check

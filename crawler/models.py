@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -45,6 +46,9 @@ class Host(models.Model):
     robots_status = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     robots_text = models.TextField(blank=True, editable=False)
     robots_at = models.DateTimeField(null=True, blank=True, editable=False)
+    robots_tried = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="when robots.txt was last asked for in vain"
+    )
 
     objects = HostQuerySet.as_manager()
 
@@ -116,10 +120,16 @@ class Attempts(models.Model):
 
 
 class Deployment(models.Model):
-    """This installation's identity, made once: part of every id that it publishes. One row."""
+    """This installation's identity, made once: part of every id that it publishes. One row.
+
+    And what commands in another shell, with another environment, need to know of the running server.
+    """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     key = models.UUIDField(default=uuid.uuid4, editable=False)
+    allowed_networks = models.JSONField(
+        null=True, editable=False, help_text="FETCH_ALLOWED_NETWORKS of the controller; null before it ran."
+    )
 
     class Meta:
         constraints = [models.CheckConstraint(name="one_deployment", condition=Q(id=1))]
@@ -131,3 +141,16 @@ class Deployment(models.Model):
     def own_key(cls) -> uuid.UUID:
         """The key of this installation."""
         return cls.objects.get_or_create(id=1)[0].key
+
+    @classmethod
+    def note_settings(cls) -> None:
+        """Write down what commands go by; the controller does at every tick."""
+        networks = [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]
+        if not cls.objects.filter(id=1, allowed_networks=networks).exists():
+            cls.objects.update_or_create(id=1, defaults={"allowed_networks": networks})
+
+    @classmethod
+    def networks(cls) -> list[str]:
+        """Private networks that the server fetches from: as its controller said, else as set here."""
+        told: list[str] | None = cls.objects.filter(id=1).values_list("allowed_networks", flat=True).first()
+        return [str(network) for network in settings.FETCH_ALLOWED_NETWORKS] if told is None else told

@@ -20,6 +20,8 @@ import psycopg
 from django.core.exceptions import EmptyResultSet
 from django.db import connection, models, transaction
 
+from crawler.losses import Room
+
 Model = type[models.Model]
 
 MOST_ROWS = 500  # in one statement: their text is in memory three times while it is sent
@@ -62,7 +64,7 @@ def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> 
 def lease_rows(
     model: Model,
     leases: Mapping[int, uuid.UUID],
-    room: Mapping[int, int],
+    room: Mapping[int, Room],
     now: datetime,
     *,
     returning: Sequence[str],
@@ -71,27 +73,46 @@ def lease_rows(
 ) -> list[tuple[Any, ...]]:
     """Put rows that are free and past their `not_before` under the leases of their hosts, by host's key.
 
-    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns.
+    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns, in `order` too.
+    What has lost a lease goes when nothing else does, alone (`crawler.losses`).
     """
     table = model._meta.db_table
-    columns = ", ".join(f'"{table}".{name}' for name in returning)
+    columns, answered = (", ".join(f'"{one}".{name}' for name in returning) for one in (table, "leased"))
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
-            UPDATE "{table}" SET lease = chosen.lease
-            FROM (
-                SELECT asked.lease, first.id
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
+            WITH chosen AS (
+                SELECT asked.lease, first.id, first.place
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[])
+                    AS asked(host, lease, places, empty)
                 CROSS JOIN LATERAL (
-                    SELECT id FROM "{table}"
-                    WHERE host_id = asked.host AND lease IS NULL AND not_before <= %s AND {where}
-                    ORDER BY {order} LIMIT asked.room
+                    WITH fresh AS (
+                        SELECT id, row_number() OVER (ORDER BY {order}) AS place FROM "{table}"
+                        WHERE host_id = asked.host AND lease IS NULL AND losses = 0 AND not_before <= %s
+                            AND {where}
+                        ORDER BY place LIMIT asked.places
+                    ), suspect AS (
+                        SELECT id, 1 AS place FROM "{table}"
+                        WHERE host_id = asked.host AND lease IS NULL AND losses > 0 AND not_before <= %s
+                            AND {where} AND asked.empty AND NOT EXISTS (SELECT FROM fresh)
+                        ORDER BY {order} LIMIT least(asked.places, 1)
+                    )
+                    SELECT * FROM fresh UNION ALL SELECT * FROM suspect
                 ) AS first
-            ) AS chosen
-            WHERE "{table}".id = chosen.id
-            RETURNING {columns}
+            ), leased AS (
+                UPDATE "{table}" SET lease = chosen.lease FROM chosen WHERE "{table}".id = chosen.id
+                RETURNING chosen.place, {columns}
+            )
+            SELECT {answered} FROM leased ORDER BY place
             """,
-            [list(leases), list(leases.values()), [room[host] for host in leases], now],
+            [
+                list(leases),
+                list(leases.values()),
+                [room[host].places for host in leases],
+                [room[host].empty for host in leases],
+                now,
+                now,
+            ],
         )
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows

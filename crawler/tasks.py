@@ -20,7 +20,7 @@ from typing import Any
 
 from celery import shared_task
 
-from crawler.messages import Batch, Harvest, Report, StoredPage, decode, encode
+from crawler.messages import Batch, Message, Report, Reread, StoredPage, decode, encode
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +32,17 @@ MOST_REREAD = 320
 _sending = threading.Lock()
 
 
+def _read(kind: type[Message], messages: Sequence[str]) -> list[Message]:
+    """The messages; one that is damaged, or none of ours, is dropped with a word, and harms no other."""
+    read = []
+    for message in messages:
+        try:
+            read.append(decode(kind, message))
+        except ValueError as error:
+            log.warning("a message was dropped: %s", error)
+    return read
+
+
 @shared_task(name="crawler.tasks.tick")
 def tick() -> None:
     """Beat's message: one tick, then hand out, then a pulse through the queues."""
@@ -40,11 +51,13 @@ def tick() -> None:
     from articles.pages import outdated
     from crawler.controller import pulses, retention
     from crawler.controller import tick as controller
+    from crawler.models import Deployment
     from feeds import planning
     from feeds.laboratory import experiments
     from feeds.selection import look_ahead
 
     now = datetime.now(UTC)
+    Deployment.note_settings()
     if controller.lately(now) or controller.tick(now) is None:
         return
     dispatch()
@@ -54,8 +67,7 @@ def tick() -> None:
         experiment.delay(forgotten)
     dispatch.apply_async(countdown=look_ahead().total_seconds())
     for queue in pulses.QUEUES:
-        pulses.sent(queue, now)
-        pulse.apply_async(args=(queue,), queue=queue)
+        send_pulse(queue, now)
     enrich.delay()
     pages = [encode(page) for page in outdated(MOST_REREAD)]
     for start in range(0, len(pages), MOST_HOSTS):
@@ -86,16 +98,18 @@ def experiment(pk: int) -> None:
 
 @shared_task(name="crawler.tasks.tend")
 def tend() -> None:
-    """Every few seconds: limits, time control, lost leases of crawls and documents; what goes on next."""
+    """Every few seconds: limits and time control of crawls, leases that were lost; what goes on next."""
     from articles.enrichment.models import Enrichment
-    from crawler.controller import leases
+    from crawler.controller import leases, pulses
     from crawler.frontier import crawls
     from crawler.pipeline import documents
     from recrawl import visits
 
     now = datetime.now(UTC)
-    if crawls.tend(now):
-        leases.sweep(now)
+    for queue in pulses.unanswered(now):
+        send_pulse(queue, now)
+    going = crawls.tend(now)
+    if leases.sweep(now) or going:
         dispatch()
     documents.sweep(now)
     pump()
@@ -130,17 +144,17 @@ def reread(pages: Sequence[str]) -> None:
     """A terminal reads stored pages again, because what it reads them with is newer than what they have."""
     from crawler.terminals.page import read_again
 
-    harvests = [encode(read_again(decode(StoredPage, page))) for page in pages]
+    again = [encode(Reread(page.permit, read_again(page))) for page in _read(StoredPage, pages)]
     with _sending:
-        take_reread.delay(harvests)
+        take_reread.delay(again)
 
 
 @shared_task(name="crawler.tasks.take_reread")
-def take_reread(harvests: Sequence[str]) -> None:
+def take_reread(again: Sequence[str]) -> None:
     """Store what they say now."""
     from articles.pages import take_again
 
-    take_again([decode(Harvest, harvest) for harvest in harvests])
+    take_again(_read(Reread, again))
 
 
 @shared_task(name="crawler.tasks.dispatch")
@@ -148,35 +162,46 @@ def dispatch() -> None:
     """Hand out what is selected and waiting, as far as hosts are free."""
     from crawler.controller import leases
 
-    batches = [encode(batch) for batch in leases.hand_out(datetime.now(UTC))]
+    batches = leases.hand_out(datetime.now(UTC))
     for start in range(0, len(batches), MOST_HOSTS):
-        fetch.delay(batches[start : start + MOST_HOSTS])
+        part = batches[start : start + MOST_HOSTS]
+        expires = datetime.fromtimestamp(max(batch.expires for batch in part), UTC)
+        fetch.apply_async(([encode(batch) for batch in part],), expires=expires)
 
 
 @shared_task(name="crawler.tasks.fetch")
 def fetch(batches: Sequence[str]) -> None:
     """A terminal's work: serve the batches and send the reports on."""
     from crawler.terminals.client import terminal_client, terminal_threads
-    from crawler.terminals.serve import StuckError, serve
+    from crawler.terminals.serve import StuckError, packed, serve
 
-    decoded = [decode(Batch, batch) for batch in batches]
     try:
-        for reports in serve(terminal_client(), decoded, terminal_threads()):
-            encoded = [encode(report) for report in reports]
+        for reports in serve(terminal_client(), _read(Batch, batches), terminal_threads()):
+            encoded = [packed(report) for report in reports]
             with _sending:
                 store.delay(encoded)
-    except StuckError:
-        log.exception("this terminal ends itself")
+    except StuckError as error:
+        log.critical("this terminal ends itself: %s", error)
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 @shared_task(name="crawler.tasks.store")
 def store(reports: Sequence[str]) -> None:
     """Check reports in, and give the hosts that became free their next work."""
+    from crawler.controller import pulses
     from crawler.controller.check_in import check_in
 
-    check_in([decode(Report, report) for report in reports])
+    check_in(_read(Report, reports))
+    pulses.worked(datetime.now(UTC))
     dispatch()
+
+
+def send_pulse(queue: str, now: datetime) -> None:
+    """A pulse through the queue; one that comes late is worth nothing."""
+    from crawler.controller import pulses
+
+    pulses.sent(queue, now)
+    pulse.apply_async(args=(queue,), queue=queue, expires=2 * pulses.AGAIN.total_seconds())
 
 
 @shared_task(name="crawler.tasks.pulse")
@@ -214,9 +239,9 @@ def _phase(work: str) -> None:
     from crawler.pipeline.phases import run
     from crawler.pipeline.plugins import call
 
-    batch = decode(Work, work)
-    if time.time() < batch.expires:
-        settle.delay(encode(run(batch, _worker(), call)))
+    for batch in _read(Work, [work]):
+        if time.time() < batch.expires:
+            settle.delay(encode(run(batch, _worker(), call)))
 
 
 @shared_task(name="crawler.tasks.detect")
@@ -237,7 +262,8 @@ def settle(done: str) -> None:
     from crawler.pipeline import documents
     from crawler.pipeline.messages import Done
 
-    documents.settle(decode(Done, done))
+    for batch in _read(Done, [done]):
+        documents.settle(batch)
     pump()
 
 

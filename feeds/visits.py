@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from django.conf import settings
 from django.db.models import QuerySet
 
+from crawler.characters import indexable
 from crawler.http.failures import Failure
+from crawler.losses import Room, lose_rows, lost
 from crawler.messages import Assignment, FeedDocument, Harvest
 from crawler.rows import insert_rows, lease_rows, update_rows
 from feeds import posting
@@ -24,8 +26,6 @@ from feeds.scheduling.training import after_retrieval, due_at
 from feeds.states import training_policy
 from feeds.websub.models import HubSubscription
 from feeds.websub.subscriptions import follow_hubs
-
-MOST_LOSSES = 3  # leases lost in a row until a feed counts as failing: one killed worker is not its fault
 
 # What a check-in may change; the rest of the row belongs to people and to the tick.
 CHANGED = [
@@ -62,23 +62,28 @@ def selected(now: datetime) -> QuerySet[Feed]:
     return Feed.objects.active().filter(selected_at__isnull=False, lease__isnull=True, not_before__lte=now)
 
 
-def lease_feeds(leases: Mapping[int, uuid.UUID], most: int, now: datetime) -> dict[int, list[Assignment]]:
-    """Put selected feeds under the leases of their hosts: at most `most` of a host, first selected first."""
+def lease_feeds(
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+) -> dict[int, list[Assignment]]:
+    """Put selected feeds under the leases of their hosts: at most `room` of a host, first selected first."""
     rows = lease_rows(
         Feed,
         leases,
-        dict.fromkeys(leases, most),
+        room,
         now,
         where="status = 'active' AND selected_at IS NOT NULL",
         order="selected_at, id",
         returning=(
             "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
+            "losses",
         ),
     )  # fmt: skip
     taken: dict[int, list[Assignment]] = {}
-    for host, feed, url, etag, modified, body_hash, known, subscribers in rows:
+    for host, feed, url, etag, modified, body_hash, known, subscribers, losses in rows:
         taken.setdefault(host, []).append(
-            Assignment("feed", feed, url, etag, modified, body_hash, bytes(known), subscribers)
+            Assignment(
+                "feed", feed, url, etag, modified, body_hash, bytes(known), subscribers, suspect=losses > 0
+            )
         )
     return taken
 
@@ -134,25 +139,10 @@ def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
         _change_address(visit)
 
 
-def lose(leases: Sequence[uuid.UUID], now: datetime) -> int:
-    """Take back feeds whose lease ended without an answer; how many there were.
-
-    They stay selected and go out again, until too many leases in a row were lost: then the feed
-    itself is the likely cause and backs off like any failing one.
-    """
-    lost = list(Feed.objects.select_for_update().filter(lease__in=leases).order_by("id"))
-    poisonous = []
-    for feed in lost:
-        feed.losses += 1
-        if feed.losses >= MOST_LOSSES:
-            detail = f"{feed.losses} terminals in a row did not come back from it"
-            harvest = Harvest("feed", feed.id, now.timestamp(), feed.url, failure=Failure.LOST, detail=detail)
-            poisonous.append(Visit(feed, harvest, feed.lease or uuid.UUID(int=0), None))
-        feed.lease = None
-    update_rows(Feed, lost, ["losses", "lease"])
-    if poisonous:
-        settle(poisonous)
-    return len(lost)
+def lose_feeds(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+    """Take back feeds whose lease was lost; they stay selected. Failures of those that lost too many."""
+    urls = Feed.objects.filter(id__in=lose_rows(Feed, leases)).values_list("id", "url")
+    return [lost("feed", key, url, now) for key, url in urls]
 
 
 def release_feeds(leases: Sequence[uuid.UUID]) -> int:
@@ -277,7 +267,7 @@ def _set_floor(visit: Visit, *, ours: bool) -> None:
 
 def _describe(feed: Feed, document: FeedDocument) -> None:
     """Take over what the document says of its feed."""
-    feed.title = document.title or feed.title
+    feed.title = indexable(document.title) or feed.title
     feed.site_url, feed.description, feed.language = (
         document.site_url,
         document.description,

@@ -23,6 +23,7 @@ from recrawl.serializers import (
     CheckSerializer,
     PageSerializer,
     SiteChangeSerializer,
+    SiteDetailSerializer,
     SiteSerializer,
     VisitSerializer,
 )
@@ -46,6 +47,9 @@ class SiteViewSet(
     search_fields = ["url", "title"]
     ordering_fields = ["id", "created", "next_visit"]
     ordering = ["id"]
+
+    def get_serializer_class(self) -> type[SiteSerializer]:
+        return SiteDetailSerializer if self.action == "retrieve" else SiteSerializer
 
     @extend_schema(summary="Watch a site", request=SiteSerializer, responses={201: SiteSerializer})
     def create(self, request: Request) -> Response:

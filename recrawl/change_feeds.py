@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from crawler.models import Deployment
-from crawler.patterns import compiled, found_in
+from crawler.patterns import Allowance, compiled
 from crawler.syndication.answer import answer, private
 from crawler.syndication.formats import FORMATS
 from crawler.syndication.item import Channel, Item, Source, paragraphs, web_url
@@ -67,7 +67,8 @@ def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySe
     source = Source(
         str(site), request.build_absolute_uri(reverse("site-feed", args=[site.key, kind])), site.url
     )
-    items = [_item(change, source) for change in rows if not _ignored(change, site)]
+    allowance = Allowance()
+    items = [_item(change, source) for change in rows if not _ignored(change, site, allowance)]
     changed = max((item.updated for item in items), default=about.begun)
     channel = Channel(
         id=uuid.uuid5(Deployment.own_key(), request.path.rpartition(".")[0]).urn,
@@ -84,12 +85,12 @@ def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySe
     return answer(request, written.write(channel, items), written.content_type, changed)
 
 
-def _ignored(change: Change, site: Site) -> bool:
+def _ignored(change: Change, site: Site, allowance: Allowance) -> bool:
     """Whether all its lines are such that the site's rules of today leave them out."""
     gain = Difference.unpacked(bytes(change.difference))
     lines = [*gain.lines_added, *gain.lines_removed]
     patterns = [compiled(pattern) for pattern in site.ignore_patterns]
-    return bool(lines) and all(any(found_in(one, line) for one in patterns) for line in lines)
+    return bool(lines) and all(allowance.any_found(patterns, line) for line in lines)
 
 
 def _item(change: Change, source: Source) -> Item:

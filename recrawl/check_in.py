@@ -84,8 +84,8 @@ class _Desk:
         unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
         if not unsure and not may_pass(harvest):
             return False
-        row.not_before, row.lease = retry_at(harvest, row.attempts), None
-        row.save(update_fields=["attempts", "not_before", "lease"])
+        row.not_before, row.lease, row.losses = retry_at(harvest, row.attempts), None, 0
+        row.save(update_fields=["attempts", "not_before", "lease", "losses"])
         return True
 
     def _page(self, row: Wanted, page: Page, harvest: Harvest) -> None:

@@ -20,7 +20,7 @@ from cssselect import SelectorError
 from lxml import etree, html
 from lxml.cssselect import CSSSelector
 
-from crawler.patterns import compiled, found_in
+from crawler.patterns import Allowance, compiled
 
 CONTENT, BOILERPLATE, IGNORED = " ", "~", "-"
 """The marks of lines."""
@@ -57,12 +57,14 @@ class SelectorFault(ValueError):
 class Rules:
     """What of a page's lines does not count: shapes of template lines, expressions; how small a change is.
 
-    `least` is the number of characters that must have come or gone.
+    `least` is the number of characters that must have come or gone. The time of the expressions is bounded
+    over all pages that are judged by one object.
     """
 
     template: Collection[int] = field(default_factory=frozenset)
     patterns: tuple[str, ...] = ()
     least: int = 0
+    _allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
 
     def counting(self, lines: Sequence[str]) -> list[str]:
         """The text of the lines that count; of all that are not ignored where no others are left."""
@@ -73,7 +75,7 @@ class Rules:
         return found or [line[1:] for line in unmatched]
 
     def _matched(self, text: str) -> bool:
-        return any(found_in(compiled(pattern), text) for pattern in self.patterns)
+        return self._allowance.any_found(map(compiled, self.patterns), text)
 
 
 def usable_selector(selector: str) -> CSSSelector:

@@ -142,10 +142,18 @@ def settle_mapping(now: datetime) -> int:
     for pk in Site.objects.mapped().values_list("pk", flat=True):
         with transaction.atomic():
             site = Site.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=pk).first()
-            if site is not None and site.state == Site.State.MAPPING:
+            if site is not None and site.state == Site.State.MAPPING and not _goes_on(site):
                 _settle(site, now)
                 settled += 1
     return settled
+
+
+def _goes_on(site: Site) -> bool:
+    """Whether its crawl runs or is paused: it may have been resumed since it was seen to have ended."""
+    if site.crawl_id is None:
+        return False
+    state = Crawl.objects.select_for_update().values_list("state", flat=True).get(pk=site.crawl_id)
+    return state in {Crawl.State.RUNNING, Crawl.State.PAUSED}
 
 
 def learn_template(site: Site) -> frozenset[int]:

@@ -339,6 +339,7 @@ class Wanted(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     not_before = models.DateTimeField()
     lease = models.UUIDField(null=True)
+    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
 
     class Meta:
         ordering = ["id"]

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
-from crawler.messages import Assignment
+from crawler.losses import Room, lose_rows, lost
+from crawler.messages import Assignment, Harvest
 from crawler.rows import lease_rows
 from recrawl.models import Wanted
 
@@ -23,13 +24,13 @@ def waiting(now: datetime) -> QuerySet[Wanted]:
 
 
 def lease_wanted(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, int], now: datetime
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
 ) -> dict[int, list[Assignment]]:
-    """Put what waits under the leases of its hosts: at most `room` of a host, first wanted first."""
-    keys = [key for (key,) in lease_rows(Wanted, leases, room, now, returning=("id",))]
+    """Put what waits under the leases of its hosts: at most `room` of a host, what failed behind the rest."""
+    keys = [key for (key,) in lease_rows(Wanted, leases, room, now, returning=("id",), order="attempts, id")]
     rows = Wanted.objects.filter(id__in=keys).select_related("page", "source", "visit__site")
     taken: dict[int, list[Assignment]] = {}
-    for row in rows.defer(*LONG_COLUMNS).order_by("id"):
+    for row in rows.defer(*LONG_COLUMNS).order_by("attempts", "id"):
         taken.setdefault(row.host_id, []).append(_assignment(row))
     return taken
 
@@ -39,11 +40,13 @@ def release_wanted(leases: Sequence[uuid.UUID]) -> int:
     return Wanted.objects.filter(lease__in=leases).update(lease=None)
 
 
-def postpone_wanted(leases: Sequence[uuid.UUID], until: datetime) -> int:
-    """Free what could not be stored, for a later attempt; after too many it is given up."""
-    rows = Wanted.objects.filter(lease__in=leases)
-    rows.filter(attempts__gte=MOST_ATTEMPTS - 1).delete()
-    return rows.update(lease=None, attempts=F("attempts") + 1, not_before=until)
+def lose_wanted(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+    """Take back what lost its lease; failures of what lost too many."""
+    rows = Wanted.objects.filter(id__in=lose_rows(Wanted, leases)).select_related(
+        "page", "source", "visit__site"
+    )
+    assigned = [_assignment(row) for row in rows.defer(*LONG_COLUMNS)]
+    return [lost(one.kind, one.id, one.url, now) for one in assigned]
 
 
 def _assignment(row: Wanted) -> Assignment:
@@ -56,11 +59,14 @@ def _assignment(row: Wanted) -> Assignment:
             etag=source.etag,
             last_modified=source.last_modified,
             body_hash=source.body_hash,
+            suspect=row.losses > 0,
         )
     if row.page is None:
         raise ValueError(f"row {row.pk} wants nothing")
     page, site = row.page, row.visit.site
-    wanted = Assignment("watch", row.pk, page.url, selectors=tuple(site.ignore_selectors))
+    wanted = Assignment(
+        "watch", row.pk, page.url, selectors=tuple(site.ignore_selectors), suspect=row.losses > 0
+    )
     if page.raw is None or page.selectors != site.selectors_digest or page.state != page.State.LIVE:
         return wanted
     return replace(wanted, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)

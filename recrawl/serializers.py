@@ -6,11 +6,13 @@ from typing import ClassVar
 
 from rest_framework import serializers
 
+from crawler.fields import RowSerializer
+from crawler.http.urls import MAX_URL_LENGTH
 from recrawl.differences import Difference
-from recrawl.models import SETTINGS, Change, Check, Page, Site, Visit
+from recrawl.models import SETTINGS, Change, Check, Page, Site, Source, Visit
 
 
-class SiteSerializer(serializers.ModelSerializer[Site]):
+class SiteSerializer(RowSerializer[Site]):
     """A watched site; its visits have update rate and coverage over time."""
 
     class Meta:
@@ -20,10 +22,30 @@ class SiteSerializer(serializers.ModelSerializer[Site]):
             "state", "trouble", "crawl", "created", "next_visit", "visited", "saved",
         ]  # fmt: skip
         read_only_fields = ["id", "state", "trouble", "crawl", "created", "next_visit", "visited", "saved"]
-        extra_kwargs: ClassVar[dict[str, dict[str, list[object]]]] = {"url": {"validators": []}}
+        extra_kwargs: ClassVar[dict[str, dict[str, object]]] = {
+            "url": {"validators": [], "max_length": 4 * MAX_URL_LENGTH}
+        }
 
 
-class SiteChangeSerializer(serializers.ModelSerializer[Site]):
+class SourceSerializer(serializers.ModelSerializer[Source]):
+    """A sitemap or a feed that tells what is new on a site: when it was read, and why it could not be."""
+
+    class Meta:
+        model = Source
+        fields = ["url", "kind", "usable", "read", "failure"]
+        read_only_fields = fields
+
+
+class SiteDetailSerializer(SiteSerializer):
+    """The same with what announces its news."""
+
+    sources = SourceSerializer(many=True, read_only=True)
+
+    class Meta(SiteSerializer.Meta):
+        fields = [*SiteSerializer.Meta.fields, "sources"]
+
+
+class SiteChangeSerializer(RowSerializer[Site]):
     """What of a site can be changed; `state` paused or watched."""
 
     state = serializers.ChoiceField(["watched", "paused"], required=False)

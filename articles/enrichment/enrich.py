@@ -1,7 +1,9 @@
 """Enrichment: waiting articles get keywords, category, summary and story, some at a time.
 
 A batch is one transaction under row locks, so that it may die or run twice; what was made by older versions
-of the components waits again (`renew`).
+of the components waits again (`renew`). Locks are taken in one order everywhere: hosts, feeds, articles,
+pages, then what hangs on articles, `articles.changes.touch` last; rows of one table by their keys.
+Enrichment, which finds the other articles of a story late, waits for none of them for long and comes again.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 
 from articles.changes import touch
@@ -28,6 +30,7 @@ from articles.models import Article
 from crawler.http.urls import BadUrl, page_key
 from crawler.keys import digest
 from crawler.rows import update_rows
+from crawler.transactions import passing, retried
 from feeds.categories import all_paths
 
 log = logging.getLogger(__name__)
@@ -46,6 +49,8 @@ VERSIONS = " ".join(
 """What an enrichment was made by."""
 _LOCK = 0x466E7269
 """The advisory lock under which counts, classifier and stories are written."""
+_PATIENCE = "500ms"
+"""How long enrichment waits for a row that another transaction has."""
 _WRITTEN = (
     "state", "attempts", "failure", "versions", "language", "keywords", "terms", "category",
     "category_source", "confidence", "summary", "counted", "trained", "at",
@@ -68,26 +73,41 @@ _COMPARED = ("address", "shingles", "signature", "bands", "story", "reason", "si
 def enrich(now: datetime, most: int = AT_ONCE) -> int:
     """Make waiting enrichments, the newest articles first; how many were taken up."""
     keys = _claim(most)
-    with transaction.atomic():
-        rows = _take(keys)
-        paths = {key: path[-1] for key, path in all_paths().items()} if rows else {}
-        read = [_Reading(row, paths.get(row.article.feed.category_id or 0, "")) for row in rows]
-        done = [one for one in read if _read(one)]
-        failed = [one.row for one in read if one not in done]
-        if done:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-            counted = count((one.row.language, list(one.frequency), one.row.counted != WORDS) for one in done)
-            before = [one.row.story_id for one in done if one.row.story_id]
-            _categorise(done)
-            for one in done:
-                _finish(one, counted, now)
-            _name_languages(done)  # which makes them wait again, so that this comes first
-            update_rows(Enrichment, [one.row for one in done], _WRITTEN)
-            stories.tidy(before)
-        update_rows(Enrichment, failed, ("state", "attempts", "failure"))
-        touch(one.row.article.feed_id for one in done)
+    try:
+        retried(_make, keys, now)
+    except DatabaseError as error:
+        if not passing(error):
+            raise
+        # Others were in the way for long: that says nothing of these articles, which wait on.
+        Enrichment.objects.filter(pk__in=keys, attempts__gt=0).update(attempts=F("attempts") - 1)
+        return 0
     return len(keys)
+
+
+@transaction.atomic
+def _make(keys: Sequence[int], now: datetime) -> None:
+    """Enrich those of these articles that nobody else has in hand."""
+    rows = _take(keys)
+    paths = {key: path[-1] for key, path in all_paths().items()} if rows else {}
+    read = [_Reading(row, paths.get(row.article.feed.category_id or 0, "")) for row in rows]
+    done = [one for one in read if _read(one)]
+    failed = [one.row for one in read if one not in done]
+    if done:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            # Stories take hold of other articles' enrichments late and in any order: whoever stores articles
+            # goes first, before PostgreSQL looks for a deadlock (after a second).
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])
+        counted = count((one.row.language, list(one.frequency), one.row.counted != WORDS) for one in done)
+        before = [one.row.story_id for one in done if one.row.story_id]
+        _categorise(done)
+        for one in done:
+            _finish(one, counted, now)
+        _name_languages(done)  # which makes them wait again, so that this comes first
+        update_rows(Enrichment, [one.row for one in done], _WRITTEN)
+        stories.tidy(before)
+    update_rows(Enrichment, failed, ("state", "attempts", "failure"))
+    touch(one.row.article.feed_id for one in done)
 
 
 def enrich_for(seconds: float) -> bool:
@@ -99,10 +119,11 @@ def enrich_for(seconds: float) -> bool:
     return True
 
 
+@transaction.atomic
 def renew() -> int:
     """Let a thousand of those that older versions made wait again; how many."""
-    old = Enrichment.objects.outdated(VERSIONS).order_by("-article_id").values("pk")[:1000]
-    return Enrichment.objects.filter(pk__in=list(old.values_list("pk", flat=True))).update(
+    old = Enrichment.objects.outdated(VERSIONS).order_by("-article_id").select_for_update(skip_locked=True)
+    return Enrichment.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:1000])).update(
         state=Enrichment.State.WAITING, attempts=0
     )
 
@@ -122,7 +143,11 @@ def _claim(most: int) -> list[int]:
 
 
 def _take(keys: Sequence[int]) -> list[Enrichment]:
-    rows = Enrichment.objects.waiting().select_for_update(skip_locked=True, of=("self",))
+    """Those of these that are free, locked with their articles: a check-in has an article before its
+    enrichment, and a language that was heard is written to the article."""
+    rows = Enrichment.objects.waiting().select_for_update(
+        skip_locked=True, no_key=True, of=("self", "article")
+    )
     joined = rows.filter(pk__in=keys).select_related("article__feed", "article__page")
     return list(
         joined.defer(

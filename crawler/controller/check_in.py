@@ -5,54 +5,64 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
-from articles import pages
-from articles.changes import touch
-from articles.intake import Arrival, store_arrivals
-from crawler.controller import leases
-from crawler.controller.outage import outage
-from crawler.frontier.check_in import check_in_crawls, name_sitemaps
-from crawler.frontier.queue import release_urls
+from crawler.controller.settle import lose, release, settle
+from crawler.frontier.check_in import name_sitemaps
 from crawler.http.failures import Failure
-from crawler.messages import Harvest, Report
+from crawler.messages import Harvest, Report, Robots
 from crawler.models import Host
-from crawler.pipeline.documents import note, take_crawled, take_feeds, take_pages
+from crawler.pipeline.documents import note
 from crawler.pipeline.messages import Outcome
-from feeds import visits
-from feeds.websub import pushes, subscriptions
-from recrawl.check_in import check_in_watched
-from recrawl.mapping import take_mapped
-from recrawl.queue import postpone_wanted, release_wanted
+from crawler.transactions import passing, retried
+from feeds.websub import pushes
 
 log = logging.getLogger(__name__)
 
-# A whole host pauses after a refusal for at most this long; the feed or page itself waits in full.
+# A whole host pauses after a refusal or a slow answer for at most this long; the feed or page itself waits
+# in full.
 LONGEST_HOST_PAUSE = 600.0
+ROBOTS_FIELDS = ("robots_origin", "robots_status", "robots_text", "robots_at", "robots_tried")
+# Seconds that a download can have taken; what says more was made up.
+LONGEST_ELAPSED = 86_400.0
 
 
 def check_in(reports: Sequence[Report]) -> None:
     """Store what terminals brought. Running it twice, or after the lease expired, changes nothing.
 
-    Reports are stored together; if the database refuses one of them, each is tried alone, so that a
-    document PostgreSQL cannot take does not keep the others out.
+    Reports are stored together. If one of them cannot be stored, each is tried alone, and of the one
+    that cannot, each answer: what cannot be stored ends as a failure of its own, the rest is stored.
+    Raises DatabaseError for what has nothing to do with the reports, after quiet attempts.
     """
+    reports = [report for report in reports if _has_lease(report)]
     try:
-        harvests = _store(reports)
-    except (DatabaseError, ValueError) as error:
-        if len(reports) == 1:
-            log.exception("the report of %s cannot be stored", reports[0].host)
-            _give_up(reports[0], error)
+        harvests = retried(_store, reports)
+    except Exception as error:  # whatever somebody's bytes make the database, Django or our code say
+        if passing(error):
+            raise
+        if len(reports) > 1:
+            for report in reports:
+                check_in([report])
             return
-        for report in reports:
-            check_in([report])
-    else:  # after the transaction, for all of them write into one row a minute
-        note(
-            "fetch", "terminals", [Outcome(h.id, h.failure, seconds=h.elapsed) for h in harvests if h.elapsed]
-        )
+        (report,) = reports
+        log.warning("a report of %s cannot be stored as it is: %s", report.host, _in_a_line(error))
+        harvests = retried(_store_mended, report)
+    # After the transaction, for all of them write into one row a minute.
+    told = [Outcome(h.id, h.failure, seconds=h.elapsed) for h in harvests if 0 < h.elapsed < LONGEST_ELAPSED]
+    note("fetch", "terminals", told)
+
+
+def _has_lease(report: Report) -> bool:
+    """Whether it names a lease at all; one that does not is nobody's."""
+    try:
+        uuid.UUID(report.lease)
+    except ValueError:
+        log.warning("a report without a lease was dropped")
+        return False
+    return True
 
 
 @transaction.atomic
@@ -60,64 +70,22 @@ def _store(reports: Sequence[Report]) -> list[Harvest]:
     """The numbered way of every harvest; those that counted.
 
     1. Lock the hosts whose lease is still the report's; drop other reports.
-    2. Lock the feeds, store their articles and make their pages.
-    3. Settle the feeds: log, validators, posting history, next state, lease released.
-    4. Store the pages and hand their text to the articles.
-    5. Release what was not done, and the hosts.
+    2. Settle what was brought.
+    3. Release what was not done, and the hosts.
     """
     reported = {uuid.UUID(report.lease): report for report in reports}
     hosts = list(Host.objects.select_for_update().filter(lease__in=reported).order_by("id"))
     pushed = pushes.held(list(reported))
     held = [*(host.lease for host in hosts if host.lease), *pushed]
     harvests = [harvest for lease in held for harvest in reported[lease].harvests]
-
-    opened = visits.open_visits([h for h in harvests if h.kind in {"feed", "push"}], held)
-    stored = store_arrivals([_arrival(visit) for visit in opened], pages=settings.CRAWL_ARTICLE_PAGES)
-    for visit in opened:
-        brought = stored[visit.feed.id]
-        visit.new, visit.edited, visit.published = brought.new, brought.edited, brought.published
-    visits.settle(opened, ours=outage([h for h in harvests if h.kind in {"feed", "page"}]))
-
-    gap = float(settings.CRAWL_MIN_GAP_SECONDS)
-    fetched = pages.check_in_pages([h for h in harvests if h.kind == "page"], held, gap)
-    if settings.PIPELINE_STORED:
-        take_pages(fetched)
-        take_feeds([(visit.feed.host_id, visit.harvest) for visit in opened])
-
-    subscriptions.check_in_hubs([h for h in harvests if h.kind == "hub"], held)
-
-    now = datetime.now(UTC)
-    settled = check_in_crawls([h for h in harvests if h.kind == "crawl"], held, now)
-    take_crawled(settled.graphed)
-    take_mapped(settled.mapped, {h.id: h for h in harvests if h.kind == "crawl"})
-    check_in_watched([h for h in harvests if h.kind in {"watch", "source"}], held)
-
-    visits.release_feeds(held)
-    release_urls(held)
-    pages.release_pages(held)
-    subscriptions.release_hubs(held)
-    release_wanted(held)
+    settle(harvests, held)
     pushes.close(pushed, {h.id for h in harvests if h.kind == "push"})
     for host in hosts:
         if host.lease:
             _remember(host, reported[host.lease])
-    name_sitemaps(hosts, now)
-    leases.close(held)
-    changed = [visit.feed.id for visit in opened if visit.new or visit.edited]
-    touch([*changed, *pages.feeds_of(fetched)])
+    name_sitemaps(hosts, datetime.now(UTC))
+    release(held)
     return harvests
-
-
-def _arrival(visit: visits.Visit) -> Arrival:
-    document = visit.harvest.feed
-    return Arrival(
-        feed_id=visit.feed.id,
-        at=visit.harvest.at,
-        previous=visit.previous,
-        language=document.language if document else "",
-        entries=document.entries if document else (),
-        edited=document.edited if document else (),
-    )
 
 
 def _remember(host: Host, report: Report) -> None:
@@ -126,30 +94,90 @@ def _remember(host: Host, report: Report) -> None:
         host.robots_status, host.robots_text = report.robots.status, report.robots.text
         host.robots_origin = report.robots.origin[:300]
         host.robots_at = datetime.fromtimestamp(report.robots.at, UTC)
+        tried = report.robots.tried
+        host.robots_tried = datetime.fromtimestamp(tried, UTC) if tried else None
     pauses = [
         harvest.at + min(harvest.retry_after or 0.0, LONGEST_HOST_PAUSE)
         for harvest in report.harvests
         if harvest.failure == Failure.THROTTLED
     ]
+    if report.pause > 0:
+        pauses.append(datetime.now(UTC).timestamp() + min(report.pause, LONGEST_HOST_PAUSE))
     if pauses:
         host.not_before = datetime.fromtimestamp(max(pauses), UTC)
     if report.robots is not None or pauses:
-        host.save(update_fields=["not_before", "robots_origin", "robots_status", "robots_text", "robots_at"])
+        host.save(update_fields=["not_before", *ROBOTS_FIELDS])
 
 
-def _give_up(report: Report, error: Exception) -> None:
-    """A report that cannot be stored counts as lost, so that its feeds back off instead of coming at once."""
-    now = datetime.now(UTC)
-    with transaction.atomic():
-        lease = uuid.UUID(report.lease)
-        if visits.release_feeds(pushes.held([lease])):
-            pushes.close([lease], {harvest.id for harvest in report.harvests})
-            return
-        held = Host.objects.select_for_update().filter(lease=lease).first()
-        if held is None or held.lease is None:
-            return
-        visits.lose([held.lease], now)
-        release_urls([held.lease])
-        pages.postpone([held.lease], now + timedelta(seconds=leases.lease_seconds()), str(error))
-        postpone_wanted([held.lease], now + timedelta(seconds=leases.lease_seconds()))
-        leases.close([held.lease])
+def _store_mended(report: Report) -> list[Harvest]:
+    """Store a report without what cannot be stored, which counts as failed; else all of it is lost."""
+    robots = report.robots
+    if robots is not None and not _storable(replace(report, harvests=())):
+        robots = Robots(500, "", robots.at, robots.origin, tried=robots.at)
+    report = replace(report, robots=robots)
+    bad = {id(harvest): why for harvest, why in _unstorable(report, report.harvests)}
+    mended = tuple(_failed(h, bad[id(h)]) if id(h) in bad else h for h in report.harvests)
+    try:
+        return _store([replace(report, harvests=mended)])
+    except Exception as worse:
+        if passing(worse):
+            raise
+        log.error("a report of %s is given up: %s", report.host, _in_a_line(worse))
+        _give_up(report)
+        return []
+
+
+def _unstorable(report: Report, harvests: Sequence[Harvest]) -> list[tuple[Harvest, Exception]]:
+    """The answers that cannot be stored, each with the reason: halves are tried, and halves of halves."""
+    if not harvests:
+        return []
+    why = _refusal(replace(report, harvests=tuple(harvests)))
+    if why is None:
+        return []
+    if len(harvests) == 1:
+        return [(harvests[0], why)]
+    middle = len(harvests) // 2
+    return [*_unstorable(report, harvests[:middle]), *_unstorable(report, harvests[middle:])]
+
+
+def _storable(report: Report) -> bool:
+    return _refusal(report) is None
+
+
+def _refusal(report: Report) -> Exception | None:
+    """Why a report cannot be stored; nothing is. Raises what has nothing to do with the report."""
+    try:
+        with transaction.atomic():
+            _store([report])
+            transaction.set_rollback(True)
+    except Exception as error:
+        if passing(error):
+            raise
+        return error
+    return None
+
+
+def _failed(harvest: Harvest, error: Exception) -> Harvest:
+    """The failure that is stored in the place of an answer that cannot be."""
+    return Harvest(
+        harvest.kind,
+        harvest.id,
+        datetime.now(UTC).timestamp(),
+        "",
+        failure=Failure.UNSTORABLE,
+        detail=_in_a_line(error),
+    )
+
+
+@transaction.atomic
+def _give_up(report: Report) -> None:
+    """A report of which nothing can be stored counts as lost."""
+    lease = uuid.UUID(report.lease)
+    hosts = Host.objects.select_for_update().filter(lease=lease)
+    lose([lease] if hosts.exists() else [], pushes.held([lease]), datetime.now(UTC))
+
+
+def _in_a_line(error: Exception) -> str:
+    """An error in one line of printable characters."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

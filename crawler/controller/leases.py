@@ -7,7 +7,7 @@ on whatever machine, ever talk to one host at a time.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -15,14 +15,18 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from articles import pages
+from crawler.controller.settle import lose
 from crawler.frontier import handing
-from crawler.frontier.queue import release_urls
+from crawler.losses import Room
 from crawler.messages import Assignment, Batch, Robots
 from crawler.models import Host
 from crawler.rows import update_rows
 from feeds import visits
 from feeds.websub import pushes, subscriptions
 from recrawl import queue as watching
+
+# In this order; what crawls want fills what is left.
+LEASE = (visits.lease_feeds, pages.lease_pages, subscriptions.lease_hubs, watching.lease_wanted)
 
 MOST_IN_BATCH = 20
 FEWEST_NEAR_LIMIT = 32
@@ -62,17 +66,9 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
         return []
     leases = {host: uuid.uuid4() for host in hosts}
     work: dict[int, list[Assignment]] = {host: [] for host in hosts}
-    for host, assigned in visits.lease_feeds(leases, MOST_IN_BATCH, now).items():
-        work[host] += assigned
-    left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
-    for host, assigned in pages.lease_pages(leases, left, now).items():
-        work[host] += assigned
-    left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
-    for host, assigned in subscriptions.lease_hubs(leases, left, now).items():
-        work[host] += assigned
-    left = {host: MOST_IN_BATCH - len(assigned) for host, assigned in work.items()}
-    for host, assigned in watching.lease_wanted(leases, left, now).items():
-        work[host] += assigned
+    for lease in LEASE:
+        for host, assigned in lease(leases, _room(work), now).items():
+            work[host] += assigned
     for host, assigned in handing.lease(crawls, leases, work, now).items():
         work[host] += assigned
     until = _until(now)
@@ -83,23 +79,25 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     return [_batch(row, work[row.id]) for row in taken]
 
 
+def _room(work: Mapping[int, Sequence[Assignment]]) -> dict[int, Room]:
+    """Places left in the batch of every host: none beside one that must be alone."""
+    return {
+        host: Room(
+            0 if any(one.suspect for one in assigned) else MOST_IN_BATCH - len(assigned), empty=not assigned
+        )
+        for host, assigned in work.items()
+    }
+
+
+@transaction.atomic
 def sweep(now: datetime) -> int:
-    """Take back leases that have expired; how many. Their feeds and pages go out again."""
-    with transaction.atomic():
-        expired = Host.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)
-        hosts = list(expired.order_by("id"))
-        close([host.lease for host in hosts if host.lease])
-        visits.lose([host.lease for host in hosts if host.lease], now)
-        pages.release_pages([host.lease for host in hosts if host.lease])
-        subscriptions.release_hubs([host.lease for host in hosts if host.lease])
-        release_urls([host.lease for host in hosts if host.lease])
-        watching.release_wanted([host.lease for host in hosts if host.lease])
-    return len(hosts) + pushes.sweep(now)
-
-
-def close(leases: Sequence[uuid.UUID]) -> None:
-    """Set the hosts of these leases free."""
-    Host.objects.filter(lease__in=leases).update(lease=None, leased_until=None)
+    """Take back leases that have expired; how many. Their work goes out again, or fails as lost."""
+    hosts = Host.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
+    expired = [lease for lease in hosts.values_list("lease", flat=True) if lease]
+    pushed = pushes.expired(now)
+    if expired or pushed:
+        lose(expired, pushed, now)
+    return len(expired) + len(pushed)
 
 
 def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
@@ -120,7 +118,10 @@ def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
 def _batch(host: Host, assignments: Sequence[Assignment]) -> Batch:
     robots = None
     if host.robots_at is not None and host.robots_status is not None:
-        robots = Robots(host.robots_status, host.robots_text, host.robots_at.timestamp(), host.robots_origin)
+        tried = host.robots_tried.timestamp() if host.robots_tried is not None else 0.0
+        robots = Robots(
+            host.robots_status, host.robots_text, host.robots_at.timestamp(), host.robots_origin, tried
+        )
     if host.lease is None or host.leased_until is None:
         raise ValueError(f"host {host.name} has no lease")
     return Batch(

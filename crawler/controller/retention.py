@@ -55,8 +55,11 @@ def _expire_articles(now: datetime) -> int:
     return done
 
 
+@transaction.atomic
 def _delete(rows) -> int:  # type: ignore[no-untyped-def]
-    old = list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
+    """Rows that somebody works on stay until the next tick: what hangs on a row goes before it does."""
+    free = rows.order_by("pk").select_for_update(skip_locked=True)
+    old = list(free.values_list("pk", flat=True)[:AT_ONCE])
     if old:
         rows.model.objects.filter(pk__in=old).delete()
     return len(old)

@@ -184,10 +184,10 @@ _PAY = """
         JOIN frontier_crawlurl AS url ON url.crawl_id = %s AND url.key = paid.key
     ), moved AS (
         UPDATE frontier_waiting SET score = score + gain FROM page WHERE page_id = id
-        RETURNING page_id, frontier_waiting.score
+        RETURNING page_id
     )
-    UPDATE frontier_crawlurl AS url SET score = moved.score FROM moved WHERE url.id = page_id
-    RETURNING host_id
+    UPDATE frontier_crawlurl AS url SET score = url.score + gain FROM page JOIN moved ON page_id = page.id
+    WHERE url.id = page_id RETURNING host_id
 """
 
 

@@ -109,7 +109,9 @@ class CrawlViewSet(
             raise ValidationError({"detail": str(error)}) from error
 
     @extend_schema(
-        summary="Its pages as a WARC file", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY}, filters=False
+        summary="What it asked and was answered, as a WARC file",
+        responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY},
+        filters=False,
     )
     @action(detail=True, pagination_class=None, url_path="pages.warc.gz")
     def warc(self, request: Request, pk: str) -> StreamingHttpResponse:

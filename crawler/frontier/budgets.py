@@ -10,6 +10,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from crawler.frontier.domains import host_of
+from crawler.http.urls import MAX_HOST_LENGTH
+
 _SESSION = re.compile(
     r"(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|sessionid|session_id|sid|zenid|oscsid)",
     re.IGNORECASE,
@@ -37,7 +40,12 @@ class Budgets:
 
 
 def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
-    """Why this URL (canonical) is not queued, as one word; empty when nothing in itself speaks against it."""
+    """Why this URL (canonical) is not queued, as one word; empty when nothing in itself speaks against it.
+
+    A text that is no canonical URL has no host, and is refused as `address`.
+    """
+    if not 0 < len(host_of(url)) <= MAX_HOST_LENGTH:
+        return "address"
     if len(url) > budgets.length:
         return "length"
     if depth > budgets.depth:
@@ -57,8 +65,9 @@ def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
 def pattern(url: str) -> str:
     """What endless families of URLs share: host and path with digits as 0, and the names in the query."""
     path, mark, query = url.partition("?")
-    begin = path.index("/", path.index("//") + 2)
-    family = path[:begin] + _DIGITS.sub("0", path[begin:])
+    scheme, slashes, rest = path.partition("//")
+    host, slash, names = rest.partition("/")
+    family = scheme + slashes + host + slash + _DIGITS.sub("0", names)
     if mark:
         family += "?" + "&".join(sorted({field.partition("=")[0] for field in query.split("&")}))
     return family[:500]

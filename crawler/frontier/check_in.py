@@ -19,13 +19,14 @@ from crawler.frontier.models import Body, Crawl, CrawlUrl, Leased, Waiting
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
 from crawler.http.failures import Failure
+from crawler.http.site_lines import sitemaps_in
 from crawler.keys import digest
 from crawler.messages import CrawledPage, Harvest
 from crawler.models import Host
 from crawler.rows import insert_rows, update_rows
 
 State = CrawlUrl.State
-MOST_ATTEMPTS = 6
+MOST_ATTEMPTS = 5  # with one that is sent again on a new connection, six requests
 # What another attempt may mend: the network, a server's bad moment, a request for patience.
 PASSING = {
     Failure.DNS, Failure.REFUSED, Failure.UNREACHABLE, Failure.RESET, Failure.TIMEOUT, Failure.TOO_SLOW,
@@ -33,6 +34,11 @@ PASSING = {
 }  # fmt: skip
 RETRY_SECONDS = 5.0
 LONGEST_RETRY = 600.0
+BEHIND = 1e6
+"""Taken from the score of a place in the queue for every attempt that failed: more than any score is.
+
+So one slow URL does not hold its host until all its attempts are used up. The URL's own score stays.
+"""
 CHANGED = [
     "state", "attempts", "waited", "fetched", "status", "failure", "detail", "elapsed", "size",
     "content_type", "headers", "title", "body", "inter", "intra", "out", "queued",
@@ -47,6 +53,7 @@ class _Gain:
     found: list[Found] = field(default_factory=list)
     pages: list[CrawledPage] = field(default_factory=list)
     cut: int = 0
+    withheld: int = 0
     bytes: int = 0
     retried: list[Waiting] = field(default_factory=list)
 
@@ -107,14 +114,14 @@ def may_pass(harvest: Harvest) -> bool:
 def retry_at(harvest: Harvest, attempts: int) -> datetime:
     """When to try again after so many attempts: ever later, or when the server asks for it."""
     wait = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (attempts - 1))
-    return datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=min(wait, LONGEST_RETRY))
+    ended = harvest.at + harvest.elapsed  # a slow one has taken more time than it is to wait
+    return datetime.fromtimestamp(ended, UTC) + timedelta(seconds=min(wait, LONGEST_RETRY))
 
 
 def named_sitemaps(host: Host) -> list[str]:
-    """The sitemaps that its robots.txt names, a few at most."""
-    lines = (line.partition(":") for line in host.robots_text.splitlines())
-    urls = [value.strip() for name, _, value in lines if name.strip().lower() == "sitemap"]
-    return [url for url in urls if host_of(url) == host.name][:20]
+    """The sitemaps on this host that its robots.txt names, a few at most."""
+    urls = sitemaps_in(host.robots_text, host.robots_origin)
+    return [url for url in urls if host_of(url) == host.name]
 
 
 def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
@@ -123,17 +130,18 @@ def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
     row.failure, row.detail = harvest.failure, harvest.detail[:1000]
     gain.bytes += harvest.bytes
     gain.rows.append(row)
+    page = harvest.crawled or CrawledPage()
+    row.size, row.content_type, row.title = page.size, page.content_type, page.title
+    row.headers = [list(header) for header in page.headers]
+    row.body_id = uuid.UUID(page.digest) if page.digest and page.body and crawl.keep_bodies else None
+    if row.body_id:
+        gain.pages.append(page)
     if harvest.failure:
         _fail(row, harvest, gain)
         return
-    page = harvest.crawled or CrawledPage()
     row.state = State.CRAWLED if harvest.status in {200, 226} else State.MOVED
-    row.size, row.content_type, row.title = page.size, page.content_type, page.title
-    row.headers = [list(header) for header in page.headers]
-    row.body_id = uuid.UUID(page.digest) if page.digest and crawl.keep_bodies else None
     gain.cut += page.cut
-    if row.body_id:
-        gain.pages.append(page)
+    gain.withheld += page.withheld
     gain.found += _links(row, page, crawl)
 
 
@@ -146,7 +154,8 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
     gain.retried.append(
         Waiting(
             page_id=row.pk, crawl_id=row.crawl_id, host_id=row.host_id, url=row.url, link=row.link,
-            score=row.score, queued=row.queued, not_before=row.queued, attempts=row.attempts,
+            score=row.score - BEHIND * row.attempts, queued=row.queued, not_before=row.queued,
+            attempts=row.attempts,
         )
     )  # fmt: skip
 
@@ -182,7 +191,7 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     dropped = drop_expired(crawl, now)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]
-    refused = admitted.refused + Counter({"links": gain.cut} if gain.cut else {})
+    refused = admitted.refused + Counter(links=gain.cut, nofollow=gain.withheld)
     Crawl.objects.filter(pk=crawl.pk).update(
         crawled=F("crawled") + len(crawled),
         dropped=F("dropped") + dropped,

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import Count, F, FloatField, QuerySet
+from django.db.models import Count, Exists, F, FloatField, OuterRef, Q, QuerySet
 from django.db.models.functions import Cast, Extract, Now
 
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.figures import note
-from crawler.frontier.models import Crawl, CrawlUrl, Waiting
-from crawler.frontier.queue import drop_expired, enqueue, keep_statistics, renew_hosts
+from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
+from crawler.frontier.queue import (
+    drop_expired,
+    enqueue,
+    keep_statistics,
+    left_of,
+    release_lost,
+    renew_hosts,
+    repair,
+)
 from crawler.frontier.scope import Scope
 from crawler.http.urls import BadUrl, canonical_url
 
 State = Crawl.State
 MOST_SEEDS = 10_000
+NOTHING_LEFT = "nothing is left to crawl"
+REOPENED_FOR = timedelta(hours=1)
 
 
 class CrawlError(ValueError):
@@ -50,8 +60,13 @@ def begin(crawl: Crawl) -> Crawl:
 
 
 def tend(now: datetime) -> list[int]:
-    """Drop what waited too long, look at the limits, note the queue; what still runs. May run twice."""
+    """Drop what waited too long, look at the limits, note the queue; what still runs. May run twice.
+
+    What is under a lease that no host has any more waits again first.
+    """
     going = []
+    release_lost()
+    _reopen(now)
     running = list(Crawl.objects.running())
     if running:
         keep_statistics()
@@ -78,16 +93,21 @@ def pause(crawls: QuerySet[Crawl]) -> int:
 
 
 def resume(crawl: Crawl) -> bool:
-    """Go on; the time of the pause does not count as waiting. False unless it was paused."""
+    """Go on; the time between does not count as waiting. False unless it was paused, or is done too early."""
     now = datetime.now(UTC)
     with transaction.atomic():
-        mine = Crawl.objects.select_for_update().filter(pk=crawl.pk, state=State.PAUSED).first()
-        if mine is None:
+        mine = Crawl.objects.select_for_update().filter(pk=crawl.pk).first()
+        if mine is None or not (mine.state == State.PAUSED or may_go_on(mine, now)):
             return False
-        away = now - (mine.paused or now)
+        away = now - (mine.paused or mine.finished or now)
         mine.waiting.update(queued=F("queued") + away)
-        Crawl.objects.filter(pk=crawl.pk).update(state=State.RUNNING, reason="", paused=None, resumed=now)
+        _run_on(Crawl.objects.filter(pk=crawl.pk), now)
     return True
+
+
+def may_go_on(crawl: Crawl, now: datetime) -> bool:
+    """Whether a done crawl has URLs left, and room for them."""
+    return crawl.state == State.DONE and not _limit_reached(crawl, now) and left_of(crawl).any
 
 
 def cancel(crawls: QuerySet[Crawl]) -> int:
@@ -116,6 +136,7 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
     """Queue failed URLs again, of these causes or this host where given; how many. A done crawl goes on."""
     now = datetime.now(UTC)
     with transaction.atomic():
+        Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)  # else it may end unseen meanwhile
         failed = crawl.urls.filter(state=CrawlUrl.State.FAILED)
         failed = failed.filter(failure__in=failures) if failures else failed
         failed = failed.filter(host=host) if host is not None else failed
@@ -123,9 +144,7 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
         CrawlUrl.objects.filter(id__in=pages).update(state=CrawlUrl.State.QUEUED, attempts=0, queued=now)
         renew_hosts(crawl.pk, enqueue(pages))
         if pages:
-            Crawl.objects.filter(pk=crawl.pk, state=State.DONE).update(
-                state=State.RUNNING, reason="", finished=None, resumed=now
-            )
+            _run_on(Crawl.objects.filter(pk=crawl.pk, state=State.DONE), now)
     return len(pages)
 
 
@@ -156,16 +175,30 @@ def _tend(crawl: Crawl, now: datetime) -> None:
     )
     if dropped:
         Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
-    out = crawl.leased.exists()
-    left = total or out or (crawl.into_graph and crawl.documents.exclude(state__in=["done", "dead"]).exists())
-    reason = _limit_reached(crawl, now) or ("" if left else "nothing is left to crawl")
-    if reason and not out:
+    left = left_of(crawl)
+    if left.lost:
+        repair(crawl)
+    reason = _limit_reached(crawl, now) or ("" if left.any else NOTHING_LEFT)
+    if reason and not left.out:
         Crawl.objects.filter(pk=crawl.pk).update(
             state=State.DONE,
             reason=reason,
             finished=now,
             running_for=crawl.seconds(now),
         )
+
+
+def _run_on(crawls: QuerySet[Crawl], now: datetime) -> int:
+    return crawls.update(state=State.RUNNING, reason="", paused=None, finished=None, resumed=now)
+
+
+def _reopen(now: datetime) -> int:
+    """Let crawls go on that got URLs in the moment in which they ended: robots.txt named sitemaps, say."""
+    left = Exists(Waiting.objects.filter(crawl=OuterRef("pk"))) | Exists(
+        Leased.objects.filter(crawl=OuterRef("pk"))
+    )
+    ended = Q(state=State.DONE, reason=NOTHING_LEFT, finished__gt=now - REOPENED_FOR)
+    return _run_on(Crawl.objects.filter(ended, left), now)
 
 
 def _limit_reached(crawl: Crawl, now: datetime) -> str:

@@ -24,19 +24,21 @@ def top_level_domain(domain: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL, without port and brackets."""
+    """The host of a canonical URL, without port and brackets; empty for a text that has none."""
     return _host(netloc_of(url))
 
 
 def netloc_of(url: str) -> str:
-    """Host and port of a canonical URL: such a one has no user name, and always a path."""
-    begin = url.index("//") + 2
-    return url[begin : url.index("/", begin)]
+    """Host and port of a canonical URL: such a one has no user name, and always a path. Never raises."""
+    return url.partition("//")[2].partition("/")[0]
 
 
 @lru_cache(maxsize=65536)
 def _host(netloc: str) -> str:
-    return (urlsplit(f"//{netloc}").hostname or "").strip("[]")
+    try:
+        return (urlsplit(f"//{netloc}").hostname or "").strip("[]")
+    except ValueError:
+        return ""
 
 
 @cache

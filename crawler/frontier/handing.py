@@ -12,6 +12,7 @@ from django.conf import settings
 from crawler.frontier.crawls import room
 from crawler.frontier.models import Crawl
 from crawler.frontier.queue import hosts_in_order, lease_urls
+from crawler.losses import Room
 from crawler.messages import TURN_SECONDS, Assignment
 from crawler.models import Host
 
@@ -50,14 +51,17 @@ def lease(
     """Fill the leases of these hosts with URLs, as many as a terminal manages in its turn."""
     taken: dict[int, list[Assignment]] = {}
     for one in orders:
-        rooms: dict[int, int] = {}
+        rooms: dict[int, Room] = {}
         left = one.room
         for host in one.hosts:
-            much = _much(host) - len(work[host.pk]) - len(taken.get(host.pk, ()))
+            assigned = [*work[host.pk], *taken.get(host.pk, ())]
+            if any(other.suspect for other in assigned):
+                continue
+            much = _much(host) - len(assigned)
             much = max(much if left is None else min(much, left), 0)
             left = None if left is None else left - much
             if much:
-                rooms[host.pk] = much
+                rooms[host.pk] = Room(much, empty=not assigned)
         if rooms:
             asked = {host: leases[host] for host in rooms}
             for key, assigned in lease_urls(asked, rooms, one.crawl, now).items():

@@ -250,6 +250,7 @@ class Place(models.Model):
     queued = models.DateTimeField()
     not_before = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
 
     class Meta:
         abstract = True

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import F
 
-from crawler.frontier.models import Crawl, CrawlHost
-from crawler.messages import Assignment
+from crawler.frontier.models import Crawl, CrawlHost, Leased
+from crawler.losses import MOST_LOSSES, Room, lost
+from crawler.messages import Assignment, Harvest
 from crawler.models import Host
 
 
 def lease_urls(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, int], crawl: Crawl, now: datetime
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], crawl: Crawl, now: datetime
 ) -> dict[int, list[Assignment]]:
-    """Put waiting URLs under the leases of their hosts, best first, at most `room` of a host."""
+    """Put waiting URLs under the leases of their hosts, best first, at most `room` of a host.
+
+    One that has lost a lease goes when no other does, alone (`crawler.losses`).
+    """
     taken: dict[int, list[Assignment]] = {}
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
     with connection.cursor() as cursor:
@@ -28,29 +34,46 @@ def lease_urls(
             """
             WITH chosen AS (
                 SELECT asked.lease, first.page_id
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[]) AS asked(host, lease, room)
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[])
+                    AS asked(host, lease, places, empty)
                 CROSS JOIN LATERAL (
-                    SELECT page_id FROM frontier_waiting
-                    WHERE crawl_id = %s AND host_id = asked.host
-                        AND (not_before IS NULL OR not_before <= %s)
-                    ORDER BY score DESC, page_id LIMIT asked.room
+                    WITH fresh AS (
+                        SELECT page_id FROM frontier_waiting
+                        WHERE crawl_id = %s AND host_id = asked.host AND losses = 0
+                            AND (not_before IS NULL OR not_before <= %s)
+                        ORDER BY score DESC, page_id LIMIT asked.places
+                    ), suspect AS (
+                        SELECT page_id FROM frontier_waiting
+                        WHERE crawl_id = %s AND host_id = asked.host AND losses > 0
+                            AND (not_before IS NULL OR not_before <= %s)
+                            AND asked.empty AND NOT EXISTS (SELECT FROM fresh)
+                        ORDER BY score DESC, page_id LIMIT least(asked.places, 1)
+                    )
+                    SELECT page_id FROM fresh UNION ALL SELECT page_id FROM suspect
                 ) AS first
             ), gone AS (
                 DELETE FROM frontier_waiting AS place USING chosen WHERE place.page_id = chosen.page_id
                 RETURNING place.*, chosen.lease
             )
             INSERT INTO frontier_leased
-                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, lease, waited)
-            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts + 1, lease,
-                extract(epoch FROM %s - queued)
-            FROM gone RETURNING host_id, page_id, url, score
+                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, losses, lease,
+                waited)
+            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts + 1, losses,
+                lease, extract(epoch FROM %s - queued)
+            FROM gone RETURNING host_id, page_id, url, score, losses
             """,
-            [list(leases), list(leases.values()), [room[host] for host in leases], crawl.pk, now, now],
+            [
+                list(leases),
+                list(leases.values()),
+                [room[host].places for host in leases],
+                [room[host].empty for host in leases],
+                *(crawl.pk, now, crawl.pk, now, now),
+            ],
         )
         rows = sorted(cursor.fetchall(), key=lambda row: (-row[3], row[1]))
-    for host, key, url, _ in rows:
+    for host, key, url, _, losses in rows:
         taken.setdefault(host, []).append(
-            Assignment("crawl", key, url, any_type=crawl.into_graph, selectors=selectors)
+            Assignment("crawl", key, url, any_type=crawl.into_graph, selectors=selectors, suspect=losses > 0)
         )
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
     renew_hosts(crawl.pk, set(leases))
@@ -75,22 +98,117 @@ def hosts_in_order(crawl: Crawl, most: int, now: datetime) -> list[Host]:
 
 
 def release_urls(leases: Sequence[uuid.UUID]) -> int:
-    """Free URLs whose lease ended without an answer; they wait as long as before. How many."""
+    """Free URLs that a terminal gave back unvisited; they wait as long as before. How many."""
+    return _free(leases)
+
+
+def lose_urls(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+    """Take back URLs whose lease was lost; failures of those that lost too many, which stay under it."""
+    Leased.objects.filter(lease__in=leases).update(losses=F("losses") + 1)
+    _free(leases, fewer_than=MOST_LOSSES)
+    dead = Leased.objects.filter(lease__in=leases).order_by("page")
+    return [lost("crawl", place.page_id, place.url, now) for place in dead]
+
+
+def _free(leases: Sequence[uuid.UUID], fewer_than: int | None = None) -> int:
+    """Move URLs back into the queue, where asked only those with fewer losses; how many."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            WITH back AS (DELETE FROM frontier_leased WHERE lease = ANY(%s) RETURNING *)
+            WITH back AS (
+                DELETE FROM frontier_leased
+                WHERE lease = ANY(%s) AND (%s::int IS NULL OR losses < %s) RETURNING *
+            )
             INSERT INTO frontier_waiting
-                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts)
-            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts - 1
+                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, losses)
+            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts - 1, losses
             FROM back RETURNING crawl_id, host_id
             """,
-            [list(leases)],
+            [list(leases), fewer_than, fewer_than],
         )
         rows = cursor.fetchall()
     for crawl in sorted({row[0] for row in rows}):
         renew_hosts(crawl, {row[1] for row in rows if row[0] == crawl})
     return len(rows)
+
+
+@transaction.atomic
+def release_lost() -> int:
+    """Let URLs wait again that are under leases which no host has any more. How many.
+
+    A host and its URLs change together, so there are none but where somebody changed rows by hand.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT DISTINCT place.lease FROM frontier_leased AS place
+            LEFT JOIN crawler_host AS host ON host.id = place.host_id AND host.lease = place.lease
+            WHERE host.id IS NULL
+            """
+        )
+        lost = [lease for (lease,) in cursor.fetchall()]
+    return release_urls(lost) if lost else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Whether a crawl has URLs that wait, are out, are to be crawled at all; hosts to ask; documents."""
+
+    waiting: bool
+    out: bool
+    queued: bool
+    hosts: bool
+    documents: bool
+
+    @property
+    def any(self) -> bool:
+        """Whether something may still come of it."""
+        return self.waiting or self.out or self.queued or self.documents
+
+    @property
+    def lost(self) -> bool:
+        """Whether URLs are to be crawled that no host would ever be asked for."""
+        return not self.out and (not self.hosts if self.waiting else self.queued)
+
+
+def left_of(crawl: Crawl) -> Left:
+    """What is left of a crawl, seen by one statement: what moves meanwhile is in one place or the other."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT EXISTS (SELECT FROM frontier_waiting WHERE crawl_id = %(crawl)s),
+                EXISTS (SELECT FROM frontier_leased WHERE crawl_id = %(crawl)s),
+                EXISTS (SELECT FROM frontier_crawlurl WHERE crawl_id = %(crawl)s AND state = 'queued'),
+                EXISTS (SELECT FROM frontier_crawlhost WHERE crawl_id = %(crawl)s AND best IS NOT NULL),
+                %(graph)s AND EXISTS (
+                    SELECT FROM pipeline_document WHERE crawl_id = %(crawl)s AND state NOT IN ('done', 'dead')
+                )
+            """,
+            {"crawl": crawl.pk, "graph": crawl.into_graph},
+        )
+        return Left(*cursor.fetchone())
+
+
+def repair(crawl: Crawl) -> int:
+    """Let URLs wait that are to be crawled and in no queue, and find the first of every host again; how many.
+
+    Of use after damage alone: the tables change together.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO frontier_waiting (page_id, crawl_id, host_id, url, link, score, queued, attempts)
+            SELECT id, crawl_id, host_id, url, link, score, now(), attempts FROM frontier_crawlurl AS url
+            WHERE crawl_id = %s AND state = 'queued'
+                AND NOT EXISTS (SELECT FROM frontier_waiting WHERE page_id = url.id)
+                AND NOT EXISTS (SELECT FROM frontier_leased WHERE page_id = url.id)
+            ON CONFLICT DO NOTHING RETURNING host_id
+            """,
+            [crawl.pk],
+        )
+        back = len(cursor.fetchall())
+    renew_hosts(crawl.pk, set(crawl.waiting.order_by().values_list("host", flat=True).distinct()))
+    return back
 
 
 def enqueue(pages: Sequence[int]) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.patterns import PatternError, compiled, found_in
+from crawler.patterns import Allowance, PatternError, compiled
 
 
 class ScopeError(ValueError):
@@ -12,14 +12,18 @@ class ScopeError(ValueError):
 
 
 class Scope:
-    """URLs that match any of the expressions; all, when there are none. Raises ScopeError."""
+    """URLs that match any of the expressions; all, when there are none. Raises ScopeError.
+
+    One scope serves one batch of URLs or one change: the time of its expressions is bounded over all of them.
+    """
 
     def __init__(self, expressions: Sequence[str]) -> None:
         try:
             self._patterns = [compiled(expression) for expression in expressions]
         except PatternError as error:
             raise ScopeError(f"the scope: {error}") from error
+        self._allowance = Allowance()
 
     def allows(self, url: str) -> bool:
         """Whether one of them matches somewhere in the URL."""
-        return not self._patterns or any(found_in(pattern, url) for pattern in self._patterns)
+        return not self._patterns or self._allowance.any_found(self._patterns, url)

@@ -6,8 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from crawler.fields import RowSerializer, TextField
+from crawler.frontier.crawls import MOST_SEEDS
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
+from crawler.http.urls import MAX_URL_LENGTH
+from crawler.patterns import LONGEST, MOST
 
 
 def _usable(scope: list[str]) -> list[str]:
@@ -19,8 +23,21 @@ def _usable(scope: list[str]) -> list[str]:
     return scope
 
 
-class CrawlSerializer(serializers.ModelSerializer[Crawl]):
+def _expressions(**options: Any) -> serializers.ListField:
+    """Regular expressions, as a field."""
+    return serializers.ListField(child=TextField(max_length=LONGEST), max_length=MOST, **options)
+
+
+class CrawlSerializer(RowSerializer[Crawl]):
     """A crawl; its report has the figures of now."""
+
+    seeds = serializers.ListField(
+        child=TextField(max_length=4 * MAX_URL_LENGTH), min_length=1, max_length=MOST_SEEDS
+    )
+    scope = _expressions(
+        required=False,
+        help_text="Regular expressions; a URL must match one of them. Empty: the whole web.",
+    )
 
     class Meta:
         model = Crawl
@@ -42,7 +59,7 @@ class CrawlChangeSerializer(serializers.Serializer[Any]):
     """What of a crawl can be changed while it runs."""
 
     state = serializers.ChoiceField(["running", "paused", "cancelled"], required=False)
-    scope = serializers.ListField(child=serializers.CharField(), required=False)
+    scope = _expressions(required=False)
 
     def validate_scope(self, scope: list[str]) -> list[str]:
         return _usable(scope)
@@ -51,8 +68,8 @@ class CrawlChangeSerializer(serializers.Serializer[Any]):
 class RequeueSerializer(serializers.Serializer[Any]):
     """Which failed URLs to queue again; all without either."""
 
-    failure = serializers.CharField(required=False, help_text="A failure's name, such as http-503.")
-    host = serializers.CharField(required=False, help_text="A host's name.")
+    failure = TextField(required=False, max_length=40, help_text="A failure's name, such as http-503.")
+    host = TextField(required=False, max_length=253, help_text="A host's name.")
 
 
 class RequeuedSerializer(serializers.Serializer[Any]):

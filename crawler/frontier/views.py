@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crawler.frontier.charts import charts, courses_chart
 from crawler.frontier.comparison import compare
-from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
+from crawler.frontier.crawls import CrawlError, begin, cancel, may_go_on, pause, requeue, rescope, resume
 from crawler.frontier.forms import CrawlForm, ScopeForm
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl, CrawlUrl, Waiting
@@ -60,6 +61,7 @@ def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
     crawl = get_object_or_404(Crawl.objects.select_related("started_by"), pk=pk)
     context: dict[str, Any] = {
         "crawl": crawl,
+        "may_go_on": crawl.state == Crawl.State.PAUSED or may_go_on(crawl, datetime.now(UTC)),
         "report": report(crawl),
         "charts": charts(crawl),
         "head": _head(crawl),
@@ -101,7 +103,7 @@ def strategies(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def warc(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """The crawl's pages as a WARC file."""
+    """What the crawl asked and was answered, as a WARC file."""
     crawl = get_object_or_404(Crawl, pk=pk)
     headers = {"Content-Disposition": f'attachment; filename="crawl-{pk}.warc.gz"'}
     return StreamingHttpResponse(warc_chunks(crawl), content_type=MEDIA_TYPE, headers=headers)

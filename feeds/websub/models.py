@@ -51,6 +51,7 @@ class HubSubscription(models.Model):
     lease = models.UUIDField(null=True)
     not_before = models.DateTimeField(db_default=Now(), help_text="When the hub is asked next.")
     attempts = models.PositiveSmallIntegerField(default=0)
+    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
     asked = models.DateTimeField(null=True)
     expires = models.DateTimeField(null=True, help_text="Until when the hub pushes.")
     last_push = models.DateTimeField(null=True)

@@ -9,20 +9,23 @@ from datetime import datetime
 
 from django.db import transaction
 
-from crawler.messages import Assignment, Batch
+from crawler.characters import one_line
+from crawler.losses import lose_rows, lost
+from crawler.messages import Assignment, Batch, Harvest, inflated
 from feeds.models import Feed
 from feeds.websub.models import Push
 
 MOST_WAITING = 20  # of one feed; then a visit brings what further pushes would
 MOST_AT_ONCE = 32
-MOST_LOSSES = 3
+MOST_BYTES = 100_000_000
+"""Of a push, unpacked."""
 
 
 def keep(feed: Feed, body: bytes, content_type: str) -> bool:
     """Store a push until it is read; False where too many of this feed wait already."""
     if Push.objects.filter(feed=feed)[:MOST_WAITING].count() >= MOST_WAITING:
         return False
-    Push.objects.create(feed=feed, body=zlib.compress(body, 1), content_type=content_type[:200])
+    Push.objects.create(feed=feed, body=zlib.compress(body, 1), content_type=one_line(content_type, 200))
     return True
 
 
@@ -50,18 +53,19 @@ def close(leases: Sequence[uuid.UUID], read: Collection[int]) -> None:
     out.update(lease=None, leased_until=None)
 
 
-def sweep(now: datetime) -> int:
-    """Take back pushes whose terminal never answered; one that is lost too often is dropped. How many."""
-    with transaction.atomic():
-        lost = list(Push.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now))
-        Feed.objects.filter(lease__in=[push.lease for push in lost]).update(lease=None)
-        for push in lost:
-            if push.losses + 1 >= MOST_LOSSES:
-                push.delete()
-            else:
-                push.losses, push.lease, push.leased_until = push.losses + 1, None, None
-                push.save(update_fields=["losses", "lease", "leased_until"])
-    return len(lost)
+def expired(now: datetime) -> list[uuid.UUID]:
+    """Leases of pushes whose terminal never answered, locked."""
+    late = Push.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
+    return [lease for lease in late.values_list("lease", flat=True) if lease]
+
+
+def lose_pushes(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+    """Take back pushes whose lease was lost, and their feeds; failures of those that lost too many."""
+    dead = lose_rows(Push, leases)
+    Push.objects.filter(lease__isnull=True, leased_until__isnull=False).update(leased_until=None)
+    feeds = Feed.objects.filter(pushes__in=dead).distinct()
+    Feed.objects.filter(lease__in=leases).exclude(pk__in=feeds.values("pk")).update(lease=None)
+    return [lost("push", feed.id, feed.url, now) for feed in feeds.only("id", "url")]
 
 
 def _batch(push: Push, feed: Feed, until: datetime) -> Batch:
@@ -73,7 +77,8 @@ def _batch(push: Push, feed: Feed, until: datetime) -> Batch:
         feed.id,
         feed.url,
         known=bytes(feed.fingerprints),
-        content=zlib.decompress(push.body),
+        content=inflated(bytes(push.body), MOST_BYTES),
+        suspect=push.losses > 0,
         content_type=push.content_type,
     )
     return Batch("", str(lease), until.timestamp(), 0.0, (assignment,))

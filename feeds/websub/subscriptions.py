@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
-from django.db.models.functions import Least
+from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest, Least
 from django.urls import reverse
 
 from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.losses import Room, lose_rows, lost
 from crawler.messages import Assignment, FeedDocument, Harvest
 from crawler.models import Host
 from feeds.models import Feed
@@ -57,7 +58,7 @@ def lapse(now: datetime) -> int:
 
 
 def lease_hubs(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, int], now: datetime
+    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
 ) -> dict[int, list[Assignment]]:
     """Put due requests under the leases of the hubs' hosts: at most `room` of a host.
 
@@ -66,10 +67,12 @@ def lease_hubs(
     taken: dict[int, list[Assignment]] = {}
     if not settings.PUBLIC_URL:
         return taken
-    due = HubSubscription.objects.due(now).filter(host__in=leases).order_by("not_before", "feed_id")
+    due = HubSubscription.objects.due(now).filter(host__in=leases)
+    due = due.order_by(Least("losses", 1), "not_before", "feed_id")
     for one in due.select_for_update(skip_locked=True, of=("self",)):
-        assigned = taken.setdefault(one.host_id, [])
-        if len(assigned) >= room[one.host_id]:
+        assigned, left = taken.setdefault(one.host_id, []), room[one.host_id]
+        suspect = one.losses > 0
+        if len(assigned) >= left.places or (suspect and (assigned or not left.empty)):
             continue
         one.lease, one.asked = leases[one.host_id], now
         one.attempts += 1
@@ -77,7 +80,7 @@ def lease_hubs(
         one.state = one.state if one.state == State.ACTIVE else State.ASKED
         one.save(update_fields=["lease", "asked", "attempts", "not_before", "state"])
         form = subscribe_form(callback_address(one), one.topic, one.secret)
-        assigned.append(Assignment("hub", one.feed_id, one.hub, content=form))
+        assigned.append(Assignment("hub", one.feed_id, one.hub, content=form, suspect=suspect))
     return {host: assigned for host, assigned in taken.items() if assigned}
 
 
@@ -95,17 +98,27 @@ def check_in_hubs(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> N
     rows = HubSubscription.objects.select_for_update().filter(feed__in=brought, lease__in=leases)
     for one in rows.order_by("feed_id"):
         harvest = brought[one.feed_id]
-        one.lease = None
+        one.lease, one.losses = None, 0
         one.detail = f"{harvest.failure}: {harvest.detail}"[:1000] if harvest.failure else ""
         if harvest.retry_after:
             wait = timedelta(seconds=min(harvest.retry_after, 30 * 86_400))
             one.not_before = max(one.not_before, datetime.fromtimestamp(harvest.at, UTC) + wait)
-        one.save(update_fields=["lease", "detail", "not_before"])
+        one.save(update_fields=["lease", "losses", "detail", "not_before"])
 
 
 def release_hubs(leases: Sequence[uuid.UUID]) -> int:
-    """Free requests whose lease ended without an answer; they are repeated in time."""
-    return HubSubscription.objects.filter(lease__in=leases).update(lease=None)
+    """Give back requests that were not made: they are due again, and no attempt is counted."""
+    attempts = Greatest(F("attempts") - 1, 0)
+    out = HubSubscription.objects.filter(lease__in=leases)
+    return out.update(lease=None, not_before=datetime.now(UTC), attempts=attempts)
+
+
+def lose_hubs(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+    """Take back requests whose lease was lost, due again; failures of those that lost too many."""
+    out = list(HubSubscription.objects.filter(lease__in=leases).values_list("pk", flat=True))
+    rows = HubSubscription.objects.filter(pk__in=lose_rows(HubSubscription, leases))
+    HubSubscription.objects.filter(pk__in=out, lease=None).update(not_before=now)
+    return [lost("hub", one.feed_id, one.hub, now) for one in rows]
 
 
 def confirm(one: HubSubscription, topic: str, granted: str, now: datetime) -> bool:

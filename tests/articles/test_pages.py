@@ -7,9 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from articles.enrichment.enrich import enrich
+from articles.following import subscriber_of
+from articles.interest import feedback
 from articles.models import Article, Page
 from feeds.categories import category_at
 from tests.factories import make_article, make_feed, make_user
@@ -89,12 +92,17 @@ def test_found_words_are_marked_in_the_text_and_markup_is_not(reader: Client) ->
 
 
 @pytest.mark.parametrize(
-    "query", ["q=%22unclosed", "q=-", "q=%00", "since=yesterday", "feed=99999999999999999999"]
+    "query", ["q=%22unclosed", "q=-", "q=%01", "since=yesterday", "feed=99999999999999999999"]
 )
 def test_strange_parameters_do_not_break_the_list(
     reader: Client, three: dict[str, Article], query: str
 ) -> None:
     assert reader.get(f"/articles/?{query}").status_code == 200
+
+
+def test_a_zero_byte_in_a_query_is_refused_in_words(reader: Client) -> None:
+    answer = reader.get("/articles/?q=%00")
+    assert (answer.status_code, "zero byte" in answer.content.decode()) == (400, True)
 
 
 def test_a_list_of_many_takes_few_queries_and_no_texts(reader: Client, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
@@ -159,3 +167,17 @@ def test_an_address_that_is_not_of_the_web_is_not_linked(reader: Client) -> None
     article = make_article(url="javascript:alert(1)", enclosures=[{"url": "data:text/html,x"}])
     html = reader.get(article.get_absolute_url()).content.decode()
     assert 'href="javascript:' not in html and 'href="data:' not in html
+
+
+def test_the_buttons_show_what_was_said_and_not_the_words_of_the_article(reader: Client) -> None:
+    subscriber = subscriber_of(User.objects.get())
+    article = make_article(content="<p>Nothing more, nothing less: they hide and save.</p>")
+    html = reader.get(article.get_absolute_url()).content.decode()
+    assert "Undo" not in html and "Show again" not in html
+    feedback.give(subscriber, article.pk, "less", datetime.now(UTC))
+    html = reader.get(article.get_absolute_url()).content.decode()
+    assert "Undo “less”" in html and "Undo “more like this”" not in html
+    assert "Nothing more, nothing less" in html
+    said_only = make_article(content="<p>Rain.</p>")
+    feedback.give(subscriber, said_only.pk, "hide", datetime.now(UTC))
+    assert "Show again" in reader.get(said_only.get_absolute_url()).content.decode()

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.messages import (
+    MOST_BYTES,
     Assignment,
     Batch,
+    CrawledPage,
     Enclosure,
     Entry,
     FeedDocument,
@@ -24,10 +26,11 @@ from crawler.messages import (
     Robots,
     decode,
     encode,
+    inflated,
 )
 
-# What UTF-8 can carry; NUL and other control characters included.
-TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+# What UTF-8 can carry, control characters included; NUL has a test of its own.
+TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 SOMETIMES = st.none() | NUMBERS
 IDS = st.integers(0, 2**63 - 1)
@@ -140,8 +143,43 @@ def packed(value: object) -> str:
         packed({"host": "a", "lease": "7", "surprise": 1}),
         packed({"host": "a", "lease": "7", "harvests": 3}),
         packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed"}]}),
+        packed({"host": "a", "lease": 7}),
+        packed({"host": "a", "lease": "7", "harvests": "words"}),
+        packed({"host": "a", "lease": "7", "harvests": [{"kind": "odd", "id": 1, "at": 1, "url": ""}]}),
+        packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed", "id": "1", "at": 1, "url": ""}]}),
+        packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed", "id": True, "at": 1, "url": ""}]}),
+        packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed", "id": 1.5, "at": 1, "url": ""}]}),
+        packed({"host": "a", "lease": "7", "robots": {"status": 200, "text": None, "at": 1}}),
     ],
 )
 def test_what_is_damaged_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         decode(Report, text)
+
+
+@given(st.text(st.sampled_from("\0a\\u0"), max_size=12))
+def test_nul_becomes_a_replacement_character_and_nothing_else_changes(text: str) -> None:
+    page = CrawledPage(headers=(("X-Odd", text),), title=text, links=(text,))
+    report = Report("a", text, (Harvest("crawl", 1, 0.0, "http://a/", crawled=page),))
+    clean = text.replace("\0", "\ufffd")
+    read = decode(Report, encode(report))
+    assert read.lease == clean
+    assert read.harvests[0].crawled == CrawledPage(headers=(("X-Odd", clean),), title=clean, links=(clean,))
+
+
+def test_a_packed_message_is_inflated_to_a_bound() -> None:
+    bomb = base64.b64encode(zlib.compress(b" " * (MOST_BYTES + 1), 9)).decode()
+    with pytest.raises(ValueError, match="longer than"):
+        decode(Report, bomb)
+
+
+def test_a_message_that_nobody_could_read_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.messages.MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"Report of .* bytes"):
+        encode(Report("a" * 1000, "7"))
+
+
+@pytest.mark.parametrize("packed_bytes", [b"", b"no zlib", zlib.compress(b"words")[:-1]])
+def test_what_is_damaged_is_not_inflated(packed_bytes: bytes) -> None:
+    with pytest.raises(ValueError, match="damaged"):
+        inflated(packed_bytes, 100)

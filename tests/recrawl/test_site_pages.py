@@ -253,7 +253,7 @@ def test_the_commands_add_and_visit(paper: Paper) -> None:
     with pytest.raises(CommandError, match="watched already"):
         call("add_site", paper.origin)
     with pytest.raises(CommandError, match="no site"):
-        call("visit_sites", 77)
+        call("visit_sites", Site.objects.get().pk + 1)
 
 
 def test_a_page_that_fails_is_told_where_people_look(paper: Paper, staff: Client) -> None:

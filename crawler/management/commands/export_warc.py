@@ -1,4 +1,4 @@
-"""`manage.py export_warc CRAWL FILE.warc.gz`: the pages of a crawl for the tools of web archives."""
+"""`manage.py export_warc CRAWL FILE.warc.gz`: a crawl for the tools of web archives."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crawler.frontier.warc import warc_chunks
 
 
 class Command(BaseCommand):
-    """Pages whose bodies were kept."""
+    """Requests and answers; contents as far as they were kept."""
 
-    help = "Write the pages of a crawl as a gzipped WARC file."
+    help = "Write what a crawl asked and was answered as a gzipped WARC file."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("crawl", type=int, help="its number")
@@ -29,4 +29,4 @@ class Command(BaseCommand):
                 records = sum(out.write(chunk) > 0 for chunk in warc_chunks(found))
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}") from error
-        self.stdout.write(f"{records - 1} pages: {file}")
+        self.stdout.write(f"{records - 1} URLs: {file}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.apps import StaticFilesConfig
@@ -22,14 +24,18 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
+from kombu.exceptions import KombuError
+from redis import RedisError
 
 from crawler.celery import app
-from crawler.embedded import broker
+from crawler.embedded import broker, place
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL, settle_credentials
+from crawler.embedded.processes import bind, children
 from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
 
-START_TIMEOUT_SECONDS = 90.0
+# A process that has not used the processor for so long while it starts does not start.
+PATIENCE_SECONDS = 300.0
 
 
 class Command(BaseCommand):
@@ -47,7 +53,8 @@ class Command(BaseCommand):
         3. migrations, when there are any to run
         4. static files, when they changed
         5. an administrator, when there is none; the password is shown this once
-        6. web server, workers and scheduler, all at once; then one tick without waiting for its time
+        6. web server, controller, terminal and scheduler, all at once; one tick without waiting for its time
+        7. what can come later: the graph and enrichment
         """
         self._step_number = 0
         self._server: PostgreSQL | None = None
@@ -57,15 +64,18 @@ class Command(BaseCommand):
             self._start(first_tick=not options["no_tick"])
         except Stop as reason:
             self.stdout.write(f"\n{reason}: ending")
-        except (EmbeddedError, DatabaseError, ImproperlyConfigured) as error:
+        except (EmbeddedError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
+        except (DatabaseError, psycopg.Error, OSError) as error:
+            raise CommandError(f"{type(error).__name__}: {first_line(error)}") from error
         finally:
             self._end()
 
     def _start(self, first_tick: bool) -> None:
         began = time.monotonic()
-        if not port_is_free(settings.PORT):
-            raise CommandError(f"port {settings.PORT} is taken: end what uses it, or set PORT")
+        if problem := place.problem_of(settings.DATA_DIR):
+            raise CommandError(problem)
+        check_port(settings.PORT)
         self._step("PostgreSQL", self._postgresql)
         self._step("broker", self._broker)
         self._step("migrations", migrate)
@@ -76,13 +86,16 @@ class Command(BaseCommand):
         # Workers elsewhere may share a broker that was given: what its dead left waits for the timeout.
         ours = self._server is not None and not os.environ.get("CELERY_BROKER_URL")
         release = partial(broker.release, broker_dsn()) if ours else None
-        self._supervisor = Supervisor(self._children(), self._say, self._server, release)
-        self._supervisor.start(START_TIMEOUT_SECONDS, self._tell_ready)
+        place.keep_private(settings.DATA_DIR)
+        address = f"http://localhost:{settings.PORT}/"
+        self._supervisor = Supervisor(children(), self._say, self._server, release)
+        self._supervisor.start(PATIENCE_SECONDS, self._tell_ready)
         if first_tick:
             app.send_task("crawler.tasks.tick", queue="tick", expires=settings.CRAWL_TICK_SECONDS)
-        self.stdout.write(
-            self.style.SUCCESS(f"ready: http://localhost:{settings.PORT}/ ({time.monotonic() - began:.1f} s)")
-        )
+        self._say(f"{address} answers and feeds are read; the rest is coming")
+        self._supervisor.start(PATIENCE_SECONDS, self._tell_ready, later=True)
+        self.stdout.write(self.style.SUCCESS(f"ready: {address} ({time.monotonic() - began:.1f} s)"))
+        self.stdout.flush()
         self._supervisor.watch()
 
     def _end(self) -> None:
@@ -96,87 +109,38 @@ class Command(BaseCommand):
         self.stdout.write(f"all ended after {time.monotonic() - began:.1f} s")
 
     def _postgresql(self) -> str:
+        if settings.DATABASE_URL == "none" and os.environ.get("DATABASE_URL"):
+            raise CommandError("DATABASE_URL=none is for terminals: name a database, or leave it unset")
         if os.environ.get("DATABASE_URL"):
-            connection.ensure_connection()
+            try:
+                psycopg.connect(settings.DATABASE_URL, connect_timeout=30).close()
+            except psycopg.Error as error:
+                problem = f"the database of DATABASE_URL does not answer: {first_line(error)}"
+                raise CommandError(problem) from error
             return "given by DATABASE_URL"
         if settle_credentials(settings.DATA_DIR):
             # The settings were read before there was an address to read: start over with it.
             os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
-        self._server = PostgreSQL(settings.DATA_DIR)
+        self._server = PostgreSQL(settings.DATA_DIR, say=self._say)
         self._server.start()
-        connection.ensure_connection()
         return f"on port {self._server.credentials.port}, data in {self._server.cluster}"
 
     def _broker(self) -> str:
-        if uses_pgmq():
-            return "queues made" if broker.install(broker_dsn()) else "queues in PostgreSQL"
-        with app.connection_for_write() as link:
-            link.ensure_connection(max_retries=3, timeout=10)
+        if settings.CELERY_BROKER_URL.startswith("memory:"):
+            raise CommandError(
+                "CELERY_BROKER_URL=memory: reaches no other process: name another, or unset it"
+            )
+        try:
+            if uses_pgmq():
+                made = broker.install(broker_dsn())
+                broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
+                return "queues made" if made else "queues in PostgreSQL"
+            with app.connection_for_write() as link:
+                link.ensure_connection(max_retries=3, timeout=10)
+        except (KombuError, psycopg.Error, OSError, ValueError, RedisError) as error:
+            problem = f"the broker of CELERY_BROKER_URL does not answer: {first_line(error)}"
+            raise CommandError(problem) from error
         return "given by CELERY_BROKER_URL"
-
-    def _children(self) -> list[Child]:
-        """All processes. Terminals and transformers handle hostile bytes: they are given no database."""
-        python = [sys.executable, "-m"]
-        worker = [*python, "celery", "--quiet", "-A", "crawler", "worker", "--loglevel", settings.LOG_LEVEL]
-        worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        processes, threads = (
-            ["--pool", "prefork", "-c", "2", "--prefetch-multiplier", "16"],
-            ["--pool", "threads", "-c", "32"],
-        )
-        one = ["--pool", "prefork", "-c", "1"]
-        last = ["nice", "-n", "10"]  # the graph can wait, the news cannot
-        own = "tick,store,recrawl,later"
-        known = {"DATABASE_URL": settings.DATABASE_URL, "CELERY_BROKER_URL": settings.CELERY_BROKER_URL}
-        known["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
-        # glibc gives every thread an arena of its own, which keeps what large documents once took.
-        known["MALLOC_ARENA_MAX"] = "2"
-        return [
-            Child(
-                "web",
-                [*python, "gunicorn", "-c", "python:crawler.embedded.web", "--bind", bind(), "crawler.wsgi"],
-                known,
-            ),
-            Child(
-                "controller",
-                [*worker, *processes, "-Q", own, "-n", "controller@freshet"],
-                known,
-                tuple(own.split(",")),
-            ),
-            Child(
-                "terminal",
-                [*worker, *threads, "-Q", "fetch", "-n", "terminal@freshet"],
-                {**known, "DATABASE_URL": "none"},
-                ("fetch",),
-            ),
-            Child(
-                "transformer",
-                [*last, *worker, *one, "-Q", "detect,transform", "-n", "transformer@freshet"],
-                {**known, "DATABASE_URL": "none"},
-                ("detect", "transform"),
-            ),
-            Child(
-                "indexer",
-                [*last, *worker, *one, "-Q", "index,extract", "-n", "indexer@freshet"],
-                known,
-                ("index", "extract"),
-            ),
-            Child(
-                "enricher",
-                [*last, *worker, *one, "-Q", "enrich", "-n", "enricher@freshet"],
-                known,
-                ("enrich",),
-            ),
-            Child(
-                "replica",
-                [*last, sys.executable, str(settings.BASE_DIR / "manage.py"), "sparql_replica"],
-                known,
-            ),
-            Child(
-                "beat",
-                [*python, "celery", "--quiet", "-A", "crawler", "beat", "--loglevel", settings.LOG_LEVEL],
-                known,
-            ),
-        ]
 
     def _step(self, name: str, work: Callable[[], str]) -> None:
         began = time.monotonic()
@@ -204,20 +168,24 @@ def broker_dsn() -> str:
     return str(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"])
 
 
-def bind() -> str:
-    """All interfaces once ALLOWED_HOSTS names a host that is not this machine, else the loopback one."""
-    local = set(settings.ALLOWED_HOSTS) <= set(settings.LOCAL_NAMES)
-    return f"{'127.0.0.1' if local else '0.0.0.0'}:{settings.PORT}"  # noqa: S104 - asked for
-
-
-def port_is_free(port: int) -> bool:
+def check_port(port: int) -> None:
+    """Raise CommandError when the web server could not listen there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((bind().split(":")[0], port))
-        except OSError:
-            return False
-    return True
+        except PermissionError:
+            raise CommandError(f"this user may not listen on port {port}: set PORT above 1023") from None
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise CommandError(
+                    f"port {port} cannot be listened on: {error.strerror}; set PORT"
+                ) from error
+            raise CommandError(f"port {port} is taken: end what uses it, or set PORT") from None
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def migrate() -> str:

@@ -1,6 +1,7 @@
 """Checking in: exactly once, whatever comes twice, late or broken."""
 
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from django.db import connections
 from articles.models import Article, Page
 from crawler.controller.check_in import check_in
 from crawler.controller.leases import hand_out, lease_seconds, sweep
-from crawler.messages import Robots
+from crawler.messages import Enclosure, FeedDocument, Robots
 from crawler.models import Host
 from feeds.models import Feed, PostingHistory, Retrieval
 from tests.factories import make_feed
@@ -113,7 +114,8 @@ def test_one_report_that_cannot_be_stored_keeps_no_other_out():
     assert identities() == ["tag:1"]
     assert Host.objects.filter(lease__isnull=False).count() == 0
     bad.refresh_from_db()
-    assert (bad.lease, bad.losses) == (None, 1)
+    assert (bad.lease, bad.selected_at, bad.failure) == (None, None, "unstorable")
+    assert "NUL" in bad.failure_detail
 
 
 def test_not_modified_keeps_everything_and_refreshes_validators():
@@ -161,6 +163,15 @@ def test_robots_and_a_wish_for_a_pause_stay_with_the_host():
     assert feed.not_before - datetime.now(UTC) > timedelta(hours=23)
 
 
+def test_a_host_is_left_alone_for_as_long_as_its_terminal_says():
+    feed = make_feed()
+    (batch,) = lease(feed)
+    refusal = failed(batch.assignments[0], "too-slow", 0)
+    check_in([replace(report(batch, refusal), pause=30.0)])
+    pause = Host.objects.get(id=feed.host_id).not_before - datetime.now(UTC)
+    assert timedelta(seconds=20) < pause <= timedelta(seconds=30)
+
+
 def test_a_page_that_fails_for_now_waits_and_one_that_is_not_there_is_given_up(settings):
     visit(make_feed("https://a.example/feed"), entry(1), entry(2))
     (batch,) = hand_out(datetime.now(UTC))
@@ -179,3 +190,29 @@ def test_a_page_that_robots_forbid_is_refused_but_not_while_robots_cannot_be_rea
     check_in([report(batch, failed(one, "robots"), failed(two, "robots", 503))])
     assert Page.objects.get(id=one.id).status == "refused"
     assert Page.objects.get(id=two.id).status == "waiting"
+
+
+def test_a_feed_with_a_title_of_a_thousand_four_byte_characters_is_stored():
+    feed = make_feed()
+    (batch,) = lease(feed)
+    document = FeedDocument("rss20", "\U0001d518" * 1000, entries=(entry(1),))
+    check_in([report(batch, found(batch.assignments[0], feed=document))])
+    feed.refresh_from_db()
+    assert (feed.failure, feed.title) == ("", "\U0001d518" * 600)
+    assert identities() == ["tag:1"]
+
+
+def test_an_entry_may_hold_more_words_than_a_search_vector():
+    feed = make_feed()
+    words = " ".join(f"word{number:07}" for number in range(300_000))
+    (batch,) = lease(feed)
+    check_in([report(batch, found(batch.assignments[0], entry(1, text=words, title=words[:1000])))])
+    feed.refresh_from_db()
+    assert (feed.failure, identities()) == ("", ["tag:1"])
+
+
+def test_links_and_media_that_run_scripts_are_left_out():
+    odd = (Enclosure("javascript:alert(1)"), Enclosure("https://news.example/a.mp3"))
+    visit(make_feed(), entry(1, url="javascript:alert(1)", enclosures=odd))
+    article = Article.objects.get()
+    assert (article.url, [one["url"] for one in article.enclosures]) == ("", ["https://news.example/a.mp3"])

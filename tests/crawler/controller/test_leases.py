@@ -1,15 +1,16 @@
 """A lease on a host is the right to send it requests: one at a time, and not for ever."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
 from articles.models import Page
 from crawler.controller.check_in import check_in
 from crawler.controller.leases import MOST_IN_BATCH, hand_out, lease_seconds, sweep
+from crawler.losses import MOST_LOSSES
 from crawler.models import Host
 from feeds.models import Feed, Retrieval
-from feeds.visits import MOST_LOSSES
 from tests.factories import make_feed
 from tests.harvests import entry, feed_assignments, found, lease, report, select, visit
 
@@ -42,6 +43,14 @@ def test_feeds_of_one_host_go_out_together_up_to_the_batch_size():
     feeds = [make_feed(f"https://one.example/{i}") for i in range(MOST_IN_BATCH + 3)]
     (batch,) = lease(*feeds)
     assert feed_assignments([batch]) == [feed.id for feed in feeds[:MOST_IN_BATCH]]
+
+
+def test_what_was_selected_first_is_asked_for_first():
+    feeds = [make_feed(f"https://one.example/{i}") for i in range(5)]
+    for seconds, feed in enumerate(reversed(feeds)):
+        select(feed)
+        Feed.objects.filter(id=feed.id).update(selected_at=later(seconds - 60))
+    assert feed_assignments(hand_out(datetime.now(UTC))) == [feed.id for feed in reversed(feeds)]
 
 
 def test_a_paused_feed_is_not_handed_out():
@@ -112,3 +121,14 @@ def test_waiting_pages_go_out_with_the_host_and_one_page_only_once():
     assert sorted(a.url for a in batch.assignments) == ["https://news.example/1", "https://news.example/2"]
     assert Page.objects.filter(lease__isnull=False).count() == 2
     assert hand_out(datetime.now(UTC)) == []
+
+
+def test_pages_that_failed_go_out_behind_the_others_of_their_host() -> None:
+    """So one slow page does not hold its host as often as it is tried."""
+    host = Host.objects.create(name="slow.example")
+    past = later(-60)
+    for number, attempts in enumerate((2, 0, 1, 0)):
+        url = f"https://slow.example/{number}"
+        Page.objects.create(url=url, url_key=uuid4(), host=host, attempts=attempts, not_before=past)
+    (batch,) = hand_out(later(0))
+    assert [one.url[-1] for one in batch.assignments] == ["1", "3", "2", "0"]

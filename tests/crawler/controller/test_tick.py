@@ -6,7 +6,7 @@ import pytest
 
 from crawler.controller import pulses, retention
 from crawler.controller.tick import lately, tick
-from crawler.models import Tick
+from crawler.models import Pulse, Tick
 from crawler.pipeline.models import PhaseFigure
 from feeds.models import Feed, Retrieval
 from tests.factories import make_article, make_feed
@@ -134,6 +134,24 @@ def test_queues_are_alive_only_when_all_answered():
     pulses.answered("store", NOW)
     assert pulses.alive(NOW, HOUR)
     assert not pulses.alive(NOW + 2 * HOUR, HOUR)
+
+
+def test_a_pulse_that_is_lost_is_sent_again_and_one_that_was_answered_is_not():
+    for queue in pulses.QUEUES:
+        pulses.sent(queue, NOW)
+    pulses.answered("store", NOW + timedelta(seconds=1))
+    assert pulses.unanswered(NOW + timedelta(seconds=20)) == []
+    assert pulses.unanswered(NOW + timedelta(seconds=40)) == ["fetch"]
+    pulses.sent("fetch", NOW + timedelta(seconds=40))
+    assert pulses.unanswered(NOW + timedelta(seconds=60)) == []
+
+
+def test_a_worker_too_busy_for_pulses_lives_by_its_reports():
+    pulses.sent("fetch", NOW - HOUR)
+    pulses.worked(NOW)
+    assert pulses.alive(NOW, HOUR)
+    pulses.worked(NOW + timedelta(seconds=1))
+    assert set(Pulse.objects.values_list("answered", flat=True)) == {NOW}
 
 
 def test_what_is_older_than_its_retention_goes_and_the_rest_stays(settings):

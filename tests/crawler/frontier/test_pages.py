@@ -160,7 +160,7 @@ def test_a_standard_reader_opens_the_warc_file(site: WebServer, staff: Client, t
             if record.rec_type == "response":
                 assert record.http_headers.get_statuscode() == "200"
                 found[record.rec_headers.get_header("WARC-Target-URI")] = record.content_stream().read()
-        assert kinds == ["warcinfo", *["response"] * 4]
+        assert kinds == ["warcinfo", *["request", "response"] * 4]
         bodies = {f"{site.origin}{path}": reply for path, reply in site.replies.items()}
         assert found == {url: reply.body for url, reply in bodies.items() if isinstance(reply, Reply)}
     with pytest.raises(CommandError, match="there is no crawl 999"):

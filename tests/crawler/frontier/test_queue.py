@@ -8,12 +8,17 @@ from typing import Any
 
 import pytest
 
+from crawler.controller.check_in import check_in
+from crawler.controller.leases import hand_out
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume, tend
 from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
 from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
 from crawler.frontier.scope import ScopeError
+from crawler.losses import Room
+from crawler.messages import Harvest, Report
+from crawler.models import Host
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC)
@@ -35,7 +40,7 @@ def taken(crawl: Crawl, now: datetime = NOW, most: int = 100) -> list[str]:
     """What goes out next when all hosts are free, host by host."""
     urls: list[str] = []
     for host in hosts_in_order(crawl, 100, now + timedelta(days=1)):
-        found = lease_urls({host.pk: uuid.uuid4()}, {host.pk: most}, crawl, now + timedelta(days=1))
+        found = lease_urls({host.pk: uuid.uuid4()}, {host.pk: Room(most)}, crawl, now + timedelta(days=1))
         urls += [assignment.url for assignment in found.get(host.pk, [])]
     return urls
 
@@ -153,7 +158,7 @@ def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_wai
     renew_hosts(crawl.pk, {crawl.urls.get().host_id})
     (host,) = hosts_in_order(crawl, 5, later(1))
     lease = uuid.uuid4()
-    lease_urls({host.pk: lease}, {host.pk: 5}, crawl, later(1))
+    lease_urls({host.pk: lease}, {host.pk: Room(5)}, crawl, later(1))
     out = crawl.leased.get()
     assert (out.lease, out.waited, out.attempts) == (lease, 60.0, 1)
     assert not crawl.waiting.exists()
@@ -173,12 +178,44 @@ def test_a_retry_waits_for_its_time() -> None:
     assert len(hosts_in_order(crawl, 5, later(11))) == 1
 
 
+def test_one_slow_url_comes_behind_the_others_after_its_first_failure() -> None:
+    """Five times thirty seconds at the head of the queue would be its host's next minutes."""
+    crawl = crawl_from("http://seed.example/slow", *(f"http://seed.example/{i}" for i in range(30)))
+    asked = []
+    for _ in range(3):
+        now = datetime.now(UTC)
+        (batch,) = hand_out(now)
+        asked.append([one.url for one in batch.assignments])
+        first = batch.assignments[0]
+        began = now.timestamp() - 30
+        late = Harvest("crawl", first.id, began, first.url, failure="too-slow", elapsed=30.0)
+        check_in([Report(batch.host, batch.lease, (late,))])
+    assert asked[0][0] == "http://seed.example/slow"
+    assert len({urls[0] for urls in asked}) == 3
+    assert "http://seed.example/slow" not in [*asked[1], *asked[2]], "its time has not come"
+    crawl.waiting.update(not_before=NOW)
+    order = list(crawl.waiting.order_by("-score", "page").values_list("url", flat=True))
+    assert order[-3:] == [urls[0] for urls in asked], "in the database, too"
+    assert crawl.urls.get(url="http://seed.example/slow").score == 1.0, "the URL's own score stays"
+
+
+def test_cash_for_what_failed_before_is_paid_without_its_arrears() -> None:
+    crawl = crawl_from(strategy="opic")
+    admit(crawl, [link("http://seed.example/a", 0.2)], NOW)
+    Waiting.objects.filter(url="http://seed.example/a").update(score=0.2 - 1e6)
+    admit(crawl, [link("http://seed.example/a", 0.3)], NOW)
+    assert crawl.urls.get(url="http://seed.example/a").score == pytest.approx(0.5)
+    assert crawl.waiting.get(url="http://seed.example/a").score == pytest.approx(0.5 - 1e6)
+
+
 def test_a_crawl_ends_when_nothing_is_left_and_not_before() -> None:
     crawl = crawl_from()
     assert tend(datetime.now(UTC)) == [crawl.pk]
     assert len(taken(crawl)) == 1
+    Host.objects.update(lease=Leased.objects.get().lease, leased_until=later(60))
     assert tend(datetime.now(UTC)) == [crawl.pk]
     Leased.objects.all().delete()
+    CrawlUrl.objects.update(state="crawled")
     assert tend(datetime.now(UTC)) == []
     crawl.refresh_from_db()
     assert (crawl.state, crawl.reason) == ("done", "nothing is left to crawl")

@@ -260,7 +260,7 @@ def test_the_task_of_every_few_seconds_sends_running_crawls_on(
     site: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[object] = []
-    monkeypatch.setattr(tasks.fetch, "delay", sent.append)
+    monkeypatch.setattr(tasks.fetch, "apply_async", lambda args, **_: sent.append(args))
     tasks.tend()
     assert sent == []
     begin(Crawl(seeds=[site.origin]))

@@ -19,11 +19,12 @@ from crawler import environment
 from crawler.controller.leases import hand_out, sweep
 from crawler.controller.tick import tick
 from crawler.inline import work_off
+from crawler.losses import MOST_LOSSES
 from feeds.explain import next_visits
 from feeds.models import Feed, Retrieval
 from feeds.websub.models import HubSubscription, Push
 from feeds.websub.protocol import lease_seconds, renew_after, retry_after, signed
-from feeds.websub.pushes import MOST_LOSSES, MOST_WAITING
+from feeds.websub.pushes import MOST_WAITING
 from feeds.websub.subscriptions import lapse
 from tests.factories import make_feed, make_token, make_user
 from tests.feeds.websub.hub import Hub
@@ -321,6 +322,7 @@ def test_a_push_that_a_terminal_took_with_it_comes_back_and_is_dropped_in_the_en
         assert sweep(datetime.now(UTC) + timedelta(hours=1)) == 1
         assert Feed.objects.get().lease is None
     assert not Push.objects.exists()
+    assert Retrieval.objects.filter(pushed=True).latest("id").failure == "lost"
 
 
 def test_a_push_that_was_given_back_unread_waits(hub: Hub) -> None:
@@ -333,6 +335,20 @@ def test_a_push_that_was_given_back_unread_waits(hub: Hub) -> None:
     assert Push.objects.filter(lease=None).count() == 1
     work_off()
     assert Article.objects.count() == 2
+
+
+def test_a_request_that_was_not_made_is_due_again_and_no_attempt(hub: Hub) -> None:
+    from crawler.controller.check_in import check_in  # noqa: PLC0415
+
+    one = subscribed(hub)
+    HubSubscription.objects.update(not_before=datetime.now(UTC))
+    for _ in range(3):
+        (batch,) = hand_out(datetime.now(UTC))
+        assert batch.assignments[0].kind == "hub"
+        check_in([report(batch)])
+    one.refresh_from_db()
+    assert (one.attempts, one.lease) == (0, None)
+    assert one.not_before <= datetime.now(UTC)
 
 
 def test_a_feed_that_is_out_is_not_handed_out_twice(hub: Hub) -> None:
