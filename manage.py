@@ -4,6 +4,7 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError
 from psycopg.errors import UndefinedColumn, UndefinedTable
@@ -12,6 +13,12 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
     try:
         execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        if "settings.DATABASES" in str(error):  # Django's word for DATABASE_URL=none, or none yet
+            sys.exit(
+                "There is no database: start Freshet (make run), or set DATA_DIR or DATABASE_URL as it does."
+            )
+        sys.exit(f"A setting is wrong: {error}")
     except OperationalError as error:
         sys.exit(
             f"The database does not answer: {error}. Is Freshet running (make run), or DATABASE_URL right?"

@@ -6,17 +6,21 @@ killed worker loses none; `release` spares its tasks that wait.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import psycopg
 from pgmq.install import install_pgmq_from_sql
 from psycopg import sql
 
 # Any fixed number: two starts at once must not both install.
 _INSTALL_LOCK = 7_120_601
+# Between two words of new messages in a queue, as kombu has it.
+_NOTIFY_MILLISECONDS = 250
 
 
 def install(dsn: str) -> bool:
     """Install the queue schema in this database where it is missing; true when it was."""
-    with psycopg.connect(dsn, connect_timeout=5) as connection:
+    with psycopg.connect(dsn, connect_timeout=30) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
         row = connection.execute("SELECT to_regclass('pgmq.meta')").fetchone()
         if row is not None and row[0] is not None:
@@ -25,13 +29,23 @@ def install(dsn: str) -> bool:
     return True
 
 
+def make_queues(dsn: str, queues: Iterable[str]) -> None:
+    """Make these queues, with word of each new message, where they are missing: no worker has to."""
+    with psycopg.connect(dsn, connect_timeout=30) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
+        told = connection.execute("SELECT queue_name FROM pgmq.list_notify_insert_throttles()").fetchall()
+        for queue in sorted(set(queues) - {name for (name,) in told}):
+            connection.execute("SELECT pgmq.create(%s)", (queue,))
+            connection.execute("SELECT pgmq.enable_notify_insert(%s, %s)", (queue, _NOTIFY_MILLISECONDS))
+
+
 def release(dsn: str, queues: tuple[str, ...]) -> int:
     """Make the messages that a dead worker had taken from its queues available at once; how many they were.
 
     Only for queues whose one worker is known to be dead: a task still running would run twice.
     """
     released = 0
-    with psycopg.connect(dsn, connect_timeout=5) as connection:
+    with psycopg.connect(dsn, connect_timeout=30) as connection:
         known = {row[0] for row in connection.execute("SELECT queue_name FROM pgmq.meta")}
         for queue in known.intersection(queues):
             statement = sql.SQL(

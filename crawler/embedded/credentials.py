@@ -47,10 +47,11 @@ class Credentials:
 
     @classmethod
     def read(cls, data_dir: Path) -> Credentials | None:
-        """Those kept in the data directory, or None before the first start (and for other users)."""
+        """Those kept in the data directory; None before the first start, for other users, and where it
+        cannot be one."""
         try:
             return cls(**json.loads(credentials_file(data_dir).read_text()))
-        except (FileNotFoundError, PermissionError):
+        except OSError:
             return None
         except (ValueError, TypeError) as error:
             raise EmbeddedError(f"{credentials_file(data_dir)} is damaged: {error}") from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 # initdb and postgres refuse to run as root; then they run as this user (see postgresql.py).
@@ -25,3 +27,57 @@ def default_data_dir(checkout: Path) -> Path:
         return checkout / "var"
     mark = hashlib.sha256(str(checkout).encode()).hexdigest()[:8]
     return Path("/var/lib") / f"freshet-{mark}"
+
+
+LEAST_FREE = 150 * 1024 * 1024
+"""Bytes that a new cluster, the static files and a first day need."""
+MOST_LETTERS = 800
+"""Of its name in bytes; PostgreSQL's own names below it must stay under 1,024."""
+
+
+def problem_of(data_dir: Path) -> str:
+    """Why nothing can be kept in this directory, which is made if it is missing; empty when all is well."""
+    name = os.fsencode(data_dir)
+    if any(byte < 32 for byte in name) or not _readable(name):
+        return f"{str(data_dir)!a} cannot be DATA_DIR: its name has letters that no log can show"
+    if len(name) > MOST_LETTERS:
+        return f"DATA_DIR is {len(name)} bytes long, more than {MOST_LETTERS}: choose a shorter one"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=data_dir) as file:
+            file.write(bytes(4096))
+        free = shutil.disk_usage(data_dir).free
+    except OSError as error:
+        return unusable(data_dir, error)
+    if free < LEAST_FREE and not (data_dir / "postgresql").exists():
+        return (
+            f"{data_dir} has {free // 1024**2} MiB of free space and at least {LEAST_FREE // 1024**2} are "
+            "needed: make room, or set DATA_DIR to a directory on another disk"
+        )
+    return ""
+
+
+def keep_private(data_dir: Path) -> None:
+    """Let nobody else read what this process and its children write from now on, the log and the graph."""
+    os.umask(0o077)
+    for name, mode in (("sparql", 0o700), ("hosts", 0o700), ("postgresql.log", 0o600)):
+        if (data_dir / name).exists():
+            (data_dir / name).chmod(mode)
+
+
+def unusable(data_dir: Path, error: Exception) -> str:
+    """What is wrong with a directory that refused, and what to do."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if isinstance(error, FileExistsError):  # of mkdir: the last part is there and no directory
+        reason = "a link that leads nowhere" if data_dir.is_symlink() else "a file, not a directory"
+    return (
+        f"{data_dir} cannot be used ({reason}): set DATA_DIR to a directory that this user can make and write"
+    )
+
+
+def _readable(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

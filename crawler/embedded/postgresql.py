@@ -16,7 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +27,7 @@ from crawler.embedded import lifeline, place
 from crawler.embedded.credentials import HOST, Credentials, EmbeddedError, credentials_file, port_is_free
 
 MAJOR = "18"
+SAY_SECONDS = 15.0
 
 # For a small machine; everything that keeps data safe stays as PostgreSQL has it.
 CONFIGURATION = {
@@ -62,11 +63,18 @@ def settle_credentials(data_dir: Path) -> bool:
 class PostgreSQL:
     """One cluster in `data_dir/postgresql`, started as a child of this process and ending with it.
 
-    A file lock keeps a second one off the same directory for as long as this object holds it.
+    A file lock keeps a second one off the same directory for as long as this object holds it. `say` hears now
+    and then what is awaited.
     """
 
-    def __init__(self, data_dir: Path, configuration: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        configuration: Mapping[str, str] | None = None,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
         self.data_dir = data_dir
+        self._say = say
         self.cluster = data_dir / "postgresql"
         self.process: subprocess.Popen[bytes] | None = None
         self._configuration = {**CONFIGURATION, **(configuration or {})}
@@ -84,9 +92,10 @@ class PostgreSQL:
         return known
 
     def start(self, timeout: float = 60.0) -> None:
-        """Make the cluster if there is none, start it, and return when it answers (crash recovery included).
+        """Make the cluster if there is none, start it, and return when it answers.
 
-        Raises EmbeddedError when another process holds the directory, or the server does not come up.
+        A slow start and crash recovery take as long as they take. Raises EmbeddedError when another process
+        holds the directory, or the server ends, or refuses for `timeout` seconds for another reason.
         """
         settle_credentials(self.data_dir)
         self._take_lock()
@@ -110,7 +119,7 @@ class PostgreSQL:
         command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]
-        with (self.data_dir / "postgresql.log").open("ab") as log:
+        with open(self.data_dir / "postgresql.log", "ab", opener=_private) as log:
             # SIGINT is PostgreSQL's fast shutdown: what it gets should this process be killed.
             tied = functools.partial(lifeline.die_with_parent, signal.SIGINT, os.getpid())
             self.process = self._popen(command, log, tied)
@@ -144,7 +153,7 @@ class PostgreSQL:
             password=known.superuser,
             dbname=database,
             autocommit=True,
-            connect_timeout=5,
+            connect_timeout=30,
         )
 
     def _take_lock(self) -> None:
@@ -176,9 +185,13 @@ class PostgreSQL:
             if self._configuration.get("fsync") == "off":
                 command.append("--no-sync")
             with tempfile.TemporaryFile() as log:
-                if self._popen(command, log, None).wait() != 0:
+                process = self._popen(command, log, lifeline.die_with_parent)
+                began = time.monotonic()
+                while (code := _ended(process, SAY_SECONDS)) is None:
+                    self._say(f"still making the database after {time.monotonic() - began:.0f} s")
+                if code != 0:
                     log.seek(0)
-                    raise EmbeddedError(f"initdb failed: {log.read().decode(errors='replace').strip()}")
+                    raise EmbeddedError(f"initdb failed: {_one_line(log.read())}")
         draft.rename(self.cluster)
 
     def _popen(self, command: list[str], log: IO[bytes], preexec: Any) -> subprocess.Popen[bytes]:
@@ -201,17 +214,23 @@ class PostgreSQL:
         )
 
     def _wait(self, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
+        began = said = refused = time.monotonic()
         while True:
             try:
                 self.connect().close()
                 return
             except psycopg.OperationalError as error:
+                now = time.monotonic()
+                if _may_come(error):
+                    refused = now
                 code = self.process.poll() if self.process else None
-                if code is not None or time.monotonic() > deadline:
+                if code is not None or now - refused > timeout:
                     raise EmbeddedError(
-                        f"PostgreSQL does not answer ({error}); {self._last_words()}"
+                        f"PostgreSQL does not answer ({_one_line(str(error).encode())}); {self._last_words()}"
                     ) from error
+                if now - said >= SAY_SECONDS:
+                    said = now
+                    self._say(f"still waiting for PostgreSQL after {now - began:.0f} s")
             time.sleep(0.02)
 
     def _last_words(self) -> str:
@@ -271,7 +290,31 @@ def running_postmaster(cluster: Path) -> int | None:
     return pid if str(cluster).encode() in command else None
 
 
-def end_orphan(cluster: Path, timeout: float = 20.0) -> None:
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Its exit code if it ends within so long."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _may_come(error: psycopg.OperationalError) -> bool:
+    """Whether it says that the server starts, or that nobody listens yet: it may take a while longer."""
+    return any(sign in str(error) for sign in ("refused", "starting up", "recovery", "timeout expired"))
+
+
+def _one_line(said: bytes) -> str:
+    """The last of what a program said, the line that names the cause."""
+    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    causes = [line for line in lines if "error:" in line or "FATAL" in line]
+    return " | ".join(causes[:2] or lines[-2:])
+
+
+def end_orphan(cluster: Path, timeout: float = 120.0) -> None:
     """Shut down a server that a killed run left behind. The caller holds the lock, so nobody uses it."""
     pid = running_postmaster(cluster)
     if pid is None:

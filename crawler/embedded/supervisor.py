@@ -6,6 +6,7 @@ and the end is orderly: first those who use the database, then the database.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import selectors
@@ -14,12 +15,14 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from crawler.embedded import lifeline
+from crawler.embedded import confine, lifeline
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL
 
 LOOK_SECONDS = 0.2
+SAY_SECONDS = 15.0
 LONGEST_PAUSE_SECONDS = 60.0
 # A child that ran this long was healthy: its next restart does not wait for the failures before.
 HEALTHY_SECONDS = 60.0
@@ -33,18 +36,25 @@ class Stop(BaseException):
 class Child:
     """One process to keep alive: its command and what its environment adds.
 
-    `queues` are those that only this child consumes. `ready` is a monotonic time, None until it says so.
+    `queues` are those that only this child consumes. A `sealed` one is given what a terminal needs of this
+    process's environment, others all of it. `later` ones are started when the others serve. `ready`
+    is a monotonic time, None until it says so; `worked` is the processor time that it had used when it was
+    last seen to have used more, at `seen`.
     """
 
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
     queues: tuple[str, ...] = ()
+    later: bool = False
+    sealed: bool = False
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     ready: float | None = None
     failures: int = 0
     due: float = 0.0
+    worked: int = 0
+    seen: float = 0.0
 
     @property
     def running(self) -> bool:
@@ -53,10 +63,12 @@ class Child:
     def start(self, ready_fd: int) -> None:
         """Start the process, tied to this one and with a pipe on which it says that it is ready."""
         words = {lifeline.READY_FD: str(ready_fd), lifeline.PROCESS_NAME: self.name}
+        given = confine.environment(os.environ) if self.sealed else os.environ
         self.started, self.ready = time.monotonic(), None
+        self.worked, self.seen = 0, self.started
         self.process = subprocess.Popen(  # noqa: S603 - commands of our own
             self.command,
-            env={**os.environ, **self.environment, **words},
+            env={**given, **self.environment, **words},
             stdin=subprocess.DEVNULL,
             pass_fds=(ready_fd,),
             process_group=0,
@@ -64,6 +76,13 @@ class Child:
                 lifeline.die_with_parent, signal.SIGKILL, os.getpid()
             ),
         )
+
+    def idle(self, now: float) -> float:
+        """Seconds for which neither it nor its own children have used the processor."""
+        worked = _processor_time(self.process.pid) if self.process is not None else 0
+        if worked > self.worked:
+            self.worked, self.seen = worked, now
+        return now - self.seen
 
     def plan_restart(self, now: float) -> float:
         """Count the failure and return the pause before the next start: 0.5 s, doubling to a minute."""
@@ -90,23 +109,44 @@ class Supervisor:
         self._pipe, self._ready_fd = os.pipe()
         os.set_blocking(self._pipe, False)
 
-    def start(self, timeout: float, told: Callable[[Child], None]) -> None:
-        """Start all children together and return when each is ready; `told` hears of each as it comes.
+    def start(self, patience: float, told: Callable[[Child], None], *, later: bool = False) -> None:
+        """Start the first children, or the `later` ones, together and return when each is ready.
 
-        Raises EmbeddedError when one ends before, or is not ready within `timeout` seconds.
+        On a slow machine that takes as long as it takes, and now and then a line says what is awaited; `told`
+        hears of each as it comes. Raises EmbeddedError when one of the first ends before, or does nothing for
+        `patience` seconds; a later one that ends is started again by `watch`.
         """
-        for child in self.children:
+        chosen = [child for child in self.children if child.later == later]
+        for child in chosen:
             self._start(child)
-        deadline = time.monotonic() + timeout
-        while waiting := [child for child in self.children if child.ready is None]:
+        said = time.monotonic()
+        while waiting := [child for child in chosen if child.ready is None and not child.failures]:
             for child in waiting:
-                if not child.running:
-                    raise EmbeddedError(f"{child.name} ended at once; what it said stands above")
-            if time.monotonic() > deadline:
-                names = ", ".join(child.name for child in waiting)
-                raise EmbeddedError(f"not ready after {timeout:.0f} s: {names}")
+                self._check(child, patience)
+            for child in self.children:
+                if child.started and child not in waiting:
+                    self._look_after(child)
+            if self._server is not None and not self._server.running:
+                self._revive(self._server)
             for child in self._heard(LOOK_SECONDS):
                 told(child)
+            if time.monotonic() - said >= SAY_SECONDS:
+                said = time.monotonic()
+                self._say(_awaited(waiting))
+
+    def _check(self, child: Child, patience: float) -> None:
+        """Whether a child that is awaited may still come."""
+        if child.running and child.idle(time.monotonic()) < patience:
+            return
+        if child.running:
+            problem = f"{child.name} has done nothing for {patience:.0f} s"
+        else:
+            problem = f"{child.name} ended at once; what it said stands above"
+        if not child.later:
+            raise EmbeddedError(problem)
+        self._say(problem)
+        self._kill(child)
+        self._look_after(child)
 
     def watch(self) -> None:
         """Replace whatever dies, for ever; only Stop (or a bug) ends it."""
@@ -130,10 +170,16 @@ class Supervisor:
                     child.process.wait(max(0.0, deadline - time.monotonic()))
                 except subprocess.TimeoutExpired:
                     self._say(f"{child.name} does not end; killed")
-                    os.killpg(child.process.pid, signal.SIGKILL)
-                    child.process.wait()
+                    self._kill(child)
         if self._server is not None:
             self._server.stop()
+
+    def _kill(self, child: Child) -> None:
+        """End it with all that it started."""
+        if child.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.process.pid, signal.SIGKILL)
+            child.process.wait()
 
     def _look_after(self, child: Child) -> None:
         now = time.monotonic()
@@ -184,3 +230,21 @@ def raise_stop_on_signals() -> None:
 
 def _reason(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _awaited(children: Sequence[Child]) -> str:
+    names = ", ".join(child.name for child in children)
+    seconds = time.monotonic() - min(child.started for child in children)
+    return f"still waiting for {names} after {seconds:.0f} s; this machine is slow or busy"
+
+
+def _processor_time(group: int) -> int:
+    """What the processes of a group have used so far, those that ended included (clock ticks)."""
+    used = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # proc(5): after the name in parentheses come state, ppid, pgrp; utime to cstime are 12th to 15th.
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                used += sum(int(ticks) for ticks in fields[11:15])
+    return used

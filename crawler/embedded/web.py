@@ -7,8 +7,10 @@ from crawler.embedded import lifeline
 worker_class = "gthread"
 workers = 2
 threads = 4
-timeout = 60
+# A worker's loop says that it lives even while requests take long; only its start on a slow machine does not.
+timeout = 600
 graceful_timeout = 5
+limit_request_line = 8190  # the most there is: filters are part of addresses
 loglevel = "warning"
 control_socket_disable = True
 

@@ -17,7 +17,9 @@ from redis import Redis, RedisError
 
 REDIS_URL = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379")
 AMQP_URL = os.environ.get("TEST_AMQP_URL", "amqp://guest:guest@127.0.0.1:5672//")
-QUEUES = ("tick", "fetch", "store", "enrich")
+QUEUES = (
+    "tick", "fetch", "store", "enrich", "recrawl", "later", "index", "extract", "detect", "transform",
+)  # fmt: skip
 CLAIM = "freshet-test"
 
 

@@ -40,6 +40,24 @@ def database_url(template: str) -> Iterator[str]:
         yield _url(name)
 
 
+@pytest.fixture
+def empty_database() -> Iterator[str]:
+    """One that nobody has migrated."""
+    with _created() as name:
+        yield _url(name)
+
+
+@pytest.fixture
+def rows() -> Callable[[str, str], list[tuple[object, ...]]]:
+    """What a database answers."""
+
+    def ask(url: str, query: str) -> list[tuple[object, ...]]:
+        with psycopg.connect(url) as connection:
+            return connection.execute(query.encode()).fetchall()
+
+    return ask
+
+
 @pytest.fixture(params=BROKERS)
 def broker_url(request: pytest.FixtureRequest) -> Iterator[str]:
     with BROKERS[request.param]() as url:

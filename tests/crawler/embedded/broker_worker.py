@@ -11,7 +11,7 @@ from celery import Celery
 from celery.signals import worker_ready
 
 from crawler import environment
-from crawler.embedded import lifeline
+from crawler.embedded import lifeline, transport  # noqa: F401 - registers pgmq
 
 URL = os.environ["TEST_BROKER_URL"]
 
@@ -26,6 +26,12 @@ app.conf.update(
     task_ignore_result=True,
     task_default_queue="freshet_test",
 )
+
+
+@worker_ready.connect
+def end_idle_pool_at_once(sender, **_):
+    """As crawler.celery does."""
+    lifeline.end_idle_pool_at_once(sender.pool)
 
 
 if "TEST_END_WITH_POOL" in os.environ:

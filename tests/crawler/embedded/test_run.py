@@ -21,6 +21,8 @@ from crawler.embedded.credentials import Credentials
 from crawler.embedded.postgresql import running_postmaster
 from crawler.management.commands.run import static_fingerprint
 
+DAC_OVERRIDE = 1 << 1
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -106,12 +108,31 @@ def test_it_comes_up_tells_each_step_and_ends_at_one_signal(home: Path) -> None:
             environment = Path(f"/proc/{hostile}/environ").read_bytes().split(b"\0")
             assert b"DATABASE_URL=none" in environment
 
+            assert own_secret(home) not in b"".join(environment)
+            assert capabilities(hostile) in {0, DAC_OVERRIDE}
+        for private in ("sparql", "hosts", "scratch"):
+            assert (home / private).stat().st_mode & 0o077 == 0, private
+        assert (home / "postgresql.log").stat().st_mode & 0o777 == 0o600
+
+        time.sleep(3.0)  # idle: the first tasks are done
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         rest = process.communicate(timeout=20)[0]
         assert process.returncode == 0, rest
-        assert time.monotonic() - began < 15
+        assert "does not end" not in rest
+        busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+        assert time.monotonic() - began < 5 * busy
     assert running_postmaster(home / "postgresql") is None
+
+
+def own_secret(home: Path) -> bytes:
+    return (home / "secret_key").read_bytes().strip()
+
+
+def capabilities(pid: int) -> int:
+    """Rights of root that a process has, or may get."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"^CapPrm:\s*(\w+)", status, re.M)[1], 16) if status else 0  # type: ignore[index]
 
 
 def cmdline(pid: int) -> bytes:

@@ -109,6 +109,70 @@ def test_a_child_that_ends_at_the_start_fails_the_start() -> None:
     supervisor.stop()
 
 
+def working(seconds: float) -> str:
+    """Code of a child that takes this long to come up, as on a slow machine: it works, some of the time."""
+    return (
+        "import time\n"
+        f"until = time.monotonic() + {seconds}\n"
+        "while time.monotonic() < until:\n"
+        "    sum(range(200_000)); time.sleep(0.05)\n" + READY.replace("; ", "\n")
+    )
+
+
+def test_a_slow_child_is_waited_for_as_long_as_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.embedded.supervisor.SAY_SECONDS", 1.0)
+    said: list[str] = []
+    slow, quick = child("slow", working(5.0)), child("quick")
+    supervisor = Supervisor([slow, quick], said.append)
+    try:
+        supervisor.start(2.0, lambda _: None)  # by far not its 5 s
+        assert slow.ready is not None
+        assert any(line.startswith("still waiting for slow after") for line in said), said
+    finally:
+        supervisor.stop()
+
+
+def test_a_child_that_does_nothing_fails_the_start() -> None:
+    supervisor = Supervisor([child("hung", "import time; time.sleep(60)")], lambda line: None)
+    try:
+        with pytest.raises(EmbeddedError, match="hung has done nothing for 2 s"):
+            supervisor.start(2.0, lambda _: None)
+    finally:
+        supervisor.stop()
+
+
+def test_what_comes_later_ends_nothing_when_it_fails(tmp_path: Path) -> None:
+    """It is started when the others serve, and started again; the others go on."""
+    said: list[str] = []
+    broken, good = child("broken", "raise SystemExit(3)"), child("good")
+    broken.later = good.later = True
+    first = child("first")
+    supervisor = Supervisor([broken, first, good], said.append)
+    try:
+        supervisor.start(20, lambda _: None)
+        assert first.running and broken.process is None and good.process is None
+        supervisor.start(20, lambda _: None, later=True)
+        assert first.running and good.ready is not None
+        assert any("broken ended" in line and "starting it again" in line for line in said), said
+    finally:
+        supervisor.stop()
+
+
+def test_a_first_child_that_dies_while_the_others_start_is_replaced() -> None:
+    said: list[str] = []
+    first, slow = child("first"), child("slow", working(4.0))
+    slow.later = True
+    supervisor = Supervisor([first, slow], said.append)
+    try:
+        supervisor.start(20, lambda _: None)
+        assert first.process is not None
+        os.kill(first.process.pid, signal.SIGKILL)
+        supervisor.start(20, lambda _: None, later=True)
+        assert first.running
+    finally:
+        supervisor.stop()
+
+
 def test_a_child_that_ignores_the_request_is_killed() -> None:
     said: list[str] = []
     stubborn = child("stubborn", STUBBORN)
