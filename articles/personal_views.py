@@ -23,19 +23,19 @@ READ_EVERY = timedelta(hours=1)  # how exact `last_read` needs to be: not every 
 def personal_feed(request: HttpRequest, token: str, kind: str) -> HttpResponseBase:
     """One page of a personal feed: 200 or 304; 404 for an unknown address, 410 for a revoked one.
 
-    Who asks for many unknown addresses gets 429 for a while.
+    Who asks for many unknown addresses gets 429 for further ones for a while.
     """
     now = datetime.now(UTC)
     number = _page_number(request)
     addresses = Addresses(request.build_absolute_uri(request.path), request.build_absolute_uri("/"))
-    attempts = attempts_of("personal-feed", request, now)
+    attempts = attempts_of("personal-feed", request, now, token)
     asked = reading(token, addresses.self_url, kind, number, attempts)
-    if exhausted(asked.failures):
+    if asked.token is None and exhausted(asked.failures):
         words = "Too many unknown addresses were asked for from where you are.\n"
         headers = {"Retry-After": str(seconds_to_wait(now))}
         return private(HttpResponse(words, "text/plain", status=429, headers=headers))
     if asked.token is None:
-        count_attempt("personal-feed", request, now)
+        count_attempt("personal-feed", request, now, token)
     if asked.token is None or kind not in FORMATS:
         return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
     if asked.revoked is not None or asked.personal_feed is None:

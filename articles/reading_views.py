@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
@@ -75,7 +75,7 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
         star(subscriber, [pk], now, starred=word == "star")
     going_on = safe_next(request, article.get_absolute_url())
     if not wants_part(request):
-        return redirect(going_on)
+        return HttpResponseRedirect(going_on)
     row = Mark.objects.filter(subscriber=subscriber, article=pk).first()
     return render(request, "me/_marks.html", {"article": article, "mark": row, "next": going_on})
 

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from articles.following import folder_named
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import MAX_KEYWORDS, address_token
+from crawler.fields import RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.models import Feed
 
@@ -41,12 +42,19 @@ class ArticleDetailSerializer(ArticleSerializer):
     """An article with everything known of it. `summary` and `content` are sanitised HTML."""
 
     enclosures = AttachmentSerializer(many=True, read_only=True)
+    page_failure = serializers.CharField(
+        source="page.failure",
+        default="",
+        read_only=True,
+        help_text="Why its page could not be had, last time.",
+    )
+    page_failure_detail = serializers.CharField(source="page.failure_detail", default="", read_only=True)
 
     class Meta(ArticleSerializer.Meta):
         fields = [
             *ArticleSerializer.Meta.fields,
             "categories", "dating", "delay", "summary", "content", "text", "enclosures", "revision",
-            "updated",
+            "updated", "page_failure", "page_failure_detail",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -63,7 +71,7 @@ class SubscriberSerializer(serializers.ModelSerializer[Subscriber]):
         read_only_fields = fields
 
 
-class SubscriptionSerializer(serializers.ModelSerializer[Subscription]):
+class SubscriptionSerializer(RowSerializer[Subscription]):
     """A feed that the subscriber follows, in a folder such as "News/Technology"."""
 
     url = serializers.CharField(source="feed.url", read_only=True)
@@ -77,7 +85,7 @@ class SubscriptionSerializer(serializers.ModelSerializer[Subscription]):
         return folder_named(folder)
 
 
-class TopicSerializer(serializers.ModelSerializer[Topic]):
+class TopicSerializer(RowSerializer[Topic]):
     """A keyword, category or site that the subscriber follows."""
 
     class Meta:
@@ -90,9 +98,9 @@ class NewSubscriptionSerializer(serializers.Serializer[Any]):
     """A feed to follow: the id of one that is here, or the address of any (it is added then)."""
 
     feed = serializers.PrimaryKeyRelatedField(queryset=Feed.objects.all(), required=False)
-    url = serializers.CharField(max_length=10 * MAX_LENGTH, required=False)
-    folder = serializers.CharField(max_length=400, required=False, allow_blank=True)
-    title = serializers.CharField(max_length=400, required=False, allow_blank=True)
+    url = TextField(max_length=10 * MAX_LENGTH, required=False)
+    folder = TextField(max_length=400, required=False, allow_blank=True)
+    title = TextField(max_length=400, required=False, allow_blank=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("feed" in attrs) == ("url" in attrs):
@@ -108,24 +116,24 @@ class AddressesSerializer(serializers.Serializer[Any]):
     json = serializers.URLField()
 
 
-class PersonalFeedSerializer(serializers.ModelSerializer[PersonalFeed]):
+class PersonalFeedSerializer(RowSerializer[PersonalFeed]):
     """A feed made for its subscriber. `urls` is null while its address is revoked."""
 
     categories = serializers.ListField(
-        child=serializers.CharField(max_length=200),
+        child=TextField(max_length=200),
         max_length=MAX_KEYWORDS,
         required=False,
         help_text="One of these categories; empty: any.",
     )
 
     include = serializers.ListField(
-        child=serializers.CharField(max_length=200),
+        child=TextField(max_length=200),
         max_length=MAX_KEYWORDS,
         required=False,
         help_text="At least one of these words or phrases; empty: any article.",
     )
     exclude = serializers.ListField(
-        child=serializers.CharField(max_length=200),
+        child=TextField(max_length=200),
         max_length=MAX_KEYWORDS,
         required=False,
         help_text="None of these words or phrases.",

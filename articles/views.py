@@ -89,10 +89,10 @@ def _opened(request: HttpRequest, article: Article) -> dict[str, Any]:
 
 def _bodies(article: Article) -> dict[str, Any]:
     """What the feed gave (sanitised HTML), the page's text in paragraphs, and which of them comes first."""
-    given = article.content or article.summary
+    gave = article.content or article.summary
     text = article.page.text if article.page else ""
     return {
-        "given": given,
+        "feed_gave": gave,
         "paragraphs": [part.strip() for part in re.split(r"\n+", text) if part.strip()],
-        "page_first": len(text) > FULLER * len(strip_tags(given)),
+        "page_first": len(text) > FULLER * len(strip_tags(gave)),
     }

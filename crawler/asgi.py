@@ -2,8 +2,11 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+django.setup(set_prefix=False)
 
-application = get_asgi_application()
+from crawler.requests import Utf8ASGIHandler  # noqa: E402 - the settings come first
+
+application = Utf8ASGIHandler()

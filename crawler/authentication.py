@@ -1,4 +1,4 @@
-"""API tokens, with a limit on how many unknown ones an address may try."""
+"""API tokens, with a limit on how many unknown ones an address may try, and how often one may be tried."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from crawler.attempts import count_attempt, seconds_to_wait, too_many
 
 
 class CountedTokenAuthentication(TokenAuthentication):
-    """`Authorization: Token ...`; 429 for addresses that showed too many unknown tokens."""
+    """`Authorization: Token ...`; 429 for an unknown one where too many unknown ones were shown."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """The user and their token, or None without the header. Raises AuthenticationFailed or Throttled."""
-        if not get_authorization_header(request).lower().startswith(b"token"):
+        shown = get_authorization_header(request)
+        if not shown.lower().startswith(b"token"):
             return None
-        now = datetime.now(UTC)
-        if too_many("api-token", request, now):
-            raise Throttled(wait=seconds_to_wait(now), detail="Too many unknown tokens from this address.")
         try:
             return super().authenticate(request)
-        except AuthenticationFailed:
-            count_attempt("api-token", request, now)
+        except AuthenticationFailed as error:
+            now, secret = datetime.now(UTC), shown.decode("latin-1")
+            if too_many("api-token", request, now, secret):
+                words = "Too many unknown tokens from this address."
+                raise Throttled(wait=seconds_to_wait(now), detail=words) from error
+            count_attempt("api-token", request, now, secret)
             raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 METHODS = ("get", "post", "put", "patch", "delete")
+_WRAPPED = ("allOf", "oneOf", "anyOf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ def _endpoint(schema: Mapping[str, Any], path: str, method: str, operation: Mapp
         answers=tuple(
             Answer(str(status), answer.get("description", ""), _fields(schema, answer))
             for status, answer in operation["responses"].items()
+            if "$ref" not in answer  # what every endpoint may answer
         ),
     )
 
@@ -104,10 +106,10 @@ def _type(schema: Mapping[str, Any], given: Mapping[str, Any]) -> str:
 
 
 def _resolved(schema: Mapping[str, Any], shape: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The shape behind `$ref`, also where it is wrapped in allOf or oneOf."""
-    while "$ref" in shape or "allOf" in shape or "oneOf" in shape:
+    """The shape behind `$ref`, also where it is wrapped: the first of several."""
+    while "$ref" in shape or any(name in shape for name in _WRAPPED):
         if "$ref" in shape:
             shape = schema["components"]["schemas"][shape["$ref"].rpartition("/")[2]]
         else:
-            shape = (shape.get("allOf") or shape["oneOf"])[0]
+            shape = next(shape[name] for name in _WRAPPED if name in shape)[0]
     return shape

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.embedded import place
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 BROKERS = ("redis", "rediss", "amqp", "amqps", "pgmq", "memory")
 
@@ -33,8 +35,8 @@ def web_address(name: str) -> str:
     return value
 
 
-def integer(name: str, default: int, *, least: int = 0) -> int:
-    """A whole number not below `least`."""
+def integer(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+    """A whole number not below `least`, and not above `most` where there is such a bound."""
     value = text(name, str(default))
     try:
         number = int(value)
@@ -42,6 +44,8 @@ def integer(name: str, default: int, *, least: int = 0) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}") from None
     if number < least:
         raise ImproperlyConfigured(f"{name} must be at least {least}, not {value}")
+    if most is not None and number > most:
+        raise ImproperlyConfigured(f"{name} must be at most {most}, not {value}")
     return number
 
 
@@ -125,15 +129,21 @@ def kept_secret(path: Path) -> str:
 
     Processes that start together agree on one: the first link wins and the others read it.
     """
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50))
-        with contextlib.suppress(FileExistsError):
-            os.link(draft, path)
-        draft.unlink()
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_name(f"{path.name}.{os.getpid()}")
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(50))
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, path)
+            draft.unlink()
+        secret = path.read_text().strip()
+    except (OSError, UnicodeError) as error:
+        raise ImproperlyConfigured(place.unusable(path.parent, error)) from error
+    if not secret:
+        raise ImproperlyConfigured(f"{path} is empty: delete it, and a new secret is made")
+    return secret
 
 
 def broker(database_url: str, embedded_url: str) -> str:
@@ -155,12 +165,15 @@ def transport_options(broker_url: str, visibility_timeout: int) -> dict[str, Any
 
     The timeout must be longer than any task may take, or a task still running is handed out twice.
     """
+    # Seconds that whoever sends waits for a broker that is away; kombu gives up after four otherwise.
+    patience = {"connect_retries_timeout": 60}
     if broker_url.startswith("redis"):
-        return {"visibility_timeout": visibility_timeout}
+        return {"visibility_timeout": visibility_timeout, **patience}
     if not broker_url.startswith("pgmq:"):
-        return {}
+        return patience
     return {
         "visibility_timeout": visibility_timeout,
+        **patience,
         # Without this pgmq's client prefers a DATABASE_URL it finds in the environment to the broker's URL.
         "conn_string": "postgresql" + broker_url.removeprefix("pgmq"),
         "init_extension": False,  # the schema is installed from SQL (embedded/broker.py)

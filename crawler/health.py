@@ -20,11 +20,19 @@ from rest_framework.request import Request
 
 from crawler.authentication import CountedTokenAuthentication
 from crawler.controller.pulses import QUEUES
+from crawler.embedded import confine
 from crawler.models import Pulse, Tick
+from crawler.pipeline.sparql import replica
+from crawler.pipeline.sparql.run import wall
 from crawler.statistics import Statistics, statistics
 
 OK = "ok"
-# However short the tick: a worker in the middle of a slow download is not dead.
+NO_WALL = (
+    "this kernel has neither seccomp nor network namespaces for us: strangers' queries and stylesheets are"
+    " kept from the network by limits alone"
+)
+# However short the tick: a worker in the middle of a slow download is not dead, nor a controller that
+# has much to store.
 LEAST_PULSE_AGE = timedelta(minutes=1)
 
 _STARTED = time.monotonic()
@@ -32,32 +40,54 @@ _STARTED = time.monotonic()
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of the whole, and of each part: `ok`, or words that say what is wrong."""
+    """The state of the whole, and of each part: `ok`, or words that say what is wrong.
+
+    `walls` are those around files that processes for hostile bytes need not see; `sandbox` keeps those
+    that work on strangers' queries and stylesheets from the network. What is missing there is no failure.
+    `graph` is the replica that answers SPARQL on this machine, if one has ever run here: how many changes it
+    is behind, and how many graphs it could not take over whole.
+    """
 
     status: Literal["ok", "starting", "failing"]
     database: str
     tick: str
     workers: str
+    walls: str = OK
+    graph: str = OK
+    graph_behind: int = 0
+    graphs_set_aside: int = 0
+    sandbox: str = OK
 
 
 def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
     """Ask the database, and read from it when the last tick ended and when workers last answered.
 
     `uptime` is how long this process runs: until three ticks have passed, a deployment that never
-    ticked is starting, not failing.
+    ticked, or whose workers never answered, is starting, not failing.
     """
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         tick, never_ticked = _tick(now)
-        workers = _workers(now)
+        workers, never_answered = _workers(now)
+        behind = replica.behind()
     except DatabaseError as error:
-        return Health("failing", f"does not answer: {_first_line(error)}", "not known", "not known")
-    if tick == workers == OK:
-        return Health("ok", OK, OK, OK)
+        return Health(
+            "failing", f"does not answer: {_first_line(error)}", "not known", "not known", graph="not known"
+        )
+    walls = confine.missing() or OK
+    sandbox = OK if wall() else NO_WALL
+    graph = replica.trouble(now) or OK
+    aside = len(replica.set_aside())
     age = uptime if uptime is not None else timedelta(seconds=time.monotonic() - _STARTED)
-    starting = never_ticked and age < _three_ticks()
-    return Health("starting" if starting else "failing", OK, tick, workers)
+    young = age < _three_ticks()
+    status: Literal["ok", "starting", "failing"] = "ok"
+    if tick != OK or workers != OK:
+        new = never_ticked or (tick == OK and never_answered)
+        status = "starting" if new and young else "failing"
+    elif graph != OK:
+        status = "starting" if young else "failing"
+    return Health(status, OK, tick, workers, walls, graph, behind, aside, sandbox)
 
 
 def worker_alive(queue: str, now: datetime) -> bool:
@@ -71,7 +101,8 @@ def worker_alive(queue: str, now: datetime) -> bool:
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 when all parts work, else 503; open to everyone, so it tells no more than that."""
     health = check_health(datetime.now(UTC))
-    return JsonResponse(asdict(health), status=200 if health.status == "ok" else 503)
+    told = {name: value for name, value in asdict(health).items() if name != "walls"}
+    return JsonResponse(told, status=200 if health.status == "ok" else 503)
 
 
 @login_not_required
@@ -111,15 +142,18 @@ def _tick(now: datetime) -> tuple[str, bool]:
     last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
     if last is None or last.finished is None:
         return "no tick has finished yet", True
-    if now - last.finished <= _three_ticks():
+    if now - last.finished <= _pulse_age():
         return OK, False
     return f"the last tick finished at {last.finished:%Y-%m-%d %H:%M:%S} UTC", False
 
 
-def _workers(now: datetime) -> str:
+def _workers(now: datetime) -> tuple[str, bool]:
+    """How they are, and whether those that are silent have never answered at all."""
     answered = dict(Pulse.objects.filter(queue__in=QUEUES).values_list("queue", "answered"))
-    silent = [_silence(queue, answered.get(queue), now) for queue in QUEUES]
-    return "; ".join(words for words in silent if words) or OK
+    told = {queue: _silence(queue, answered.get(queue), now) for queue in QUEUES}
+    silent = [queue for queue in QUEUES if told[queue]]
+    never = all(answered.get(queue) is None for queue in silent)
+    return "; ".join(told[queue] for queue in silent) or OK, never
 
 
 def _silence(queue: str, answered: datetime | None, now: datetime) -> str:
@@ -133,6 +167,8 @@ def _silence(queue: str, answered: datetime | None, now: datetime) -> str:
 def _exposition(health: Health, figures: Statistics, now: datetime) -> Iterator[str]:
     last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
     yield from _gauge("up", "1 when /healthz says ok.", {"": float(health.status == "ok")})
+    yield from _gauge("graph_changes_behind", "Changes that SPARQL does not see.", {"": health.graph_behind})
+    yield from _gauge("graphs_set_aside", "Graphs that SPARQL has not whole.", {"": health.graphs_set_aside})
     if last is not None and last.finished is not None:
         age = (now - last.finished).total_seconds()
         yield from _gauge("tick_age_seconds", "Since the last tick finished.", {"": age})

@@ -31,6 +31,10 @@ class NumberedPages(PageNumberPagination):
     page_size_query_param = "page_size"
     max_page_size = MAX_PAGE_SIZE
 
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
+        number = _parameter("page", "Number of the page, from 1.", {"type": "integer", "minimum": 1})
+        return [number, _SIZE]
+
 
 class OneOrder(OrderingFilter):
     """`?ordering=-published`: one column, then the primary key in the same direction, so that no row
@@ -79,15 +83,18 @@ class KeysetPages(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
-        size = {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE, "default": PAGE_SIZE}
-        return [
-            _parameter("cursor", "Where to go on: taken from `next`.", {"type": "string"}),
-            _parameter("page_size", "Rows of a page.", size),
-        ]
+        return [_parameter("cursor", "Where to go on: taken from `next`.", {"type": "string"}), _SIZE]
 
 
 def _parameter(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
+
+
+_SIZE = _parameter(
+    "page_size",
+    f"Rows of a page, up to {MAX_PAGE_SIZE}; {PAGE_SIZE} where it is no number.",
+    {"anyOf": [{"type": "integer", "default": PAGE_SIZE}, {"type": "string"}]},
+)
 
 
 def _page_size(request: Request) -> int:

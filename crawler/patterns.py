@@ -5,13 +5,22 @@ Pure. They are those of the PyPI package `regex`, which can be told to stop.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
 from functools import lru_cache
 
 import regex
 
 LONGEST = 1000
+MOST = 100
+"""Expressions of one list: a scope, or what does not count in a site."""
 SECONDS = 0.05
 """For one text: an expression that backtracks for longer does not match it."""
+SECONDS_TOGETHER = 0.5
+"""Of processor time for all expressions and texts of one piece of work, beside what follows for each search:
+plain ones need less than that and are never stopped, however large the page."""
+SECONDS_A_SEARCH, SECONDS_A_CHARACTER = 10e-6, 20e-9
+LEAST_SECONDS = 1e-3
 
 
 class PatternError(ValueError):
@@ -25,13 +34,48 @@ def compiled(expression: str) -> regex.Pattern[str]:
         raise PatternError(f"an expression is longer than {LONGEST} characters")
     try:
         return regex.compile(expression)
-    except regex.error as error:
-        raise PatternError(f"{expression[:100]!r} is no regular expression: {error}") from error
+    except (regex.error, OverflowError) as error:
+        raise PatternError(f"{expression[:100]!a} is no regular expression: {error}") from error
+    except (RecursionError, MemoryError) as error:
+        raise PatternError(f"{expression[:100]!a} is nested too deeply") from error
+
+
+class Allowance:
+    """The time that expressions may take together over one piece of work: a page's lines, a batch's URLs.
+
+    Whoever searches through it takes about SECONDS_TOGETHER at most beyond what plain expressions need. Once
+    that is used up, an expression that is slow again is left out for the rest of the work: it matches none.
+    """
+
+    def __init__(self, seconds: float = SECONDS_TOGETHER) -> None:
+        self._most = self._left = seconds
+        self._spent: dict[regex.Pattern[str], float] = {}
+        self._left_out: set[regex.Pattern[str]] = set()
+
+    def found_in(self, pattern: regex.Pattern[str], text: str) -> bool:
+        """Whether it matches somewhere in the text, within its time."""
+        if pattern in self._left_out:
+            return False
+        began = time.thread_time()
+        try:
+            found = pattern.search(text, timeout=min(SECONDS, max(self._left, LEAST_SECONDS))) is not None
+        except TimeoutError:
+            found = False
+            if self._left <= 0:
+                self._left_out.add(pattern)
+        spent = time.thread_time() - began - SECONDS_A_SEARCH - SECONDS_A_CHARACTER * len(text)
+        self._left = min(self._left - spent, self._most)
+        self._spent[pattern] = self._spent.get(pattern, 0.0) + spent
+        if self._left < -self._most:  # none was slow enough to be stopped: the one that took most goes
+            slowest = max(self._spent.keys() - self._left_out, key=self._spent.__getitem__, default=pattern)
+            self._left_out.add(slowest)
+        return found
+
+    def any_found(self, patterns: Iterable[regex.Pattern[str]], text: str) -> bool:
+        """Whether one of them does."""
+        return any(self.found_in(pattern, text) for pattern in patterns)
 
 
 def found_in(pattern: regex.Pattern[str], text: str) -> bool:
-    """Whether it matches somewhere in the text, within its time."""
-    try:
-        return pattern.search(text, timeout=SECONDS) is not None
-    except TimeoutError:
-        return False
+    """Whether a single expression matches somewhere in a single text, within its time."""
+    return Allowance(SECONDS).found_in(pattern, text)

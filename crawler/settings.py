@@ -38,18 +38,20 @@ SECRET_KEY = environment.text("SECRET_KEY") or environment.kept_secret(DATA_DIR 
 # Host names that answer, comma-separated. While only local names are allowed the server listens on 127.0.0.1.
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
-PORT = environment.integer("PORT", 8000, least=1)
-# True where a proxy that ends TLS and sets X-Forwarded-Proto and -For stands before this server. Without it
-# everybody who comes through the proxy counts as one address where guesses are limited.
-BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", False)
+PORT = environment.integer("PORT", 8000, least=1, most=65_535)
+# Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
+# subscribed there; empty: hubs could not reach us and none is asked.
+PUBLIC_URL = environment.web_address("PUBLIC_URL")
+
+# True where a proxy that ends TLS and sets X-Forwarded-Proto and -For stands before this server, as one must
+# where PUBLIC_URL is https. Guesses are counted by the last address in X-Forwarded-For then, which the proxy
+# itself wrote; else by who connects, and everybody who comes through a proxy would count as one. Say no where
+# nothing stands before the server: anybody could write the header.
+BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", PUBLIC_URL.startswith("https://"))
 
 # What the processes write to stderr, and the name that the supervisor gave this one.
 LOG_LEVEL = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
-
-# Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
-# subscribed there; empty: hubs could not reach us and none is asked.
-PUBLIC_URL = environment.web_address("PUBLIC_URL")
 
 # `Authorization: Bearer ...` with this word reads /metrics; empty: only API tokens do.
 METRICS_TOKEN = environment.text("METRICS_TOKEN")
@@ -136,8 +138,17 @@ CELERY_BROKER_TRANSPORT_OPTIONS = environment.transport_options(
     CELERY_BROKER_URL, CELERY_TASK_TIME_LIMIT + 60
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Seconds that a process of a pool may take to come up: Celery's four are too few for a busy machine.
+CELERY_WORKER_PROC_ALIVE_TIMEOUT = 300.0
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_POOL_LIMIT = 4
+# Who sends waits for a broker that is away: a minute, after which leases bring the work back.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 40,
+    "interval_start": 0.1,
+    "interval_step": 0.2,
+    "interval_max": 2.0,
+}
 # Queue names made for remote control are too long for pgmq; Freshet's own heartbeat tells who lives.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith(("pgmq:", "memory:"))
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -210,6 +221,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    # Before all that would look something up by what the request says.
+    "crawler.middleware.OnlyStorable",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crawler.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -304,6 +317,11 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": [
+        "crawler.parsers.JSONParser",
+        "crawler.parsers.FormParser",
+        "crawler.parsers.MultiPartParser",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "crawler.pagination.NumberedPages",
     "DEFAULT_FILTER_BACKENDS": [
@@ -311,7 +329,10 @@ REST_FRAMEWORK = {
         "rest_framework.filters.SearchFilter",
         "crawler.pagination.OneOrder",
     ],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    # The name is a filter's; answers come in one format.
+    "URL_FORMAT_OVERRIDE": None,
+    "DEFAULT_SCHEMA_CLASS": "crawler.schema.DocumentedSchema",
+    "EXCEPTION_HANDLER": "crawler.refusals.api_refusal",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Freshet",
@@ -321,6 +342,10 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "crawler.schema.with_refusals",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "FeedStatus": "feeds.models.Feed.Status",
         "FeedPhase": "feeds.models.Feed.Phase",
@@ -332,6 +357,8 @@ SPECTACULAR_SETTINGS = {
         "DocumentState": "crawler.pipeline.models.Document.State",
         "TopicKind": "articles.models.Topic.Kind",
         "ChangeKind": "recrawl.models.Change.Kind",
+        "SiteState": "recrawl.models.Site.State",
+        "SourceKind": "recrawl.models.Source.Kind",
         "EnrichmentState": "articles.enrichment.models.Enrichment.State",
         "InterestEventKind": "articles.interest.models.Event.Kind",
     },
@@ -346,8 +373,17 @@ LOGGING = {
             "datefmt": "%H:%M:%S",
         }
     },
-    "filters": {"quiet": {"()": "crawler.logs.NotWorthALine"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["quiet"]}},
+    "filters": {
+        "quiet": {"()": "crawler.logs.NotWorthALine"},
+        "refusals": {"()": "crawler.logs.RefusalsInOneLine"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["quiet", "refusals"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # Django's own handlers would mail administrators; errors belong on stderr like the rest.
     "loggers": {

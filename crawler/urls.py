@@ -32,3 +32,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("metrics", health.metrics, name="metrics"),
 ]
+
+handler400 = "crawler.refusals.bad_request"
+handler403 = "crawler.refusals.permission_denied"
+handler404 = "crawler.refusals.not_found"
+handler500 = "crawler.refusals.server_error"

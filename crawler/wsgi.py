@@ -2,11 +2,13 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
-
-from crawler.memory import keep_what_is_loaded
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+django.setup(set_prefix=False)
 
-application = get_wsgi_application()
+from crawler.memory import keep_what_is_loaded  # noqa: E402 - the settings come first
+from crawler.requests import Utf8WSGIHandler  # noqa: E402
+
+application = Utf8WSGIHandler()
 keep_what_is_loaded()

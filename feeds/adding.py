@@ -19,7 +19,7 @@ from django.db import transaction
 
 from crawler.http.addresses import AddressGuard, permits_port
 from crawler.http.urls import BadUrl, canonical_url, host_key
-from crawler.models import Host
+from crawler.models import Deployment, Host
 from crawler.wake import wake_controller
 from feeds.models import Category, Feed, FeedAlias
 from feeds.scheduling.training import due_at, start
@@ -134,7 +134,10 @@ def _checked(text: str) -> Address | BadUrl:
 
 
 def _check_host(text: str, host: str) -> None:
-    """Refuse what names this machine or a private network by itself, unless such networks are allowed."""
+    """Refuse what names this machine or a private network by itself, unless the server fetches from there.
+
+    The server and not this process, which may be a command with other settings.
+    """
     if host == "localhost" or host.endswith(".localhost"):
         literal = "127.0.0.1"
     else:
@@ -142,8 +145,12 @@ def _check_host(text: str, host: str) -> None:
             literal = str(ip_address(host))
         except ValueError:
             return
-    if not AddressGuard(str(network) for network in settings.FETCH_ALLOWED_NETWORKS).permits(literal):
-        raise BadUrl(text, f"{host} is a private or special address, which this deployment does not visit")
+    if AddressGuard(()).permits(literal) or AddressGuard(Deployment.networks()).permits(literal):
+        return
+    reason = f"{host} is a private or special address, which this deployment does not visit"
+    if AddressGuard(str(network) for network in settings.FETCH_ALLOWED_NETWORKS).permits(literal):
+        reason += ": FETCH_ALLOWED_NETWORKS of the running server is another than the one set here"
+    raise BadUrl(text, reason)
 
 
 def _store(fresh: Sequence[tuple[Address, Wanted]]) -> dict[str, Feed]:

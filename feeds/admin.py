@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from crawler.admin import RecordAdmin, RowAdmin, RowsInline
+from crawler.texts import LONGEST_INDEXED
 from crawler.wake import wake_controller
 from feeds.adding import Added, Wanted, add_feeds
 from feeds.categories import all_paths, subtree
@@ -59,7 +60,8 @@ class CategoryFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
         value = self.value() or ""
-        return queryset.filter(category__in=subtree(int(value))) if value.isdecimal() else queryset
+        known = value.isascii() and value.isdecimal() and len(value) < 19
+        return queryset.filter(category__in=subtree(int(value))) if known else queryset
 
 
 class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -102,10 +104,17 @@ class MoveForm(forms.Form):
     )
 
 
+class FeedForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Keeps titles to what their index holds."""
+
+    title = forms.CharField(required=False, max_length=LONGEST_INDEXED)
+
+
 @admin.register(Feed)
 class FeedAdmin(RowAdmin):
     """Feeds. Adding one is adding many: addresses by the line, or an OPML file."""
 
+    form = FeedForm
     list_display = (
         "__str__", "category_name", "status", "phase", "last_success", "last_new", "failure", "not_before",
         "subscribers",

@@ -12,7 +12,6 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
-from rest_framework.parsers import MultiPartParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +19,7 @@ from rest_framework.response import Response
 from crawler.http.urls import BadUrl
 from crawler.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
 from crawler.pagination import KeysetPages
+from crawler.parsers import MultiPartParser
 from crawler.permissions import StaffWrites
 from crawler.wake import wake_controller
 from feeds.adding import add_feed, checked_address
@@ -38,7 +38,6 @@ from feeds.serializers import (
     HistorySerializer,
     ImportSerializer,
     NewFeedSerializer,
-    RefusalSerializer,
     RetrievalSerializer,
     ScheduleSerializer,
     SelectedSerializer,
@@ -94,7 +93,6 @@ class FeedViewSet(
         responses={
             201: FeedSerializer,
             200: OpenApiResponse(FeedSerializer, "It is known already: the existing feed."),
-            400: OpenApiResponse(RefusalSerializer, "Refused, with the reason."),
         },
     )
     def create(self, request: Request) -> Response:

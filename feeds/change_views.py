@@ -8,8 +8,9 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -72,14 +73,14 @@ def change(request: HttpRequest) -> HttpResponse:
     form = PickedFeedsForm(request.POST)
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
-        back = "feeds"
+        back = reverse("feeds")
     if not form.is_valid():
         messages.error(request, "Nothing was changed: pick at least one feed and an action.")
-        return redirect(back)
+        return HttpResponseRedirect(back)
     feeds = Feed.objects.filter(id__in=form.cleaned_data["feed"])
     act = ACTIONS[form.cleaned_data["action"]]
     messages.success(request, act(feeds, f"asked for by {request.user}", form.cleaned_data["category"]))
-    return redirect(back)
+    return HttpResponseRedirect(back)
 
 
 def _pause(feeds: QuerySet[Feed], because: str, category: str) -> str:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, cast
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from crawler.fields import MOST_TEXT, RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
 from feeds.explain import Visit, next_visits
@@ -18,7 +18,7 @@ from feeds.models import Category, Feed, Retrieval
 from feeds.websub.models import HubSubscription
 
 
-class CategorySerializer(serializers.ModelSerializer[Category]):
+class CategorySerializer(RowSerializer[Category]):
     """A folder of feeds; `path` names it with its parents."""
 
     path = serializers.SerializerMethodField(help_text='Such as "News/Tech".')
@@ -40,13 +40,15 @@ class CategorySerializer(serializers.ModelSerializer[Category]):
         return all_paths()
 
 
-@extend_schema_field(OpenApiTypes.STR)
+@extend_schema_field({"type": "string", "maxLength": MOST_TEXT})
 class CategoryPathField(serializers.Field[Category | None, str | None, str | None, Any]):
     """A category by its path, "News/Tech"; made where missing. The empty path is no category."""
 
     def to_internal_value(self, data: object) -> Category | None:
-        if not isinstance(data, str) or "\0" in data:
+        if not isinstance(data, str):
             raise serializers.ValidationError('A path such as "News/Tech" is wanted.')
+        if len(data) > MOST_TEXT:
+            raise serializers.ValidationError(f"A path has at most {MOST_TEXT} characters.")
         return category_at(path_of(data))
 
     def to_representation(self, value: Category | None) -> str | None:
@@ -130,14 +132,14 @@ class NewFeedSerializer(serializers.Serializer[Any]):
     """A feed to add: its own address or its site's."""
 
     # Whatever is wrong with an address is said by add_feed, which names it.
-    url = serializers.CharField(max_length=10 * MAX_LENGTH, help_text="Address of a feed or of a site.")
+    url = TextField(max_length=10 * MAX_LENGTH, help_text="Address of a feed or of a site.")
     category = CategoryPathField(required=False, help_text='Path such as "News/Tech"; made where missing.')
 
 
-class FeedChangeSerializer(serializers.ModelSerializer[Feed]):
+class FeedChangeSerializer(RowSerializer[Feed]):
     """What people may change of a feed. A new `url` is visited at once; the old one stays an alias."""
 
-    url = serializers.CharField(max_length=10 * MAX_LENGTH, required=False)
+    url = TextField(max_length=10 * MAX_LENGTH, required=False)
     status = serializers.ChoiceField(
         [(s.value, s.label) for s in (Feed.Status.ACTIVE, Feed.Status.PAUSED)], required=False
     )
@@ -148,12 +150,6 @@ class FeedChangeSerializer(serializers.ModelSerializer[Feed]):
     class Meta:
         model = Feed
         fields = ["url", "title", "status", "category"]
-
-
-class RefusalSerializer(serializers.Serializer[Any]):
-    """Why an address was not taken."""
-
-    url = serializers.ListField(child=serializers.CharField())
 
 
 class ScheduleSerializer(serializers.Serializer[Any]):

@@ -201,13 +201,14 @@ def _login(request: HttpRequest, now: datetime) -> ReaderLogin | HttpResponse:
     given = given.strip()
     if scheme.lower() != _SCHEME or not given.startswith(_FIELD):
         return _unauthorized()
-    if too_many("reader-token", request, now):
-        answer = plain("Too many unknown tokens were shown from where you are.\n", 429)
-        answer.headers["Retry-After"] = str(seconds_to_wait(now))
-        return answer
-    login = login_with(given.removeprefix(_FIELD).strip().strip('"'))
+    secret = given.removeprefix(_FIELD).strip().strip('"')
+    login = login_with(secret)
     if login is None:
-        count_attempt("reader-token", request, now)
+        if too_many("reader-token", request, now, secret):
+            answer = plain("Too many unknown tokens were shown from where you are.\n", 429)
+            answer.headers["Retry-After"] = str(seconds_to_wait(now))
+            return answer
+        count_attempt("reader-token", request, now, secret)
     return login if login and is_good(login) else _unauthorized()
 
 

@@ -56,8 +56,8 @@ class InterestViewSet(viewsets.ViewSet):
         return Response(ResetSerializer({"undone": undone}).data)
 
     @extend_schema(summary="Delete the log and all weights", request=None, responses={204: None})
-    @action(detail=False, methods=["post"])
-    def delete(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], url_path="delete", url_name="delete")
+    def delete_everything(self, request: Request) -> Response:
         delete_all(subscriber_of(request.user))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

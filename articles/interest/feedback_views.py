@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
@@ -64,7 +64,7 @@ def _answer(request: HttpRequest, subscriber: Subscriber, article: Article, said
     going_on = safe_next(request, article.get_absolute_url())
     if not wants_part(request):
         messages.success(request, f"{article}: {said}"[:300])
-        return redirect(going_on)
+        return HttpResponseRedirect(going_on)
     given = feedback.given(subscriber, [article.pk])[article.pk]
     context = {"article": article, "given": given, "next": going_on, "said": said}
     return render(request, "interest/_feedback.html", context)

@@ -26,16 +26,21 @@ class Label:
 def labels(features: Iterable[str]) -> dict[str, Label]:
     """The label of each feature; feeds take one query."""
     parts = {feature: feature.partition(":") for feature in features}
-    keys = {int(name) for kind, _, name in parts.values() if kind == "feed" and name.isdecimal()}
+    keys = {int(name) for kind, _, name in parts.values() if kind == "feed" and _is_key(name)}
     feeds = Feed.objects.only("id", "title", "url").in_bulk(list(keys)) if keys else {}
     return {feature: _label(kind, name, feeds) for feature, (kind, _, name) in parts.items()}
 
 
 def _label(kind: str, name: str, feeds: dict[int, Feed]) -> Label:
     if kind == "feed":
-        feed = feeds.get(int(name)) if name.isdecimal() else None
+        feed = feeds.get(int(name)) if _is_key(name) else None
         return Label("feed", str(feed), feed.get_absolute_url()) if feed else Label("feed", f"{name} (gone)")
     if kind in {"keyword", "author"}:
         quoted = urlencode({"q": f'"{name}"'})
         return Label(kind, name, f"{reverse('articles')}?{quoted}")
     return Label(kind, name)
+
+
+def _is_key(name: str) -> bool:
+    """Whether it may be a feed's primary key: people can forget features that there never were."""
+    return name.isascii() and name.isdecimal() and len(name) < 19

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from articles.interest.feedback import WORDS
@@ -19,6 +20,7 @@ class WeightSerializer(serializers.Serializer[Any]):
     deviation = serializers.FloatField(help_text="Standard deviation of the weight.")
 
 
+@extend_schema_serializer(many=False)
 class InterestSerializer(serializers.Serializer[Any]):
     """What was learned of the signed-in subscriber; the strongest weights first."""
 

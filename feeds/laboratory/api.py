@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
-from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crawler.parsers import JSONParser, MultiPartParser
 from crawler.permissions import StaffWrites
 from feeds.laboratory.experiments import MOST_BYTES, begin, checked_trace, stop
 from feeds.laboratory.models import Experiment
@@ -25,8 +24,15 @@ from feeds.laboratory.serializers import (
 )
 from feeds.replay.trace import Trace, TraceError
 
+_MINUTES = {
+    "type": "number",
+    "minimum": 0,
+    "exclusiveMinimum": True,
+    "maximum": 1e6,
+    "exclusiveMaximum": True,
+}
 DELAY = OpenApiParameter(
-    "delay", OpenApiTypes.FLOAT, description="A mean delay in minutes: `needed` says what budget it takes."
+    "delay", _MINUTES, description="A mean delay in minutes: `needed` says what budget it takes."
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from crawler.fields import RowSerializer
 from feeds.laboratory.models import POLICY_CHOICES, Experiment, Outcome
 from feeds.scheduling.registry import POLICIES
 
@@ -31,11 +32,14 @@ class NeededSerializer(serializers.Serializer[Any]):
     )
 
 
-class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
+class ExperimentSerializer(RowSerializer[Experiment]):
     """An experiment of the policy laboratory; `replay` is the object of the replay command so far."""
 
     policies = serializers.ListField(
-        child=serializers.ChoiceField(choices=POLICY_CHOICES), allow_empty=False, required=False
+        child=serializers.ChoiceField(choices=POLICY_CHOICES),
+        required=False,
+        min_length=1,
+        max_length=100,
     )
     file = serializers.FileField(
         write_only=True, required=False, help_text="CSV feed,published for the source upload."

@@ -70,7 +70,8 @@ def test_the_reading_list_by_folder_and_words(ann):
     assert sorted(titles(ann.get("/me/", {"folder": "News"}))) == ["News", "News/Tech"]
     assert titles(ann.get("/me/", {"q": "river"})) == ["News"]
     assert ann.get("/me/").context["folders"] == ["Fun", "News", "News/Tech"]
-    assert "Nothing here matches" in ann.get("/me/", {"q": "absent\0"}).content.decode()
+    assert "Nothing here matches" in ann.get("/me/", {"q": "absent"}).content.decode()
+    assert ann.get("/me/", {"q": "absent\0"}).status_code == 400
 
 
 def test_the_reading_list_goes_on_over_pages(ann):

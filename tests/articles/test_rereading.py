@@ -6,7 +6,7 @@ import pytest
 
 from articles.models import Article, Page
 from articles.pages import outdated, take_again
-from crawler.messages import PAGE_READING, Harvest, StoredPage, decode, encode
+from crawler.messages import PAGE_READING, Harvest, PageDocument, Reread, StoredPage, decode, encode
 from crawler.terminals.page import read_again
 from tests.factories import make_article
 
@@ -27,7 +27,7 @@ def stored():
 
 def again(pages):
     sent = [decode(StoredPage, encode(page)) for page in pages]
-    return [decode(Harvest, encode(read_again(page))) for page in sent]
+    return [decode(Reread, encode(Reread(page.permit, read_again(page)))) for page in sent]
 
 
 def test_a_page_of_an_older_reading_is_read_again(stored):
@@ -48,3 +48,35 @@ def test_what_cannot_be_read_keeps_its_text(stored, html):
     stored.refresh_from_db()
     assert (stored.reading, stored.text) == (PAGE_READING, "old")
     assert Article.objects.get().text == "old"
+
+
+@pytest.mark.parametrize("permit", ["", "1", "1:2:3", "another's"])
+def test_nobody_rewrites_a_page_without_the_permit(stored, permit):
+    other = outdated(10)[0].permit.replace(str(stored.pk), str(stored.pk + 1), 1)
+    forged = PageDocument(title="Forged", text="Forged", canonical_url="https://news.example/")
+    harvest = Harvest("page", stored.pk, 0.0, stored.url, page=forged)
+    assert take_again([Reread(other if permit == "another's" else permit, harvest)]) == 0
+    stored.refresh_from_db()
+    assert (stored.reading, stored.text) == ("0", "old")
+
+
+def test_no_page_gets_an_address_that_runs_a_script(stored):
+    (page,) = outdated(10)
+    document = PageDocument(text="New text", canonical_url="javascript:alert(1)")
+    assert take_again([Reread(page.permit, Harvest("page", page.id, 0.0, page.url, page=document))]) == 1
+    stored.refresh_from_db()
+    assert (stored.text, stored.canonical_url) == ("New text", "")
+
+
+def test_a_page_that_cannot_be_stored_keeps_no_other_from_it(stored):
+    page = outdated(10)[0]
+    other = Page.objects.create(
+        url="https://news.example/other", url_key="1" * 32, host=stored.host, status="stored", reading="0",
+        html=stored.html,
+    )  # fmt: skip
+    bad = Reread(page.permit, Harvest("page", page.id, 0.0, page.url, page=PageDocument(text="NUL \0")))
+    good = again([one for one in outdated(10) if one.id == other.pk])
+    assert take_again([bad, *good]) == 1
+    assert outdated(10) == []
+    stored.refresh_from_db()
+    assert stored.text == "old"

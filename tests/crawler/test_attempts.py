@@ -84,11 +84,13 @@ def test_unknown_addresses_of_personal_feeds_are_refused_after_some(client):
     good = reverse("personal-feed", args=[address_token(personal_feed), "rss"])
     statuses = [client.get(f"/personal/{'x' * 40}{n}.rss").status_code for n in range(4)]
     assert statuses == [404, 404, 404, 429]
-    answer = client.get(good)
+    answer = client.get(f"/personal/{'y' * 40}.rss")
     assert answer.status_code == 429
     assert int(answer["Retry-After"]) > 0
     assert answer["Cache-Control"].startswith("private")
-    assert client.get(good, REMOTE_ADDR=ELSEWHERE).status_code == 200
+    assert client.get(f"/personal/{'y' * 40}.rss", REMOTE_ADDR=ELSEWHERE).status_code == 404
+    # Readers behind the same proxy, whose addresses are known, notice nothing of it.
+    assert client.get(good).status_code == client.get(good, REMOTE_ADDR=ELSEWHERE).status_code == 200
 
 
 def test_readers_of_a_revoked_personal_feed_are_no_guessers(client):
@@ -102,15 +104,33 @@ def test_unknown_api_tokens_are_refused_after_some(client):
     good = make_token(make_user())
     for path in ("/api/articles/", "/metrics", "/api/articles/"):
         assert client.get(path, headers={"Authorization": f"Token {'0' * 40}"}).status_code == 401
-    for header in (good, "Token wrong"):
-        answer = client.get("/api/articles/", headers={"Authorization": header})
-        assert answer.status_code == 429
-        assert int(answer["Retry-After"]) > 0
-    assert client.get("/metrics", headers={"Authorization": good}).status_code == 401
-    assert (
-        client.get("/api/articles/", headers={"Authorization": good}, REMOTE_ADDR=ELSEWHERE).status_code
-        == 200
-    )
+    answer = client.get("/api/articles/", headers={"Authorization": "Token wrong"})
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 0
+    for path in ("/api/articles/", "/metrics"):
+        assert client.get(path, headers={"Authorization": good}).status_code == 200
+    elsewhere = client.get("/api/articles/", headers={"Authorization": good}, REMOTE_ADDR=ELSEWHERE)
+    assert elsewhere.status_code == 200
+
+
+def test_an_unknown_secret_is_refused_after_some_wherever_it_comes_from(client):
+    unknown = {"Authorization": f"Token {'0' * 40}"}
+    addresses = [f"198.51.100.{n}" for n in range(5)]
+    answers = [client.get("/api/articles/", headers=unknown, REMOTE_ADDR=each) for each in addresses]
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
+    other = {"Authorization": "Token wrong"}
+    assert client.get("/api/articles/", headers=other, REMOTE_ADDR=addresses[0]).status_code == 401
+    assert "0" * 40 not in str(Attempts.objects.values())
+
+
+def test_a_forged_forwarding_header_gains_nothing_where_no_proxy_stands(client):
+    statuses = [
+        client.get(
+            "/api/articles/", headers={"Authorization": f"Token {n}", "X-Forwarded-For": f"203.0.113.{n}"}
+        ).status_code
+        for n in range(4)
+    ]
+    assert statuses == [401, 401, 401, 429]
 
 
 def test_sessions_are_no_guesses(client):

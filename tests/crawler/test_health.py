@@ -1,5 +1,6 @@
 """/healthz says ok only when database, tick and workers are, and names what is not."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -34,7 +35,16 @@ def test_it_is_ok_when_all_parts_are(client):
     answered(TICK, now=now)
     answer = client.get("/healthz")
     assert answer.status_code == 200
-    assert answer.json() == {"status": "ok", "database": "ok", "tick": "ok", "workers": "ok"}
+    told = answer.json()
+    assert {name: told[name] for name in ("status", "database", "tick", "workers")} == {
+        "status": "ok",
+        "database": "ok",
+        "tick": "ok",
+        "workers": "ok",
+    }
+    graph = {name: told[name] for name in ("graph", "graph_behind", "graphs_set_aside", "sandbox")}
+    assert graph == {"graph": "ok", "graph_behind": 0, "graphs_set_aside": 0, "sandbox": "ok"}
+    assert len(told) == 8
 
 
 def test_it_fails_when_the_last_tick_is_older_than_three(client):
@@ -91,4 +101,50 @@ def test_short_ticks_leave_workers_a_minute(settings):
     settings.CRAWL_TICK_SECONDS = 2
     ticked(timedelta(seconds=1))
     answered(timedelta(seconds=50))
+    assert check_health(NOW).status == "ok"
+
+
+def test_workers_that_have_not_answered_yet_are_starting_for_three_ticks():
+    """From the first sign-in until the first pulse has gone round."""
+    ticked(timedelta(seconds=2))
+    assert check_health(NOW, uptime=timedelta(seconds=30)).status == "starting"
+    assert check_health(NOW, uptime=4 * TICK).status == "failing"
+    answered(timedelta(hours=1), "fetch")
+    assert check_health(NOW, uptime=timedelta(seconds=30)).status == "failing"
+
+
+def test_what_walls_a_kernel_lacks_is_told_on_the_overview_alone(client, monkeypatch):
+    monkeypatch.setattr(health.confine, "landlock", lambda: 0)
+    now = datetime.now(UTC)
+    ticked(TICK, now)
+    answered(TICK, now=now)
+    found = check_health(now)
+    assert (found.status, "Landlock" in found.walls) == ("ok", True)
+    assert "Landlock" not in client.get("/healthz").content.decode()
+
+
+def test_a_kernel_without_walls_is_told_and_fails_nothing(monkeypatch):
+    ticked(TICK)
+    answered(TICK)
+    monkeypatch.setattr(health, "wall", lambda: "")
+    found = check_health(NOW)
+    assert found.status == "ok"
+    assert "seccomp" in found.sandbox
+
+
+def test_a_replica_that_lived_and_is_silent_fails_it(settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    ticked(TICK)
+    answered(TICK)
+    assert check_health(NOW).graph == "ok", "none has ever run here"
+    alive = tmp_path / "sparql" / "alive.json"
+    alive.parent.mkdir()
+    for minutes, trouble, status in ((1, "", "ok"), (3, "", "failing"), (1, "the disk is full", "failing")):
+        at = (NOW - timedelta(minutes=minutes)).isoformat()
+        alive.write_text(json.dumps({"at": at, "trouble": trouble}))
+        found = check_health(NOW, uptime=timedelta(days=1))
+        assert (found.status, found.graph == "ok") == (status, status == "ok")
+    assert found.graph == "the disk is full"
+    assert check_health(NOW, uptime=timedelta(minutes=1)).status == "starting"
+    alive.write_text("[nonsense")
     assert check_health(NOW).status == "ok"

@@ -1,11 +1,12 @@
 """add_feeds and export_opml as people and scripts call them."""
 
 from datetime import UTC, datetime
+from ipaddress import ip_network
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from crawler.models import Pulse
+from crawler.models import Deployment, Pulse
 from feeds.management.commands.add_feeds import first_visit
 from feeds.models import Feed, Retrieval
 from tests.factories import make_feed
@@ -40,6 +41,26 @@ def test_it_waits_no_longer_than_told(capsys):
     Pulse.objects.create(queue="fetch", answered=datetime.now(UTC))
     call_command("add_feeds", "https://a.example/", wait=0.3)
     assert "https://a.example/: not visited yet" in capsys.readouterr().out
+
+
+def test_private_networks_are_judged_by_the_running_servers_settings(settings, capsys):
+    """The shell in which somebody types may be set otherwise, either way."""
+    settings.FETCH_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    Deployment.note_settings()  # as the controller does at every tick
+    settings.FETCH_ALLOWED_NETWORKS = ()
+    call_command("add_feeds", "http://127.0.0.1:8001/feed", wait=0)
+    assert Feed.objects.count() == 1
+    Deployment.note_settings()
+    settings.FETCH_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    with pytest.raises(SystemExit):
+        call_command("add_feeds", "http://127.0.0.2/feed", wait=0)
+    assert "FETCH_ALLOWED_NETWORKS of the running server" in capsys.readouterr().err
+
+
+def test_before_a_server_ran_the_own_settings_count(settings):
+    settings.FETCH_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    call_command("add_feeds", "http://127.0.0.1:8001/feed", wait=0)
+    assert Feed.objects.count() == 1
 
 
 def test_it_tells_what_the_first_visit_brought():

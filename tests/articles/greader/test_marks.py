@@ -191,5 +191,5 @@ def test_no_feed_is_counted_without_end(ann, keys, monkeypatch):
 def test_counting_takes_one_query_however_many_feeds(ann, keys, django_assert_num_queries):
     for _ in range(5):
         follow(ann.subscriber, make_feed())
-    with django_assert_num_queries(3):  # attempts, login, counts
+    with django_assert_num_queries(2):  # login, counts
         assert len(counts(ann)) == 8

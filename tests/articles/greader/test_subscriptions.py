@@ -47,7 +47,7 @@ def test_the_list_has_what_the_original_s_had(ann, news):
 def test_lists_take_one_query_and_hold_one_s_own(ann, bob, news, django_assert_num_queries):
     for _ in range(4):
         Subscription.objects.create(subscriber=ann.subscriber, feed=make_feed())
-    with django_assert_num_queries(3):  # attempts, login, subscriptions
+    with django_assert_num_queries(2):  # login, subscriptions
         assert len(followed(ann)) == 5
     assert followed(bob) == {}
     assert bob.get("tag/list").json() == {"tags": [{"id": "user/-/state/com.google/starred"}]}

@@ -94,3 +94,10 @@ def test_nobody_sees_or_changes_what_is_another_s(ann):
     assert other.post(f"/api/interest/events/{event.pk}/undo/").status_code == 404
     other.post("/api/interest/delete/")
     assert Event.objects.valid().count() == 1
+
+
+@pytest.mark.parametrize("path", ["", "reset/", "export/", "why/1/", "delete/", "events/", "events/1/"])
+def test_the_method_delete_deletes_nothing(api, ann, path):
+    note(ann, [enriched("x").pk], Kind.MORE, NOW)
+    assert api.delete(f"/api/interest/{path}").status_code == 405
+    assert Event.objects.valid().count() == 1

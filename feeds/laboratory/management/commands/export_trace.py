@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from crawler.cells import csv_row, guarded
 from feeds.laboratory.own_history import own_trace
 from feeds.replay.trace import TraceError
 
@@ -26,10 +26,9 @@ class Command(BaseCommand):
         try:
             trace, _ = own_trace(datetime.now(UTC))
             with gzip.open(file, "wt", newline="", encoding="utf-8") as out:
-                rows = csv.writer(out)
-                rows.writerow(["feed", "published"])
+                out.write(csv_row(["feed", "published"]))
                 for owner, published in zip(trace.owner.tolist(), trace.published.tolist(), strict=True):
-                    rows.writerow([trace.feeds[owner], f"{published:.0f}"])
+                    out.write(csv_row([guarded(trace.feeds[owner]), f"{published:.0f}"]))
         except TraceError as error:
             raise CommandError(str(error)) from error
         except OSError as error:

@@ -1,0 +1,120 @@
+"""Completes the OpenAPI schema with what every operation may answer beside its results: the refusals.
+
+What drf-spectacular reads from views and serializers is how things go well. That a token is unknown, a row is
+not there or a body is too large is decided in one place for all of them, so it is written down in one place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
+
+JSON = "application/json"
+METHODS = ("get", "post", "put", "patch", "delete")
+STORABLE = r"^[^\x00]*$"
+_SAID = {"$ref": "#/components/schemas/Refused"}
+REFUSALS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    # status: (name, description, schema)
+    "400": (
+        "Invalid",
+        "Refused: what is wrong, for each field or as a whole.",
+        {"anyOf": [_SAID, {"$ref": "#/components/schemas/Faults"}]},
+    ),
+    "401": ("Unauthorized", "Who asks is not known.", _SAID),
+    "403": ("Forbidden", "Only staff may do this, or the CSRF token is missing.", _SAID),
+    "404": ("NotFound", "There is no such thing, or no such page of the list.", _SAID),
+    "406": ("NotAcceptable", "There is no answer of a type that Accept names.", _SAID),
+    "413": ("TooLarge", "The body is too large.", _SAID),
+    "415": ("UnsupportedMediaType", "Bodies of this type are not read here.", _SAID),
+    "429": ("TooManyAttempts", "Too many unknown tokens came from this address.", _SAID),
+}
+SCHEMAS = {
+    "Refused": {
+        "type": "object",
+        "description": "Why a request was refused.",
+        "properties": {"detail": {"type": "string"}},
+        "required": ["detail"],
+    },
+    "Faults": {
+        "type": "object",
+        "description": "What is wrong, by the names of fields.",
+        "additionalProperties": {},
+    },
+}
+
+
+TOO_LONG = {
+    "description": "The web server itself refuses an address that is so long.",
+    "content": {"text/html": {"schema": {"type": "string"}}},
+}
+
+
+class DocumentedSchema(AutoSchema):
+    """Names JSON alone as the type of bodies without files: forms are read too, but say less."""
+
+    def map_parsers(self) -> list[Any]:
+        """Media types of bodies."""
+        types: list[Any] = super().map_parsers()
+        wanted = self.get_request_serializer()
+        fields = wanted().fields if isinstance(wanted, type) else getattr(wanted, "fields", {})
+        has_file = any(isinstance(field, serializers.FileField) for field in fields.values())
+        return [JSON] if JSON in types and not has_file else types
+
+
+def with_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """The schema with its refusals; a hook of drf-spectacular (POSTPROCESSING_HOOKS)."""
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {}).update(SCHEMAS)
+    for schema in components["schemas"].values():
+        _exclude_zero_bytes(schema)
+    components["responses"] = {name: _response(status) for status, (name, _, _) in REFUSALS.items()}
+    components["responses"]["TooLong"] = TOO_LONG
+    for path, operations in result["paths"].items():
+        for method in METHODS:
+            if method in operations:
+                _complete(path, method, operations[method])
+    return result
+
+
+def _exclude_zero_bytes(schema: Any) -> None:
+    """Say of every plain text that there are no zero bytes in it."""
+    if isinstance(schema, list):
+        for each in schema:
+            _exclude_zero_bytes(each)
+    elif isinstance(schema, dict):
+        plain = not schema.keys() & {"enum", "format", "pattern", "const"}
+        if schema.get("type") == "string" and plain and not schema.get("readOnly"):
+            schema["pattern"] = STORABLE
+        for each in list(schema.values()):
+            _exclude_zero_bytes(each)
+
+
+def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
+    for parameter in operation.get("parameters", ()):
+        _exclude_zero_bytes(parameter["schema"])
+    statuses = {"400", "401", "406", "429"}
+    if method != "get":
+        statuses.add("403")
+    if "{" in path or any(one["name"] == "page" for one in operation.get("parameters", ())):
+        statuses.add("404")
+    if "requestBody" in operation:
+        statuses |= {"413", "415"}
+    responses = operation["responses"]
+    for status in sorted(statuses - responses.keys()):
+        responses[status] = {"$ref": f"#/components/responses/{REFUSALS[status][0]}"}
+    responses.setdefault("414", {"$ref": "#/components/responses/TooLong"})
+    operation["responses"] = dict(sorted(responses.items()))
+
+
+def _response(status: str) -> dict[str, Any]:
+    _, description, schema = REFUSALS[status]
+    response: dict[str, Any] = {
+        "description": description,
+        "content": {"application/json": {"schema": schema}},
+    }
+    if status == "429":
+        retry = {"description": "Seconds.", "schema": {"type": "integer"}}
+        response["headers"] = {"Retry-After": retry}
+    return response
