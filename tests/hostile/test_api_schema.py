@@ -1,0 +1,65 @@
+"""schemathesis over the API, in process: no server error, and no answer that the schema does not tell of.
+
+A few cases of each operation, the same in every run. `python -m benchmarks.api_fuzz` makes as many as one
+likes, against a web server.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+import schemathesis
+from django.contrib.auth.models import User
+from schemathesis import engine
+from schemathesis.config import SchemathesisConfig
+from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinished
+
+from crawler.requests import Utf8WSGIHandler
+from tests.demo import seed
+from tests.factories import make_token, make_user
+from tests.hostile.test_requests import restart_numbering
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "unsupported_method",
+)
+EXAMPLES = {"administrator": 2, "user": 1, "anonymous": 1}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("person", EXAMPLES)
+def test_every_answer_is_in_the_schema(person: str) -> None:
+    restart_numbering()
+    seed(datetime.now(UTC), replayed=False)
+    tokens = {
+        "administrator": make_token(User.objects.get(username="keeper")),
+        "user": make_token(make_user("ordinary")),
+    }
+    config = SchemathesisConfig.from_dict(
+        {
+            "seed": 1,
+            "headers": {"Authorization": tokens[person]} if person in tokens else {},
+            "generation": {"max-examples": EXAMPLES[person], "deterministic": True, "no-shrink": True},
+            "phases": {name: {"enabled": False} for name in ("examples", "coverage", "stateful")},
+            "checks": {"enabled": False, **{name: {"enabled": True} for name in CHECKS}},
+            "continue-on-failure": True,
+        }
+    )
+    schema = schemathesis.openapi.from_wsgi(
+        "/api/schema/", Utf8WSGIHandler(), config=config, headers={"Authorization": tokens["user"]}
+    )
+    answers, failures = 0, []
+    for event in engine.from_schema(schema).execute():
+        assert not isinstance(event, FatalError | NonFatalError), event
+        if isinstance(event, ScenarioFinished):
+            answers += len(event.recorder.interactions)
+            for nodes in event.recorder.checks.values():
+                failed = [node.failure_info for node in nodes if node.failure_info]
+                failures += [f"{event.recorder.label}: {info}" for info in failed]
+    assert failures == []
+    assert answers > 100

@@ -1,0 +1,19 @@
+"""Watched sites with every poison: in pages that are mapped or watched, and in what tells of news."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks.hostile.kind import Kind
+from benchmarks.hostile.kinds import KINDS
+from tests.hostile.inline import run_kind, told
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("product")]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.site_wide], ids=lambda kind: kind.name)
+def test_a_poison_harms_only_itself(kind: Kind, live_server: Any, settings: Any) -> None:
+    found = run_kind(kind, live_server.url, settings)
+    assert not found, told(found)
