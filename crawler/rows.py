@@ -73,7 +73,8 @@ def lease_rows(
 ) -> list[tuple[Any, ...]]:
     """Put rows that are free and past their `not_before` under the leases of their hosts, by host's key.
 
-    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns, in `order` too.
+    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns, in
+    `order` too.
     What has lost a lease goes when nothing else does, alone (`crawler.losses`).
     """
     table = model._meta.db_table

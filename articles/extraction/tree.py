@@ -46,7 +46,7 @@ _MARKUP = re.compile(
 
 def media_type(body: bytes, content_type: str) -> str:
     """`text/html` or `text/plain`, as the body is to be read. Raises ExtractionError(unsupported-type)."""
-    declared = content_type.partition(";")[0].strip().lower()
+    declared = storable(content_type[:4096]).partition(";")[0].strip().lower()
     if declared not in _TYPES:
         raise ExtractionError("unsupported-type", f"the server calls it {declared[:100]}")
     head = body[:1024].lstrip()

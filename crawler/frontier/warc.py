@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import logging
 import uuid
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -21,7 +21,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.messages import MAX_ERROR_BYTES, REQUEST, STATUS
+from crawler.messages import MAX_ERROR_BYTES, MOST_BYTES, REQUEST, STATUS, inflated
+
+log = logging.getLogger(__name__)
 
 ROWS = 200
 MEDIA_TYPE = "application/warc"
@@ -62,7 +64,7 @@ class _File:
     def _answer(
         self, url: CrawlUrl, date: str, line: tuple[str, str], headers: list[tuple[str, str]]
     ) -> None:
-        body = zlib.decompress(bytes(url.body.content)) if url.body is not None else b""
+        body = _body(url)
         digest = _digest(body)
         same = ("content-length", str(len(body)))
         kept = [(_renamed(name), value) for name, value in headers if (name.lower(), value.strip()) != same]
@@ -118,6 +120,17 @@ class _File:
         self.buffer.seek(0)
         self.buffer.truncate()
         return content
+
+
+def _body(url: CrawlUrl) -> bytes:
+    """What is kept of an answer; nothing where that is damaged, or longer than any page that is read."""
+    if url.body is None:
+        return b""
+    try:
+        return inflated(bytes(url.body.content), MOST_BYTES)
+    except ValueError as error:
+        log.warning("the stored answer of %s is left out: %s", url.url, error)
+        return b""
 
 
 def warc_chunks(crawl: Crawl) -> Iterator[bytes]:

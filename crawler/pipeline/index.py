@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 import uuid
-import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from django.db import DatabaseError, OperationalError, transaction
 
+from crawler.messages import inflated
 from crawler.pipeline.documents import State, bury, note
 from crawler.pipeline.messages import Outcome
 from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
 from crawler.pipeline.terms import Kind, Term, iri, node, read_triples, safe
+from crawler.pipeline.transform.graph import MOST_OUTPUT
 from crawler.rows import update_rows
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
@@ -41,7 +42,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
     for row in rows:
         try:
             graphs[row.pk] = _source(row)
-        except (ValueError, zlib.error) as error:
+        except ValueError as error:
             bury(row, "index", "malformed", str(error))
             outcomes.append(Outcome(row.pk, "malformed", str(error)))
     live = [row for row in rows if row.pk in graphs]
@@ -88,7 +89,7 @@ def _source(row: Document) -> Terms:
     Lines that are no triples are left out and noted; raises ValueError when nothing else is there.
     """
     node(context_of(row))  # raises ValueError for an address that cannot name a graph
-    text = zlib.decompress(bytes(row.triples))
+    text = inflated(bytes(row.triples), 4 * MOST_OUTPUT)
     triples, bad = read_triples(text, f"d{row.key.hex}")
     if bad and not triples:
         raise ValueError("none of its lines is a triple")

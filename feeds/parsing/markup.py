@@ -65,7 +65,7 @@ REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re
 _MAIL_IMAGE = re.compile(r"src=\"\s*mailto:", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
     r"(<(?:applet|embed|frameset|head|iframe|noembed|noframes|noscript|object|script|select|style|template|textarea"
-    r"|title|xmp)(?:\s[^<>]*)?)/>",
+    r"|title|xmp)(?:\s(?:[^<>\"']|=\s*\"[^\"<]*\"|=\s*'[^'<]*')*)?)/>",
     re.IGNORECASE,
 )
 _SHAPED = re.compile(

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -208,6 +209,7 @@ def _of_expression(text: str) -> str:
     return text.replace("/?", "/").replace("?", "")
 
 
+@cache
 def _fields() -> list[str]:
     """Names that some form, filter or view reads."""
     names = {
@@ -283,8 +285,21 @@ def _fields() -> list[str]:
     return sorted(names)
 
 
+@cache
+def _query(value: str) -> str:
+    return "&".join(f"{name}={quote(value)}" for name in _fields())
+
+
+@cache
 def _form(value: str) -> bytes:
     return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name in _fields()).encode()
+
+
+@cache
+def _objects() -> list[bytes]:
+    """Every field with one value."""
+    odd = (HUGE, 1e300, -1, 2**63, True, None, [], {}, [[]], {"a": {}}, "x" * 30_000, "\U0001f4a3" * 900)
+    return [json.dumps(dict.fromkeys(_fields(), value)).encode() for value in odd]
 
 
 def _in_parts(value: str, name: str = "file", file: str = "a.opml") -> bytes:
@@ -309,8 +324,7 @@ def poisons_of(path: str) -> Iterator[Sent]:
     yield Sent(good + "?q=%ed%a0%80&name=%ff%fe&url=%c0%80")
     yield Sent(good + "?" + "a&" * 1500)
     for value in ODD_TEXTS:
-        query = "&".join(f"{name}={quote(value)}" for name in _fields())
-        yield Sent(f"{good}?{query}")
+        yield Sent(f"{good}?{_query(value)}")
     yield from _odd_headers(good)
     yield from _odd_bodies(good)
     for method in ("HEAD", "OPTIONS", "TRACE", "PROPFIND", "get", "X" * 200, "PUT", "PATCH", "DELETE"):
@@ -394,23 +408,9 @@ def _odd_bodies(good: str) -> Iterator[Sent]:
         b'{"a\\u0000":1}',
     )
     yield from (Sent(good, "POST", each, JSON) for each in values)
-    for value in (
-        HUGE,
-        1e300,
-        -1,
-        2**63,
-        True,
-        None,
-        [],
-        {},
-        [[]],
-        {"a": {}},
-        "x" * 30_000,
-        "\U0001f4a3" * 900,
-    ):
-        named = dict.fromkeys(_fields(), value)
-        yield Sent(good, "POST", json.dumps(named).encode(), JSON)
-        yield Sent(good, "PATCH", json.dumps(named).encode(), JSON)
+    for body in _objects():
+        yield Sent(good, "POST", body, JSON)
+        yield Sent(good, "PATCH", body, JSON)
     for value in ("a\0b", *ODD_TEXTS):
         yield Sent(good, "POST", _form(value), FORM)
     yield Sent(good, "POST", b"a=%ed%a0%80&name=%ff&url=%c0%80", FORM)

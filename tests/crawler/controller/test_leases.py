@@ -12,6 +12,8 @@ from crawler.controller.leases import MOST_IN_BATCH, hand_out, lease_seconds, sw
 from crawler.losses import MOST_LOSSES
 from crawler.models import Host
 from feeds.models import Feed, Retrieval
+from recrawl.models import Page as WatchedPage
+from recrawl.models import Site, Visit, Wanted, key_of
 from tests.factories import make_feed
 from tests.harvests import entry, feed_assignments, found, lease, report, select, visit
 
@@ -48,7 +50,7 @@ def test_feeds_of_one_host_go_out_together_up_to_the_batch_size():
 
 @pytest.mark.parametrize("joins", ["hashjoin", "mergejoin", "nestloop"])
 def test_what_was_selected_first_is_asked_for_first(joins):
-    """However PostgreSQL finds the rows: it has its own order for each way, and takes another with its statistics."""
+    """However PostgreSQL finds the rows: it has an order of its own for each way."""
     feeds = [make_feed(f"https://one.example/{i}") for i in range(5)]
     for seconds, feed in enumerate(reversed(feeds)):
         select(feed)
@@ -138,3 +140,17 @@ def test_pages_that_failed_go_out_behind_the_others_of_their_host() -> None:
         Page.objects.create(url=url, url_key=uuid4(), host=host, attempts=attempts, not_before=past)
     (batch,) = hand_out(later(0))
     assert [one.url[-1] for one in batch.assignments] == ["1", "3", "2", "0"]
+
+
+def test_watched_pages_that_failed_go_out_behind_the_others():
+    host = Host.objects.create(name="site.example")
+    site = Site.objects.create(url="https://site.example/", host=host)
+    visit = Visit.objects.create(site=site, number=1, started=datetime.now(UTC), weekly=3, budget=3)
+    for number, attempts in enumerate([1, 0, 2, 0]):
+        url = f"https://site.example/{number}"
+        page = WatchedPage.objects.create(site=site, url=url, key=key_of(url))
+        Wanted.objects.create(
+            visit=visit, host=host, page=page, attempts=attempts, reason="a test", not_before=later(-1)
+        )
+    (batch,) = hand_out(datetime.now(UTC))
+    assert [one.url[-1] for one in batch.assignments] == ["1", "3", "0", "2"]

@@ -13,7 +13,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.frontier.crawls import begin
-from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.warc import warc_chunks
 from crawler.inline import work_off
 from crawler.messages import MAX_ERROR_BYTES
@@ -213,3 +213,12 @@ def test_stored_headers_cannot_break_the_file(site: Server, headers: Any) -> Non
     response = read(crawl)[site.url("/same")][-1]
     assert (response.kind, response.content) == ("response", b"<p>the same words")
     assert "d" not in response.headers
+
+
+def test_a_stored_answer_that_is_damaged_costs_itself_alone(site: Server) -> None:
+    crawl = begin(Crawl(seeds=[site.url("/same"), site.url("/odd")]))
+    work_off()
+    Body.objects.filter(pk=crawl.urls.get(url=site.url("/odd")).body_id).update(content=b"damaged")
+    found = read(crawl)
+    assert found[site.url("/odd")][-1].content == b""
+    assert found[site.url("/same")][-1].content == b"<p>the same words"

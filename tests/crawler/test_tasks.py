@@ -1,0 +1,78 @@
+"""What tasks send to each other: how long it is good for, and what is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from kombu.message import Message
+
+from crawler import tasks
+from crawler.celery import app
+from crawler.controller import pulses
+from crawler.controller.leases import hand_out, lease_seconds
+from crawler.messages import Batch, decode, encode
+from crawler.models import Pulse
+from tests.factories import make_feed
+from tests.harvests import entry, found, report, select
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_sent_yet() -> Iterator[None]:
+    for queue in pulses.QUEUES:
+        sent(queue)
+    yield
+
+
+def sent(queue: str) -> list[Message]:
+    """What waits in a queue of the tests' broker, taken out of it."""
+    messages = []
+    with app.connection_for_read() as link, link.SimpleQueue(queue) as waiting:
+        while len(waiting):
+            messages.append(waiting.get_nowait())
+            messages[-1].ack()
+    return messages
+
+
+def test_a_message_to_terminals_expires_with_its_leases() -> None:
+    """What a queue holds after a power cut is older than its leases, and no terminal shall begin it."""
+    select(make_feed("https://one.example/"), make_feed("https://two.example/"))
+    tasks.dispatch()
+    (message,) = sent("fetch")
+    batches = [decode(Batch, text) for text in message.payload[0][0]]
+    assert len(batches) == 2
+    expires = datetime.fromisoformat(message.headers["expires"]).timestamp()
+    assert expires == pytest.approx(max(batch.expires for batch in batches), abs=0.01)
+    assert expires - datetime.now(UTC).timestamp() <= lease_seconds()
+
+
+def test_a_pulse_that_was_lost_is_sent_again_in_seconds_and_not_at_the_next_tick() -> None:
+    now = datetime.now(UTC)
+    Pulse.objects.create(queue="fetch", sent=now - timedelta(seconds=40))
+    Pulse.objects.create(queue="store", sent=now - timedelta(seconds=40), answered=now)
+    tasks.tend()
+    (message,) = sent("fetch")
+    assert (message.headers["task"], message.payload[0]) == ("crawler.tasks.pulse", ["fetch"])
+    assert sent("store") == []
+    tasks.tend()
+    assert sent("fetch") == [], "it is on its way"
+
+
+def test_a_pulse_goes_through_its_queue_and_its_answer_is_written_down() -> None:
+    tasks.send_pulse("fetch", datetime.now(UTC))
+    (message,) = sent("fetch")
+    tasks.pulse.run(*message.payload[0])
+    (message,) = sent("store")
+    tasks.pulse_answered.run(*message.payload[0])
+    assert Pulse.objects.get(queue="fetch").answered is not None
+
+
+def test_a_report_that_is_stored_is_a_sign_of_life() -> None:
+    """While two hundred feeds are read for the first time, pulses wait behind them."""
+    select(make_feed("https://one.example/"))
+    (batch,) = hand_out(datetime.now(UTC))
+    tasks.store.run([encode(report(batch, found(batch.assignments[0], entry(1))))])
+    assert pulses.alive(datetime.now(UTC), timedelta(minutes=1))
