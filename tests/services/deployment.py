@@ -71,7 +71,7 @@ class Deployment:
         with Celery("beat", broker=self._broker_url, set_as_current=False) as app:
             app.send_task("crawler.tasks.tick", queue="tick", expires=1, ignore_result=True)
 
-    def tick_until(self, what: str, promise: Callable[[], bool], seconds: float = 20.0) -> None:
+    def tick_until(self, what: str, promise: Callable[[], bool], seconds: float = 90.0) -> None:
         """Send ticks as beat would until the promise holds."""
         last = 0.0
 
@@ -144,7 +144,7 @@ def manage(environment: Mapping[str, str], *command: str) -> str:
     return done.stdout
 
 
-def wait_for(what: str, promise: Callable[[], bool], tell: Callable[[], str], seconds: float = 20.0) -> None:
+def wait_for(what: str, promise: Callable[[], bool], tell: Callable[[], str], seconds: float = 90.0) -> None:
     """Look ten times a second until the promise holds."""
     deadline = time.monotonic() + seconds
     while not promise():

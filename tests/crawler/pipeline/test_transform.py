@@ -354,6 +354,7 @@ def test_a_bad_term_costs_its_triple_and_is_told(kind: str, body: str) -> None:
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_no_text_breaks_the_lines(text: str, name: str) -> None:
     graph = Graph(URL)
+    graph.add(iri(URL), iri("urn:p:p"), literal(text))
     graph.add(iri(URL), iri("urn:p:" + name), literal(text))
     graph.add(Term(Kind.BLANK, name), iri("urn:p:p"), Term(Kind.LITERAL, text, lang=name))
     graph.add(Term(Kind.LITERAL, text), iri(name), Term(Kind.LITERAL, text, datatype=name))
