@@ -177,17 +177,18 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
-# no worker within its own length is worthless: the next one does its work.
+# no worker within three of its lengths is worthless. Within one it is not: behind a queue that is longer, each
+# would be dropped in its turn, and none would ever run; one that comes too soon after another does nothing.
 CELERY_BEAT_SCHEDULE = {
     "tick": {
         "task": "crawler.tasks.tick",
         "schedule": CRAWL_TICK_SECONDS,
-        "options": {"queue": "tick", "expires": CRAWL_TICK_SECONDS},
+        "options": {"queue": "tick", "expires": 3 * CRAWL_TICK_SECONDS},
     },
     "tend": {
         "task": "crawler.tasks.tend",
         "schedule": FRONTIER_TEND_SECONDS,
-        "options": {"queue": "tick", "expires": FRONTIER_TEND_SECONDS},
+        "options": {"queue": "tick", "expires": 3 * FRONTIER_TEND_SECONDS},
     },
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.conf import settings
 from kombu.message import Message
 
 from crawler import tasks
@@ -76,3 +77,9 @@ def test_a_report_that_is_stored_is_a_sign_of_life() -> None:
     (batch,) = hand_out(datetime.now(UTC))
     tasks.store.run([encode(report(batch, found(batch.assignments[0], entry(1))))])
     assert pulses.alive(datetime.now(UTC), timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("name", ["tick", "tend"])
+def test_a_queue_that_is_longer_than_a_tick_does_not_let_every_tick_expire(name: str) -> None:
+    entry = settings.CELERY_BEAT_SCHEDULE[name]
+    assert entry["options"]["expires"] >= 3 * entry["schedule"]
