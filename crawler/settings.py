@@ -177,8 +177,8 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
-# no worker within three of its lengths is worthless. Within one it is not: behind a queue that is longer, each
-# would be dropped in its turn, and none would ever run; one that comes too soon after another does nothing.
+# no worker within three of its lengths is worthless. Within one it is not: behind a queue that is longer,
+# each would be dropped in its turn, and none would ever run; one that comes soon after another does nothing.
 CELERY_BEAT_SCHEDULE = {
     "tick": {
         "task": "crawler.tasks.tick",
