@@ -97,6 +97,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: first.index(item.path.parent) if item.path.parent in first else len(first))
 
 
+@pytest.fixture(autouse=True)
+def _own_umask() -> Iterator[None]:
+    """Commands that keep their files private do so for the rest of their process, which here is everybody's."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture
 def terminal_on_loopback(settings: Any, tmp_path: Path) -> Iterator[None]:
     """This process as a terminal that may ask loopback addresses, without a pause between requests."""
