@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _own_umask() -> Iterator[None]:
-    """Commands that keep their files private do so for the rest of their process, which here is everybody's."""
+    """Commands that keep their files private do so for the rest of their process, which here is shared."""
     before = os.umask(0o022)
     yield
     os.umask(before)
