@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
 from articles.models import Article, Page, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
-from crawler.admin import RecordAdmin, RowAdmin, RowsInline
+from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 
 
 @admin.register(Article)

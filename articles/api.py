@@ -28,7 +28,7 @@ from articles.serializers import (
     TopicSerializer,
 )
 from articles.topics import TopicError, follow_topic, unfollow_topic
-from crawler.pagination import KeysetPages
+from crawler.web.pagination import KeysetPages
 from feeds.adding import add_feed
 from feeds.categories import subtree
 

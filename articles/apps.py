@@ -6,3 +6,10 @@ from django.apps import AppConfig
 class ArticlesConfig(AppConfig):
     name = "articles"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Graphs can be chosen by feed."""
+        from articles.graphs import documents_of_feed  # noqa: PLC0415 - needs models
+        from crawler.pipeline.export import SELECTIONS  # noqa: PLC0415
+
+        SELECTIONS["feed"] = documents_of_feed

@@ -26,15 +26,15 @@ from articles.models import (
     Subscription,
     Topic,
 )
-from crawler.attempts import FAILURES
-from crawler.statements import planned_rows
+from crawler.database.statements import planned_rows
+from crawler.web.attempts import FAILURES
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """An address of a personal feed when it is asked for: whose it is, what decides on its document, and the
     validators of that document as it was built last. `failures` are attempts with unknown tokens from where
-    it is asked for (`crawler.attempts`); `token` is None for one more of them.
+    it is asked for (`crawler.web.attempts`); `token` is None for one more of them.
     """
 
     failures: int | None
@@ -56,7 +56,7 @@ class Reading:
 
 def reading(token: str, address: str, kind: str, number: int, attempts: Mapping[str, Any]) -> Reading:
     """What is known of a token and of the document at an address, and the attempts of who asks
-    (`crawler.attempts.attempts_of`), in one query.
+    (`crawler.web.attempts.attempts_of`), in one query.
     """
     asked = {"token": token, "kind": kind, "number": number, **attempts}
     (row,) = planned_rows(_READING, asked)

@@ -14,11 +14,11 @@ from django.db.models.functions import Now
 
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page
+from crawler.database.rows import insert_rows
+from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, host_key, page_key
-from crawler.keys import digest
-from crawler.messages import Entry
-from crawler.models import Host
-from crawler.rows import insert_rows
+from crawler.reading.documents import Entry
+from crawler.text.keys import digest
 
 MOST_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 

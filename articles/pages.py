@@ -1,4 +1,4 @@
-"""Article pages on their way: which are waiting, which go out under a lease, and what came back."""
+"""Article pages that came back from terminals: stored, read again, or tried once more later."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from articles.changes import touch
 from articles.dating import believable
 from articles.intake import fuller, lock_articles, web_address
 from articles.models import Article, Page
+from crawler.database.transactions import passing, retried
 from crawler.http.failures import Failure
-from crawler.losses import Room, lose_rows, lost
-from crawler.messages import PAGE_READING, Assignment, Harvest, Reread, StoredPage
-from crawler.rows import lease_rows
-from crawler.transactions import passing, retried
+from crawler.messages import PAGE_READING, Harvest, Reread, StoredPage
 
 log = logging.getLogger(__name__)
 
@@ -33,33 +31,6 @@ FINAL = {
     Failure.UNSUPPORTED_TYPE, Failure.TOO_LARGE, Failure.TOO_DEEP, Failure.REDIRECT, Failure.UNSTORABLE,
 }  # fmt: skip
 FINAL_STATUS = {400, 401, 402, 404, 405, 406, 451}
-
-
-def waiting(now: datetime) -> QuerySet[Page]:
-    """Pages that may be downloaded now."""
-    return Page.objects.filter(status=Page.Status.WAITING, lease__isnull=True, not_before__lte=now)
-
-
-def lease_pages(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
-) -> dict[int, list[Assignment]]:
-    """Put waiting pages under the leases of their hosts: at most `room` of a host, first found first.
-
-    Those that failed come behind the others, so that a slow one does not hold its host.
-    """
-    rows = lease_rows(
-        Page,
-        leases,
-        room,
-        now,
-        where="status = 'waiting'",
-        order="attempts, id",
-        returning=("id", "host_id", "url", "losses"),
-    )
-    taken: dict[int, list[Assignment]] = {}
-    for page, host, url, losses in rows:
-        taken.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
-    return taken
 
 
 def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap: float) -> list[int]:
@@ -147,17 +118,6 @@ def _permitted(one: Reread) -> bool:
         return TimestampSigner(salt=PERMITS).unsign(one.permit, max_age=PERMIT_AGE) == str(one.harvest.id)
     except BadSignature:
         return False
-
-
-def release_pages(leases: Sequence[uuid.UUID]) -> int:
-    """Free pages whose lease ended without an answer for them; how many there were."""
-    return Page.objects.filter(lease__in=leases).update(lease=None)
-
-
-def lose_pages(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-    """Take back pages whose lease was lost; failures of those that lost too many."""
-    urls = Page.objects.filter(id__in=lose_rows(Page, leases)).values_list("id", "url")
-    return [lost("page", key, url, now) for key, url in urls]
 
 
 def _fail(page: Page, harvest: Harvest, gap: float) -> None:

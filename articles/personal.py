@@ -28,7 +28,7 @@ from articles.models import (
     Topic,
 )
 from articles.search import CJK, article_query
-from crawler.statements import rows_of
+from crawler.database.statements import rows_of
 
 MAX_KEYWORDS = 50
 RANKED = 500

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 from articles.changes import keep_validators, note_reading, reading
 from articles.models import PersonalFeed
 from articles.outputs.build import LAST_PAGE, Addresses, build_page, last_changed
-from crawler.attempts import attempts_of, count_attempt, exhausted, seconds_to_wait
-from crawler.syndication.answer import answer, digest_of, not_modified, private
-from crawler.syndication.formats import FORMATS
+from crawler.web.attempts import attempts_of, count_attempt, exhausted, seconds_to_wait
+from crawler.web.syndication.answer import answer, digest_of, not_modified, private
+from crawler.web.syndication.formats import FORMATS
 
 READ_EVERY = timedelta(hours=1)  # how exact `last_read` needs to be: not every 304 is to write
 

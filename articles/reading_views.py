@@ -20,7 +20,7 @@ from articles.listing import lean
 from articles.marking import mark_all_read, mark_read, marked_read, marked_starred, star
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal import RANKED, followed, once_a_story
-from crawler.listing import wants_part
+from crawler.web.listing import wants_part
 
 PAGE_ARTICLES = 30
 LAST_PAGE = 1000

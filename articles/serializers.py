@@ -11,7 +11,7 @@ from rest_framework import serializers
 from articles.following import folder_named
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import MAX_KEYWORDS, address_token
-from crawler.fields import RowSerializer, TextField
+from crawler.web.fields import RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.models import Feed
 

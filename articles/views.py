@@ -19,7 +19,7 @@ from articles.interest import feedback
 from articles.listing import RANKED, lean, snippets
 from articles.marking import mark_read
 from articles.models import Article, Mark
-from crawler.listing import page_of, render_list
+from crawler.web.listing import page_of, render_list
 from feeds.models import Feed
 
 MOST_MEMBERS = 50

@@ -71,8 +71,8 @@ def _store(site: Site) -> tuple[int, float]:
     """Store a site's entries and read their pages; how many entries, and processor seconds for the pages."""
     from articles.intake import Arrival, store_arrivals
     from crawler.http.urls import canonical_url
+    from crawler.reading.feeds import FeedError, parse_feed
     from feeds.models import Feed
-    from feeds.parsing import FeedError, parse_feed
     from tests.factories import make_feed
 
     stored = 0
@@ -93,10 +93,10 @@ def _read_pages(site: Site) -> float:
     """Read the main text of the pages that are in the zip; processor seconds."""
     from django.db import transaction
 
-    from articles.extraction import ExtractionError, extract_page
     from articles.models import Page
     from articles.pages import check_in_pages
     from crawler.messages import Harvest
+    from crawler.reading.pages import ExtractionError, extract_page
 
     seconds = 0.0
     for page in Page.objects.filter(status="waiting", lease__isnull=True):

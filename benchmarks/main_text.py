@@ -26,12 +26,12 @@ import trafilatura
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DATABASE_URL", "none")
 
-from articles.extraction import ExtractionError
-from articles.extraction.maintext import main_text
-from articles.extraction.tree import page_tree, text_of
 from benchmarks.made_pages import made_pages
 from benchmarks.world import Site, sites
-from feeds.parsing import FeedError, parse_feed
+from crawler.reading.feeds import FeedError, parse_feed
+from crawler.reading.pages import ExtractionError
+from crawler.reading.pages.maintext import main_text
+from crawler.reading.pages.tree import page_tree, text_of
 
 NOTE, LONG = 60, 150
 """Words of the longest note, and of the shortest text that is called long."""

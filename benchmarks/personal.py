@@ -51,7 +51,7 @@ def main() -> None:
             f"{options.feeds * options.articles} articles: {time.perf_counter() - started:.0f} s to fill",
             flush=True,
         )
-        from crawler.memory import keep_what_is_loaded
+        from crawler.process.memory import keep_what_is_loaded
 
         keep_what_is_loaded()  # as crawler.wsgi does
         for order in ("newest", "interest"):
@@ -111,7 +111,7 @@ def _fill(options: argparse.Namespace) -> None:
     from django.db import connection
 
     from articles.models import PersonalFeed, PersonalFeedToken, Subscriber, Subscription
-    from crawler.models import Host
+    from crawler.engine.models import Host
     from feeds.models import Feed
 
     dice = random.Random(7)
@@ -158,8 +158,8 @@ def _fill(options: argparse.Namespace) -> None:
 def _fill_articles(feeds: Sequence[int], each: int, dice: random.Random) -> None:
     from articles.enrichment.models import Enrichment
     from articles.models import Article
-    from crawler.keys import digest
-    from crawler.rows import insert_rows
+    from crawler.database.rows import insert_rows
+    from crawler.text.keys import digest
 
     rows = []
     for feed in feeds:

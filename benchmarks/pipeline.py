@@ -87,10 +87,10 @@ def _seconds(servers: list[int]) -> float:
 
 def _load(world: Path) -> None:
     """Documents that wait for detect, with their bodies."""
+    from crawler.engine.models import Host
     from crawler.frontier.models import Body
-    from crawler.keys import digest, digest_of_bytes
-    from crawler.models import Host
     from crawler.pipeline.models import Document
+    from crawler.text.keys import digest, digest_of_bytes
 
     host, _ = Host.objects.get_or_create(name="world.example")
     for url, content in (file for site in sites(world) for file in site.files.items()):

@@ -73,7 +73,7 @@ def main() -> None:
 
 def _loaded() -> None:
     """What a worker's pool process does when it starts (`crawler.celery`)."""
-    from crawler.memory import keep_what_is_loaded
+    from crawler.process.memory import keep_what_is_loaded
 
     keep_what_is_loaded()
 
@@ -84,7 +84,7 @@ def _plan(sites: range) -> tuple[int, int]:
 
     from django.db import transaction
 
-    from crawler.rows import update_rows
+    from crawler.database.rows import update_rows
     from recrawl import visits
     from recrawl.knowing import known_of, shown, standing_of, stored
     from recrawl.methods.adaptive import Adaptive
@@ -120,7 +120,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
     from django.db import connection
     from django.utils import timezone
 
-    from crawler.models import Host
+    from crawler.engine.models import Host
     from recrawl import memory
     from recrawl.models import Page, Site, key_of
 

@@ -123,9 +123,9 @@ def measure(urls: list[str]) -> tuple[float, float, int]:
     from django.db import connections
 
     from articles.models import Article
+    from crawler.engine.models import Host
+    from crawler.engine.tasks import dispatch
     from crawler.http.urls import canonical_url, host_key
-    from crawler.models import Host
-    from crawler.tasks import dispatch
     from feeds.models import Feed, Retrieval
     from feeds.selection import retrieve_now
 

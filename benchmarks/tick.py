@@ -77,8 +77,8 @@ def main() -> None:
 
 
 def _line(feeds: int) -> str:
-    from crawler.controller.leases import hand_out
-    from crawler.controller.tick import tick
+    from crawler.engine.leases import hand_out
+    from feeds.ticks import tick
 
     started = time.perf_counter()
     _fill(feeds)
@@ -99,7 +99,7 @@ def _fill(feeds: int) -> None:
     """Feeds with random histories, last retrieved at random times of the last two days."""
     from django.db import connection
 
-    from crawler.models import Tick
+    from crawler.engine.models import Tick
     from feeds.models import Feed
 
     now = datetime.now(UTC)

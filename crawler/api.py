@@ -30,9 +30,8 @@ from articles.api import (
 )
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
-from crawler.documentation import endpoints
+from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
-from crawler.models import Host
 from crawler.pipeline.api import (
     DocumentViewSet,
     ExportView,
@@ -44,8 +43,9 @@ from crawler.pipeline.api import (
     StylesheetViewSet,
     UriFilterViewSet,
 )
-from crawler.serializers import HostSerializer, StatisticsSerializer
-from crawler.statistics import statistics
+from crawler.site.serializers import HostSerializer, StatisticsSerializer
+from crawler.site.statistics import statistics
+from crawler.web.documentation import endpoints
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
 from feeds.laboratory.api import ExperimentViewSet
 from recrawl.api import ChangeViewSet, PageViewSet, SiteViewSet

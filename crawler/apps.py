@@ -1,8 +1,8 @@
-"""Django's entry for the app `crawler`: the crawl engine."""
+"""Django's entry for the project package: its commands."""
 
 from django.apps import AppConfig
 
 
-class CrawlerConfig(AppConfig):
+class ProjectConfig(AppConfig):
     name = "crawler"
-    default_auto_field = "django.db.models.BigAutoField"
+    label = "project"

@@ -7,6 +7,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 django.setup(set_prefix=False)
 
-from crawler.requests import Utf8ASGIHandler  # noqa: E402 - the settings come first
+from crawler.web.requests import Utf8ASGIHandler  # noqa: E402 - the settings come first
 
 application = Utf8ASGIHandler()

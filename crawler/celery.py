@@ -21,8 +21,8 @@ from celery.signals import (
 )
 from kombu.transport import TRANSPORT_ALIASES
 
-from crawler import memory
 from crawler.embedded import lifeline
+from crawler.process import memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 
@@ -39,7 +39,7 @@ class PatientTask(Task):  # type: ignore[type-arg]
         database = sys.modules.get("django.db")
         if database is None or self.app.conf.task_always_eager:
             return self.run(*args, **kwargs)
-        from crawler.transactions import retried  # noqa: PLC0415 - terminals never load it
+        from crawler.database.transactions import retried  # noqa: PLC0415 - terminals never load it
 
         return retried(self.run, *args, **kwargs)
 

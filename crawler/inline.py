@@ -5,22 +5,18 @@ For the command line when no worker runs, for tests and for benchmarks; the same
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out, sweep
-from crawler.frontier.crawls import tend
-from crawler.frontier.models import Crawl
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
 from crawler.messages import Batch, Report, decode, encode
-from crawler.pipeline.inline import step as pipeline_step
-from crawler.pipeline.models import Document
 from crawler.terminals.client import terminal_client, terminal_threads
 from crawler.terminals.serve import serve, serve_host
 
 TEND_SECONDS = 2.0
+"""How often crawls and visits are looked after in this process."""
 IDLE_SECONDS = 0.1
 
 
@@ -70,28 +66,3 @@ class Rounds:
     def busy(self) -> bool:
         """Whether hosts are being served."""
         return bool(self._out)
-
-
-def run_crawl(crawl: Crawl, workers: int, show: Callable[[], None]) -> None:
-    """Crawl to the end in this process, `workers` hosts side by side; what goes into the graph goes at once.
-
-    `show` is called every two seconds. Workers that run elsewhere on the same database take their share.
-    """
-    documents = Document.objects.filter(crawl=crawl)
-    tended = 0.0
-    with Rounds(workers) as rounds:
-        while True:
-            if time.monotonic() - tended >= TEND_SECONDS:
-                now = datetime.now(UTC)
-                sweep(now)
-                if crawl.pk not in tend(now):
-                    return
-                tended = time.monotonic()
-                show()
-            done = rounds.step(IDLE_SECONDS)
-            if crawl.into_graph:
-                done += pipeline_step(documents)
-            if not done and not rounds.busy:
-                if not crawl.urls.filter(state="queued").exists():
-                    tended = 0.0  # the end is near
-                time.sleep(IDLE_SECONDS)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 
-EVERY_FEW_SECONDS = "crawler.tasks.tend"
+EVERY_FEW_SECONDS = "crawler.engine.tasks.tend"
 
 
 class NotWorthALine(logging.Filter):

@@ -9,87 +9,27 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import types
 import typing
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
 import orjson
 
+from crawler.http.site_lines import Robots
+from crawler.reading.documents import CrawledPage, FeedDocument, FeedLink, Listed, PageDocument
+
+log = logging.getLogger(__name__)
+
 # After so many seconds a terminal gives the rest of a batch back, so that nobody waits for a slow host.
 TURN_SECONDS = 10.0
 
-Kind = Literal["feed", "page", "hub", "push", "crawl", "watch", "source"]
-
-
-@dataclass(frozen=True, slots=True)
-class Enclosure:
-    """A media file that an entry carries (RSS enclosure, Atom link rel=enclosure, JSON attachment)."""
-
-    url: str
-    type: str = ""
-    length: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One item of a feed as the feed gives it; HTML is sanitised and its URLs are absolute.
-
-    `identity` is the guid or id as the feed gave it, else the absolute URL, else the title.
-    """
-
-    identity: str
-    url: str = ""
-    title: str = ""
-    author: str = ""
-    published: float | None = None
-    updated: float | None = None
-    summary: str = ""
-    content: str = ""
-    text: str = ""
-    language: str = ""
-    categories: tuple[str, ...] = ()
-    enclosures: tuple[Enclosure, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FeedDocument:
-    """What a feed says of itself, and its entries in document order.
-
-    `ttl` and `update_period` are seconds; `skip_hours` are hours of day in GMT, `skip_days` days
-    of week with Monday = 0. `fingerprints` concatenates one 12-byte record per entry of the whole
-    document (8 bytes of identity, 4 of content); after the terminal compared them with the
-    assignment's, `entries` holds only the new ones and `edited` the known ones with new content.
-    """
-
-    format: str
-    title: str = ""
-    site_url: str = ""
-    self_url: str = ""
-    description: str = ""
-    language: str = ""
-    hub: str = ""
-    ttl: float | None = None
-    update_period: float | None = None
-    skip_hours: tuple[int, ...] = ()
-    skip_days: tuple[int, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    edited: tuple[Entry, ...] = ()
-    fingerprints: bytes = b""
-    size: int = 0
-    well_formed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class FeedLink:
-    """A feed that an HTML page names (link rel=alternate), or a likely one among its links."""
-
-    url: str
-    title: str = ""
-    type: str = ""
+Kind = str
+"""Of work: apps have the names (`crawler.engine.work`)."""
 
 
 PAGE_READING = "2"
@@ -108,60 +48,6 @@ class StoredPage:
     html: bytes
     content_type: str = ""
     permit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PageDocument:
-    """An article page: the HTML as received (zlib) with its type, and what was read from it."""
-
-    html: bytes = b""
-    content_type: str = ""
-    title: str = ""
-    text: str = ""
-    language: str = ""
-    author: str = ""
-    published: float | None = None
-    canonical_url: str = ""
-
-
-MAX_ERROR_BYTES = 16384
-"""Of what a redirect or an error says in a crawl: more is not read."""
-
-REQUEST, STATUS = ":request", ":status"
-"""Before the headers of a crawled page: the request's head as sent, and the status line as received.
-
-No header of HTTP/1.1 has a colon in its name.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class CrawledPage:
-    """A page of a crawl: where it leads (canonical, each once), its bytes (zlib), what was told of them.
-
-    `cut` counts links beyond those that are taken of one page, `withheld` those that are not to be followed.
-    Where no copy is to be kept there is no `body`. Pages of watched sites have their text as
-    marked `lines` (`recrawl.content`). A `sitemap` has links alone.
-    """
-
-    links: tuple[str, ...] = ()
-    cut: int = 0
-    withheld: int = 0
-    title: str = ""
-    content_type: str = ""
-    size: int = 0
-    digest: str = ""
-    body: bytes = b""
-    headers: tuple[tuple[str, str], ...] = ()
-    lines: bytes = b""
-    sitemap: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A page that a sitemap or a feed names, with the time that it gives for it, as written there."""
-
-    url: str
-    stamp: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +73,6 @@ class Assignment:
     any_type: bool = False
     selectors: tuple[str, ...] | None = None
     suspect: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Robots:
-    """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable.
-
-    `at` is when; `tried` when it was last asked for in vain, 0 where it was not (both epoch seconds).
-    """
-
-    status: int
-    text: str
-    at: float
-    origin: str = ""
-    tried: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +199,17 @@ def decode(kind: type[Message], text: str) -> Message:
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise ValueError(f"damaged {kind.__name__}: {str(error)[:300]}") from error
     return typing.cast(Message, message)
+
+
+def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
+    """The messages; one that is damaged, or none of ours, is dropped with a word, and harms no other."""
+    read = []
+    for text in texts:
+        try:
+            read.append(decode(kind, text))
+        except ValueError as error:
+            log.warning("a message was dropped: %s", error)
+    return read
 
 
 def _without_nul(value: Any) -> Any:

@@ -159,21 +159,21 @@ CELERY_ENABLE_UTC = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "later"
 CELERY_TASK_ROUTES = {
-    "crawler.tasks.tick": {"queue": "tick"},
-    "crawler.tasks.dispatch": {"queue": "tick"},
-    "crawler.tasks.tend": {"queue": "tick"},
-    "crawler.tasks.fetch": {"queue": "fetch"},
-    "crawler.tasks.store": {"queue": "store"},
-    "crawler.tasks.pulse_answered": {"queue": "store"},
-    "crawler.tasks.detect": {"queue": "detect"},
-    "crawler.tasks.transform": {"queue": "transform"},
-    "crawler.tasks.index": {"queue": "index"},
-    "crawler.tasks.extract": {"queue": "extract"},
-    "crawler.tasks.settle": {"queue": "store"},
-    "crawler.tasks.recrawl": {"queue": "recrawl"},
-    "crawler.tasks.enrich": {"queue": "enrich"},
-    "crawler.tasks.reread": {"queue": "fetch"},
-    "crawler.tasks.take_reread": {"queue": "store"},
+    "feeds.tasks.tick": {"queue": "tick"},
+    "crawler.engine.tasks.dispatch": {"queue": "tick"},
+    "crawler.engine.tasks.tend": {"queue": "tick"},
+    "crawler.terminals.tasks.fetch": {"queue": "fetch"},
+    "crawler.engine.tasks.store": {"queue": "store"},
+    "crawler.engine.tasks.pulse_answered": {"queue": "store"},
+    "crawler.pipeline.tasks.detect": {"queue": "detect"},
+    "crawler.pipeline.tasks.transform": {"queue": "transform"},
+    "crawler.pipeline.tasks.index": {"queue": "index"},
+    "crawler.pipeline.tasks.extract": {"queue": "extract"},
+    "crawler.pipeline.tasks.settle": {"queue": "store"},
+    "recrawl.tasks.recrawl": {"queue": "recrawl"},
+    "articles.enrichment.tasks.enrich": {"queue": "enrich"},
+    "articles.tasks.reread": {"queue": "fetch"},
+    "articles.tasks.take_reread": {"queue": "store"},
 }
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
@@ -181,12 +181,12 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # each would be dropped in its turn, and none would ever run; one that comes soon after another does nothing.
 CELERY_BEAT_SCHEDULE = {
     "tick": {
-        "task": "crawler.tasks.tick",
+        "task": "feeds.tasks.tick",
         "schedule": CRAWL_TICK_SECONDS,
         "options": {"queue": "tick", "expires": 3 * CRAWL_TICK_SECONDS},
     },
     "tend": {
-        "task": "crawler.tasks.tend",
+        "task": "crawler.engine.tasks.tend",
         "schedule": FRONTIER_TEND_SECONDS,
         "options": {"queue": "tick", "expires": 3 * FRONTIER_TEND_SECONDS},
     },
@@ -196,6 +196,10 @@ CELERY_BEAT_SCHEDULE = {
 
 INSTALLED_APPS = [
     "crawler",
+    "crawler.engine",
+    "crawler.terminals",
+    "crawler.site",
+    "crawler.web",
     "crawler.frontier",
     "crawler.pipeline",
     "feeds",
@@ -223,9 +227,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # Before all that would look something up by what the request says.
-    "crawler.middleware.OnlyStorable",
+    "crawler.web.middleware.OnlyStorable",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "crawler.middleware.content_security_policy",
+    "crawler.web.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -283,8 +287,8 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_CLIENT_IP_CALLABLE = "crawler.attempts.client_address"
-AXES_LOCKOUT_CALLABLE = "crawler.views.locked_out"
+AXES_CLIENT_IP_CALLABLE = "crawler.web.attempts.client_address"
+AXES_LOCKOUT_CALLABLE = "crawler.site.views.locked_out"
 # Of a failed attempt axes keeps the form, without these: the names that ClientLogin has for them, too.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "Email", "Passwd"]
 AXES_DISABLE_ACCESS_LOG = True
@@ -314,26 +318,26 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "crawler.authentication.CountedTokenAuthentication",
+        "crawler.web.authentication.CountedTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": [
-        "crawler.parsers.JSONParser",
-        "crawler.parsers.FormParser",
-        "crawler.parsers.MultiPartParser",
+        "crawler.web.parsers.JSONParser",
+        "crawler.web.parsers.FormParser",
+        "crawler.web.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "crawler.pagination.NumberedPages",
+    "DEFAULT_PAGINATION_CLASS": "crawler.web.pagination.NumberedPages",
     "DEFAULT_FILTER_BACKENDS": [
         "django_filters.rest_framework.DjangoFilterBackend",
         "rest_framework.filters.SearchFilter",
-        "crawler.pagination.OneOrder",
+        "crawler.web.pagination.OneOrder",
     ],
     # The name is a filter's; answers come in one format.
     "URL_FORMAT_OVERRIDE": None,
-    "DEFAULT_SCHEMA_CLASS": "crawler.schema.DocumentedSchema",
-    "EXCEPTION_HANDLER": "crawler.refusals.api_refusal",
+    "DEFAULT_SCHEMA_CLASS": "crawler.web.schema.DocumentedSchema",
+    "EXCEPTION_HANDLER": "crawler.web.refusals.api_refusal",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Freshet",
@@ -345,7 +349,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "crawler.schema.with_refusals",
+        "crawler.web.schema.with_refusals",
     ],
     "ENUM_NAME_OVERRIDES": {
         "FeedStatus": "feeds.models.Feed.Status",

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 
-from crawler import health, views
+from crawler.site import health, views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.overview, name="overview"),
@@ -33,7 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", health.metrics, name="metrics"),
 ]
 
-handler400 = "crawler.refusals.bad_request"
-handler403 = "crawler.refusals.permission_denied"
-handler404 = "crawler.refusals.not_found"
-handler500 = "crawler.refusals.server_error"
+handler400 = "crawler.web.refusals.bad_request"
+handler403 = "crawler.web.refusals.permission_denied"
+handler404 = "crawler.web.refusals.not_found"
+handler500 = "crawler.web.refusals.server_error"

@@ -7,8 +7,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 django.setup(set_prefix=False)
 
-from crawler.memory import keep_what_is_loaded  # noqa: E402 - the settings come first
-from crawler.requests import Utf8WSGIHandler  # noqa: E402
+from crawler.process.memory import keep_what_is_loaded  # noqa: E402 - the settings come first
+from crawler.web.requests import Utf8WSGIHandler  # noqa: E402
 
 application = Utf8WSGIHandler()
 keep_what_is_loaded()

@@ -17,10 +17,10 @@ import numpy as np
 from django.conf import settings
 from django.db import transaction
 
+from crawler.engine.models import Deployment, Host
+from crawler.engine.wake import wake_controller
 from crawler.http.addresses import AddressGuard, permits_port
 from crawler.http.urls import BadUrl, canonical_url, host_key
-from crawler.models import Deployment, Host
-from crawler.wake import wake_controller
 from feeds.models import Category, Feed, FeedAlias
 from feeds.scheduling.training import due_at, start
 

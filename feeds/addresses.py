@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, canonical_url, host_key
-from crawler.messages import FeedLink
-from crawler.models import Host
+from crawler.reading.documents import FeedLink
 from feeds.models import Feed, FeedAlias
 
 log = logging.getLogger(__name__)

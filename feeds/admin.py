@@ -16,9 +16,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from crawler.admin import RecordAdmin, RowAdmin, RowsInline
-from crawler.texts import LONGEST_INDEXED
-from crawler.wake import wake_controller
+from crawler.engine.wake import wake_controller
+from crawler.text.storing import LONGEST_INDEXED
+from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from feeds.adding import Added, Wanted, add_feeds
 from feeds.categories import all_paths, subtree
 from feeds.explain import next_visits

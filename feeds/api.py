@@ -16,18 +16,18 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crawler.engine.wake import wake_controller
 from crawler.http.urls import BadUrl
-from crawler.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
-from crawler.pagination import KeysetPages
-from crawler.parsers import MultiPartParser
-from crawler.permissions import StaffWrites
-from crawler.wake import wake_controller
+from crawler.web.pagination import KeysetPages
+from crawler.web.parsers import MultiPartParser
+from crawler.web.permissions import StaffWrites
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
 from feeds.categories import subtree
 from feeds.explain import next_visits
 from feeds.models import Category, Feed, Retrieval
 from feeds.opml import OpmlError, export_opml, import_opml
+from feeds.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
 from feeds.pausing import pause, resume
 from feeds.posting import histories
 from feeds.selection import retrieve_now

@@ -15,9 +15,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from crawler.health import worker_alive
-from crawler.permissions import staff_only
-from crawler.wake import wake_controller
+from crawler.engine.pulses import worker_alive
+from crawler.engine.wake import wake_controller
+from crawler.web.permissions import staff_only
 from feeds.adding import Added, Wanted, add_feeds
 from feeds.filters import folder_choices
 from feeds.first_visits import first_visits, progress_since

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from django.conf import settings
 
-from crawler.models import Tick
+from crawler.engine.models import Tick
 from feeds.models import Feed
 from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words, next_visit
 from feeds.states import blocks, live_policy

@@ -10,7 +10,7 @@ from typing import Any, cast
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from crawler.fields import MOST_TEXT, RowSerializer, TextField
+from crawler.web.fields import MOST_TEXT, RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
 from feeds.explain import Visit, next_visits

@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from crawler.charts import clock, heat_map, sparkline
-from crawler.listing import page_of, render_list
+from crawler.web.charts import clock, heat_map, sparkline
+from crawler.web.listing import page_of, render_list
 from feeds.categories import all_paths
 from feeds.explain import next_visits
 from feeds.filters import FeedFilter, VisitFilter, articles_a_day, folder_choices

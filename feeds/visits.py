@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
-from django.db.models import QuerySet
 
-from crawler.characters import indexable
+from crawler.database.rows import insert_rows, update_rows
 from crawler.http.failures import Failure
-from crawler.losses import Room, lose_rows, lost
-from crawler.messages import Assignment, FeedDocument, Harvest
-from crawler.rows import insert_rows, lease_rows, update_rows
+from crawler.messages import Harvest
+from crawler.reading.documents import FeedDocument
+from crawler.text.characters import indexable
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
@@ -57,37 +56,6 @@ class Visit:
         return self.harvest.kind == "push"
 
 
-def selected(now: datetime) -> QuerySet[Feed]:
-    """Feeds that wait only for their host to be free."""
-    return Feed.objects.active().filter(selected_at__isnull=False, lease__isnull=True, not_before__lte=now)
-
-
-def lease_feeds(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
-) -> dict[int, list[Assignment]]:
-    """Put selected feeds under the leases of their hosts: at most `room` of a host, first selected first."""
-    rows = lease_rows(
-        Feed,
-        leases,
-        room,
-        now,
-        where="status = 'active' AND selected_at IS NOT NULL",
-        order="selected_at, id",
-        returning=(
-            "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
-            "losses",
-        ),
-    )  # fmt: skip
-    taken: dict[int, list[Assignment]] = {}
-    for host, feed, url, etag, modified, body_hash, known, subscribers, losses in rows:
-        taken.setdefault(host, []).append(
-            Assignment(
-                "feed", feed, url, etag, modified, body_hash, bytes(known), subscribers, suspect=losses > 0
-            )
-        )
-    return taken
-
-
 def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[Visit]:
     """Lock the feeds whose harvests came while their lease still held; others are dropped."""
     brought = {harvest.id: harvest for harvest in harvests}
@@ -113,7 +81,7 @@ def _last_contact(feed: Feed, hub: HubSubscription | None) -> float | None:
     return max(feed.last_success, pushed or feed.last_success).timestamp()
 
 
-def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
+def settle_visits(visits: Sequence[Visit], *, ours: bool = False) -> None:
     """Write what visits changed: feed rows, posting histories and the retrieval log, all in bulk.
 
     The caller's transaction has stored the articles and set `new`, `edited` and `published`. `ours`:
@@ -137,17 +105,6 @@ def settle(visits: Sequence[Visit], *, ours: bool = False) -> None:
     follow_hubs({visit.feed.id: visit.harvest.feed for visit in fetched if visit.harvest.feed is not None})
     for visit in fetched:
         _change_address(visit)
-
-
-def lose_feeds(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-    """Take back feeds whose lease was lost; they stay selected. Failures of those that lost too many."""
-    urls = Feed.objects.filter(id__in=lose_rows(Feed, leases)).values_list("id", "url")
-    return [lost("feed", key, url, now) for key, url in urls]
-
-
-def release_feeds(leases: Sequence[uuid.UUID]) -> int:
-    """Free feeds that a terminal gave back unvisited; they stay selected."""
-    return Feed.objects.filter(lease__in=leases).update(lease=None)
 
 
 def _learn(visits: Sequence[Visit]) -> None:

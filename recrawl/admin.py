@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from crawler.admin import RecordAdmin, RowAdmin
+from crawler.web.admin import RecordAdmin, RowAdmin
 from recrawl.forms import SettingsForm
 from recrawl.mapping import forget
 from recrawl.models import SETTINGS, Change, Check, Page, Site, Source, Visit

@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from crawler.pagination import KeysetPages
-from crawler.permissions import StaffWrites
+from crawler.web.pagination import KeysetPages
+from crawler.web.permissions import StaffWrites
 from recrawl.mapping import SiteError, add_site, forget, map_again
 from recrawl.models import Change, Check, Page, Site
 from recrawl.serializers import (

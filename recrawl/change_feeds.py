@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from crawler.models import Deployment
-from crawler.patterns import Allowance, compiled
-from crawler.syndication.answer import answer, private
-from crawler.syndication.formats import FORMATS
-from crawler.syndication.item import Channel, Item, Source, paragraphs, web_url
+from crawler.engine.models import Deployment
+from crawler.text.patterns import Allowance, compiled
+from crawler.web.syndication.answer import answer, private
+from crawler.web.syndication.formats import FORMATS
+from crawler.web.syndication.item import Channel, Item, Source, paragraphs, web_url
 from recrawl.differences import Difference
 from recrawl.models import Change, ChangeQuerySet, Page, Site
 

@@ -9,19 +9,20 @@ from datetime import UTC, datetime
 
 from django.db.models import F
 
+from crawler.database.rows import update_rows
+from crawler.engine.wake import wake_recrawl
 from crawler.frontier.check_in import may_pass, retry_at
-from crawler.keys import digest
-from crawler.messages import CrawledPage, Harvest
-from crawler.rows import update_rows
-from crawler.wake import wake_recrawl
+from crawler.messages import Harvest
+from crawler.reading.documents import CrawledPage
+from crawler.reading.lines import unpacked
+from crawler.text.keys import digest
 from recrawl.comparing import compared
-from recrawl.content import unpacked
 from recrawl.differences import Difference, difference
 from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sitemaps
 from recrawl.models import Announcement, Change, Check, Page, Source, Visit, Wanted, key_of
-from recrawl.queue import MOST_ATTEMPTS
 
 Outcome = Check.Outcome
+MOST_ATTEMPTS = 4
 COUNTED = {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.GONE, Outcome.MOVED, Outcome.FAILED}
 """Fetches of pages that were known: they are what a budget is spent on."""
 _SUMMARY = 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recrawl.content import Rules
+from crawler.reading.lines import Rules
 from recrawl.differences import Difference, difference
 
 

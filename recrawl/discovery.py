@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from crawler.database.rows import insert_rows
 from crawler.frontier.budgets import Budgets, shape_refusal
 from crawler.http.urls import BadUrl, canonical_url
-from crawler.messages import CrawledPage, FeedLink
-from crawler.rows import insert_rows
+from crawler.reading.documents import CrawledPage, FeedLink
 from recrawl.models import Page, Site, Source, Visit, Wanted, key_of
 
 MOST_SOURCES = 50

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from django import forms
 
-from crawler.forms import LinesField, RowForm
-from crawler.validators import is_pattern
+from crawler.web.forms import LinesField, RowForm
+from crawler.web.validators import is_pattern
 from recrawl.models import SETTINGS, Site, is_selector
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from django.db.models import QuerySet
 
-from crawler.controller.leases import sweep
+from crawler.engine.leases import sweep
 from crawler.frontier import crawls
 from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
 from recrawl import visits

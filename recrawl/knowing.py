@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.statements import rows_of
+from crawler.database.statements import rows_of
 from recrawl import knowledge, memory
 from recrawl.methods.ledger import Ledger
 from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of, path_of

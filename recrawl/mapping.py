@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
 
+from crawler.engine.models import Host
+from crawler.engine.wake import wake_controller
 from crawler.frontier.check_in import named_sitemaps
 from crawler.frontier.crawls import begin, cancel
 from crawler.frontier.domains import host_of
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
-from crawler.models import Host
-from crawler.wake import wake_controller
-from recrawl.content import template_of, unpacked
+from crawler.reading.lines import template_of, unpacked
 from recrawl.discovery import describe, name_feeds, name_sitemaps
 from recrawl.models import Page, Site, Visit, key_of
 from recrawl.structure import MOST_LINKS
@@ -82,31 +82,28 @@ def map_site(site: Site) -> None:
     wake_controller()
 
 
-def take_mapped(rows: Sequence[CrawlUrl], harvests: Mapping[int, Harvest]) -> None:
+def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
     """Keep the pages that a mapping crawl has fetched; inside the transaction of the check-in."""
-    sites = {
-        site.crawl_id: site
-        for site in Site.objects.filter(crawl__in={row.crawl_id for row in rows}).defer("memory")
-    }
+    crawls = {row.crawl_id for row, _ in fetched}
+    sites = {site.crawl_id: site for site in Site.objects.filter(crawl__in=crawls).defer("memory")}
     for crawl, site in sites.items():
-        mine = [row for row in rows if row.crawl_id == crawl]
+        mine = [(row, result) for row, result in fetched if row.crawl_id == crawl]
         guessed = _likely_sitemaps(site)
-        sitemaps = [row.url for row in mine if _is_sitemap(harvests[row.pk])]
+        sitemaps = [row.url for row, result in mine if _is_sitemap(result)]
         name_sitemaps(site, sitemaps)
         pages = [
-            _page(site, row, harvests[row.pk])
-            for row in mine
+            _page(site, row, result)
+            for row, result in mine
             if row.url not in sitemaps and row.url not in guessed
         ]
         Page.objects.bulk_create(pages, ignore_conflicts=True, batch_size=200)
-        told = [harvests[row.pk] for row in mine]
         Visit.objects.filter(site=site, number=0).update(
-            requests=F("requests") + len(told),
-            bytes=F("bytes") + sum(harvest.bytes for harvest in told),
+            requests=F("requests") + len(mine),
+            bytes=F("bytes") + sum(result.bytes for _, result in mine),
             found=F("found") + sum(page.state == Page.State.LIVE for page in pages),
             failed=F("failed") + sum(page.state == Page.State.FAILED for page in pages),
         )
-        top = next((harvests[row.pk] for row in mine if row.url == site.url), None)
+        top = next((result for row, result in mine if row.url == site.url), None)
         if top is not None:
             name_feeds(site, top.links)
 

@@ -14,12 +14,12 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from crawler.engine.models import Host
 from crawler.frontier.models import Crawl
 from crawler.http.urls import origin
-from crawler.keys import digest
-from crawler.models import Host
-from crawler.validators import is_pattern
-from recrawl.content import Rules, SelectorFault, usable_selector
+from crawler.reading.lines import Rules, SelectorFault, usable_selector
+from crawler.text.keys import digest
+from crawler.web.validators import is_pattern
 from recrawl.methods.registry import DEFAULT, METHODS
 
 METHOD_CHOICES = [(name, name) for name in METHODS]

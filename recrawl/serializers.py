@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from rest_framework import serializers
 
-from crawler.fields import RowSerializer
 from crawler.http.urls import MAX_URL_LENGTH
+from crawler.web.fields import RowSerializer
 from recrawl.differences import Difference
 from recrawl.models import SETTINGS, Change, Check, Page, Site, Source, Visit
 

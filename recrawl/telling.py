@@ -10,7 +10,7 @@ from django.utils.timezone import localtime
 from crawler.frontier.check_in import MOST_ATTEMPTS
 from crawler.frontier.models import CrawlUrl
 from crawler.http.failures import Failure
-from recrawl import queue
+from recrawl import check_in
 from recrawl.models import Site, Visit, Wanted
 
 
@@ -85,7 +85,7 @@ def waits(site: Site) -> str:
         if wanted is None:
             return ""
         what, reason = str(wanted.page or wanted.source), ""
-        after, most, when = wanted.attempts, queue.MOST_ATTEMPTS, wanted.not_before
+        after, most, when = wanted.attempts, check_in.MOST_ATTEMPTS, wanted.not_before
     return (
         f"site {site.pk} waits for {what}{reason}. Tried {after} of {most} times, again at "
         f"{localtime(when):%H:%M:%S}. If you stop here the workers go on."

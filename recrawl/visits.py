@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from crawler.rows import insert_rows, update_rows
-from crawler.wake import wake_recrawl
+from crawler.database.rows import insert_rows, update_rows
+from crawler.engine.wake import wake_recrawl
+from crawler.reading.lines import shape
 from recrawl import knowledge, memory
-from recrawl.content import shape
 from recrawl.differences import Difference
 from recrawl.discovery import to_fetch, to_read
 from recrawl.knowing import Known, Shown, Stored, known_of, shown, standing_of, stored

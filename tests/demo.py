@@ -21,18 +21,18 @@ from articles.marking import star
 from articles.models import Article, Page
 from articles.personal import create_personal_feed, followed, revoke_address
 from articles.topics import follow_topic
+from crawler.engine.models import Host, Pulse, Tick
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.crawls import begin as begin_crawl
 from crawler.frontier.figures import note as note_figures
 from crawler.frontier.models import Crawl, Waiting
 from crawler.frontier.queue import renew_hosts
-from crawler.keys import digest
-from crawler.models import Host, Pulse, Tick
 from crawler.pipeline.documents import bury
 from crawler.pipeline.documents import note as note_phase
 from crawler.pipeline.index import index
 from crawler.pipeline.messages import Outcome
 from crawler.pipeline.models import Document, UriFilter
+from crawler.text.keys import digest
 from feeds.categories import category_at
 from feeds.laboratory.experiments import advance, begin
 from feeds.laboratory.models import Experiment

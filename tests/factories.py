@@ -12,9 +12,9 @@ from rest_framework.authtoken.models import Token
 
 from articles.changes import touch
 from articles.models import Article, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
+from crawler.engine.models import Host
 from crawler.http.urls import canonical_url, host_key
-from crawler.keys import digest
-from crawler.models import Host
+from crawler.text.keys import digest
 from feeds.models import Feed
 
 _numbers = itertools.count(1)

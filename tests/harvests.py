@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
-from crawler.messages import Assignment, Batch, Entry, FeedDocument, Harvest, PageDocument, Report
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
+from crawler.messages import Assignment, Batch, Harvest, Report
+from crawler.reading.documents import Entry, FeedDocument, PageDocument
+from crawler.reading.feeds import compare, fingerprints
 from feeds.models import Feed
-from feeds.parsing import compare, fingerprints
 
 
 def entry(number: int, **fields: Any) -> Entry:

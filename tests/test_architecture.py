@@ -7,7 +7,7 @@ import sys
 import pytest
 
 # Celery itself loads django.conf; what matters is that no ORM, driver or model comes with it.
-DATABASE = ("django.db", "django.apps", "psycopg", "crawler.models", "feeds.models", "articles.models")
+DATABASE = ("django.db", "django.apps", "psycopg", "crawler.engine.models", "feeds.models", "articles.models")
 SHOW = "import sys, {module}; print(*sorted(m for m in sys.modules if m.startswith({unwanted!r})))"
 
 
@@ -17,7 +17,7 @@ SHOW = "import sys, {module}; print(*sorted(m for m in sys.modules if m.startswi
         "crawler.terminals.serve",
         "crawler.http.client",
         "crawler.messages",
-        "feeds.parsing",
+        "crawler.reading.feeds",
         "feeds.scheduling",
     ],
 )

@@ -31,6 +31,11 @@ def start(data_dir: Path, code: str, **variables: str) -> subprocess.CompletedPr
     return subprocess.run(command, env={**known, **variables}, capture_output=True, text=True, check=False)
 
 
+EVERYTHING = (
+    "import django; django.setup(); import crawler.engine.tasks, crawler.terminals.tasks; print('fine')"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -73,7 +78,11 @@ def test_the_start_fails_on_a_bad_value_and_tells_no_password(tmp_path: Path) ->
 
 @pytest.mark.parametrize("variables", [{}, {"DATABASE_URL": "none"}, {"DATABASE_URL": CLOSED_PORT_URL}])
 def test_everything_imports_without_a_usable_database(tmp_path: Path, variables: dict[str, str]) -> None:
-    done = start(tmp_path, "import django; django.setup(); import crawler.tasks; print('fine')", **variables)
+    done = start(
+        tmp_path,
+        EVERYTHING,
+        **variables,
+    )
     assert (done.stdout, done.returncode) == ("fine\n", 0), done.stderr
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from articles.enrichment.models import Classifier, Enrichment, Story
 from articles.enrichment.stories import take_apart
-from crawler.admin import RecordAdmin
+from crawler.web.admin import RecordAdmin
 
 
 @admin.register(Enrichment)

@@ -16,7 +16,7 @@ from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.serializers import EnrichmentSerializer, StorySerializer
 from articles.enrichment.stories import allow, take_apart, take_out
 from articles.enrichment.views import told
-from crawler.permissions import StaffWrites
+from crawler.web.permissions import StaffWrites
 
 
 class EnrichmentFilter(django_filters.FilterSet):  # type: ignore[misc]

@@ -25,12 +25,12 @@ from articles.enrichment.counting import Counts, count
 from articles.enrichment.models import Classifier, Enrichment
 from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms
-from articles.extraction.language import language_of
 from articles.models import Article
+from crawler.database.rows import update_rows
+from crawler.database.transactions import passing, retried
 from crawler.http.urls import BadUrl, page_key
-from crawler.keys import digest
-from crawler.rows import update_rows
-from crawler.transactions import passing, retried
+from crawler.reading.pages.language import language_of
+from crawler.text.keys import digest
 from feeds.categories import all_paths
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from articles.greader.models import AppPassword, ReaderLogin
-from crawler.admin import RecordAdmin
+from crawler.web.admin import RecordAdmin
 
 
 @admin.register(AppPassword)

@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 
 from articles.greader.names import READ
-from crawler.syndication.item import legal
+from crawler.web.syndication.item import legal
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 SCHEME = "http://www.google.com/reader/"

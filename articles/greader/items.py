@@ -8,7 +8,7 @@ from typing import Any
 from articles.greader.names import FEED, LABEL, READ, READING_LIST, STARRED, item_id
 from articles.greader.streams import microseconds
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
-from crawler.syndication.item import attachment, full_body, web_url
+from crawler.web.syndication.item import attachment, full_body, web_url
 
 REFERENCE = ("id", "feed_id", "published", "fetched")
 """The columns that an item's id and its place in a stream need; none of them is a text."""

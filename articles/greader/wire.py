@@ -20,7 +20,7 @@ from articles.greader.access import is_edit_token, is_good, login_with, note_use
 from articles.greader.models import ReaderLogin
 from articles.greader.names import BadInput
 from articles.models import Subscriber
-from crawler.attempts import count_attempt, seconds_to_wait, too_many
+from crawler.web.attempts import count_attempt, seconds_to_wait, too_many
 
 MOST_FIELDS = 11_000
 LONGEST = 4000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from articles.interest.models import Event, Interest
-from crawler.admin import RecordAdmin
+from crawler.web.admin import RecordAdmin
 
 
 @admin.register(Event)

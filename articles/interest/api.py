@@ -30,7 +30,7 @@ from articles.interest.serializers import (
     InterestSerializer,
     ResetSerializer,
 )
-from crawler.pagination import KeysetPages
+from crawler.web.pagination import KeysetPages
 
 
 class InterestViewSet(viewsets.ViewSet):

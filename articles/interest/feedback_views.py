@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from articles.following import subscriber_of
 from articles.interest import feedback
 from articles.models import Article, Subscriber
-from crawler.listing import wants_part
+from crawler.web.listing import wants_part
 
 SAID = {
     "more": "You will see more like it.",

@@ -24,8 +24,8 @@ from articles.interest.replay import evaluate
 from articles.interest.report import FEW_SESSIONS, remarks
 from articles.interest.scoring import explain
 from articles.models import Article
-from crawler.listing import page_of
-from crawler.permissions import staff_only
+from crawler.web.listing import page_of
+from crawler.web.permissions import staff_only
 
 
 @login_required

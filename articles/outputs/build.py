@@ -15,9 +15,9 @@ from articles.enrichment.models import Enrichment
 from articles.feedback import feedback_addresses
 from articles.models import Article, PersonalFeed, Subscription
 from articles.personal import chosen
-from crawler.models import Deployment
-from crawler.statements import planned_rows
-from crawler.syndication.item import (
+from crawler.database.statements import planned_rows
+from crawler.engine.models import Deployment
+from crawler.web.syndication.item import (
     Channel,
     Item,
     Source,

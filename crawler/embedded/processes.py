@@ -7,8 +7,8 @@ import sys
 
 from django.conf import settings
 
-from crawler.embedded import confine
 from crawler.embedded.supervisor import Child
+from crawler.process import confine
 
 CONTROLLER = "tick,store,recrawl,later"
 LAST = ["nice", "-n", "10"]  # the graph can wait, the news cannot

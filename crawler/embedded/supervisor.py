@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawler.embedded import confine, lifeline
+from crawler.embedded import lifeline
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL
+from crawler.process import confine
 
 LOOK_SECONDS = 0.2
 SAY_SECONDS = 15.0

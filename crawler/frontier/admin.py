@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from crawler.admin import RecordAdmin
+from crawler.engine.wake import wake_controller
 from crawler.frontier.crawls import cancel, pause, resume
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.wake import wake_controller
+from crawler.web.admin import RecordAdmin
 
 
 @admin.register(Crawl)

@@ -10,14 +10,14 @@ from datetime import datetime
 
 from django.db import connection
 
+from crawler.database.rows import insert_rows
+from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
 from crawler.frontier.queue import enqueue, renew_hosts
 from crawler.frontier.scope import Scope
-from crawler.keys import digest
-from crawler.models import Host
-from crawler.rows import insert_rows
+from crawler.text.keys import digest
 
 State = CrawlUrl.State
 

@@ -13,6 +13,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crawler.engine.models import Host
+from crawler.engine.wake import wake_controller
 from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
 from crawler.frontier.graph import GraphError
@@ -29,9 +31,7 @@ from crawler.frontier.serializers import (
     RequeueSerializer,
 )
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
-from crawler.models import Host
-from crawler.permissions import StaffWrites
-from crawler.wake import wake_controller
+from crawler.web.permissions import StaffWrites
 
 
 @extend_schema_view(

@@ -12,6 +12,8 @@ import psycopg
 from django.db import connection
 from django.db.models import F
 
+from crawler.database.rows import insert_rows, update_rows
+from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.figures import note
@@ -20,10 +22,9 @@ from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
 from crawler.http.failures import Failure
 from crawler.http.site_lines import sitemaps_in
-from crawler.keys import digest
-from crawler.messages import CrawledPage, Harvest
-from crawler.models import Host
-from crawler.rows import insert_rows, update_rows
+from crawler.messages import Harvest
+from crawler.reading.documents import CrawledPage
+from crawler.text.keys import digest
 
 State = CrawlUrl.State
 MOST_ATTEMPTS = 5  # with one that is sent again on a new connection, six requests
@@ -63,7 +64,7 @@ class Settled:
     """URLs that a check-in has settled: pages that are to go into the graph, and those that map a site."""
 
     graphed: list[CrawlUrl] = field(default_factory=list)
-    mapped: list[CrawlUrl] = field(default_factory=list)
+    mapped: list[tuple[CrawlUrl, Harvest]] = field(default_factory=list)
 
 
 def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime) -> Settled:
@@ -88,7 +89,7 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
         if crawls[key].into_graph:
             settled.graphed.extend(row for row in gain.rows if row.state == State.CRAWLED and row.body_id)
         if crawls[key].selectors is not None:
-            settled.mapped.extend(row for row in gain.rows if row.state != State.QUEUED)
+            settled.mapped.extend((row, brought[row.pk]) for row in gain.rows if row.state != State.QUEUED)
     return settled
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django import forms
 from django.core.exceptions import ValidationError
 
-from crawler.forms import LinesField, RowForm
 from crawler.frontier.models import Crawl
 from crawler.frontier.scope import Scope, ScopeError
+from crawler.web.forms import LinesField, RowForm
 
 
 def _usable(expressions: list[str]) -> list[str]:

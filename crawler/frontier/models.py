@@ -13,9 +13,9 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from crawler.engine.models import Host
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.frontier.strategies import STRATEGIES, Strategy, make_strategy
-from crawler.models import Host
 
 STRATEGY_CHOICES = [(name, name) for name in STRATEGIES]
 BUCKET = timedelta(minutes=30)

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.db.models import F
 
+from crawler.engine.leased import MOST_LOSSES, Room, lost
+from crawler.engine.models import Host
 from crawler.frontier.models import Crawl, CrawlHost, Leased
-from crawler.losses import MOST_LOSSES, Room, lost
 from crawler.messages import Assignment, Harvest
-from crawler.models import Host
 
 
 def lease_urls(
@@ -25,7 +25,7 @@ def lease_urls(
 ) -> dict[int, list[Assignment]]:
     """Put waiting URLs under the leases of their hosts, best first, at most `room` of a host.
 
-    One that has lost a lease goes when no other does, alone (`crawler.losses`).
+    One that has lost a lease goes when no other does, alone (`crawler.engine.leased`).
     """
     taken: dict[int, list[Assignment]] = {}
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
@@ -80,8 +80,8 @@ def lease_urls(
     return taken
 
 
-def hosts_in_order(crawl: Crawl, most: int, now: datetime) -> list[Host]:
-    """Free hosts with waiting URLs, locked: those with the best first, or by turns."""
+def hosts_in_order(crawl: Crawl, most: int, now: datetime, among: Sequence[int] | None = None) -> list[Host]:
+    """Free hosts with waiting URLs, locked: those with the best first, or by turns; only `among` these."""
     order = "served ASC NULLS FIRST, head" if crawl.rules().by_turns else "best DESC, head"
     return list(
         Host.objects.raw(
@@ -90,9 +90,10 @@ def hosts_in_order(crawl: Crawl, most: int, now: datetime) -> list[Host]:
             JOIN crawler_host AS host ON host.id = place.host_id
             WHERE place.crawl_id = %s AND place.best IS NOT NULL AND place.ready <= %s
                 AND host.lease IS NULL AND (host.not_before IS NULL OR host.not_before <= %s)
+                AND (%s::bigint[] IS NULL OR place.host_id = ANY(%s))
             ORDER BY {order} LIMIT %s FOR UPDATE OF host SKIP LOCKED
             """,  # noqa: S608 - one of two orders written here
-            [crawl.pk, now, now, most],
+            [crawl.pk, now, now, among, among, most],
         )
     )
 

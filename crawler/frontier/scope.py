@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.patterns import Allowance, PatternError, compiled
+from crawler.text.patterns import Allowance, PatternError, compiled
 
 
 class ScopeError(ValueError):

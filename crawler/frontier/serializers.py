@@ -6,12 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.fields import RowSerializer, TextField
 from crawler.frontier.crawls import MOST_SEEDS
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.http.urls import MAX_URL_LENGTH
-from crawler.patterns import LONGEST, MOST
+from crawler.text.patterns import LONGEST, MOST
+from crawler.web.fields import RowSerializer, TextField
 
 
 def _usable(scope: list[str]) -> list[str]:

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from crawler.engine.wake import wake_controller
 from crawler.frontier.charts import charts, courses_chart
 from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, may_go_on, pause, requeue, rescope, resume
@@ -22,9 +23,8 @@ from crawler.frontier.models import Crawl, CrawlUrl, Waiting
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
-from crawler.listing import page_of, render_list, wants_part
-from crawler.permissions import staff_only
-from crawler.wake import wake_controller
+from crawler.web.listing import page_of, render_list, wants_part
+from crawler.web.permissions import staff_only
 
 HEAD, TROUBLES = 15, 12
 SHARES = (0.25, 0.5, 0.75, 0.9)

@@ -21,7 +21,9 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.messages import MAX_ERROR_BYTES, MOST_BYTES, REQUEST, STATUS, inflated
+from crawler.http.transfer import MAX_ERROR_BYTES
+from crawler.messages import MOST_BYTES, inflated
+from crawler.reading.documents import REQUEST, STATUS
 
 log = logging.getLogger(__name__)
 

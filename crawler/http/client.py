@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import certifi
 
-from crawler.http import charset, freshness, urls
+from crawler.http import freshness, urls
 from crawler.http.addresses import AddressGuard
 from crawler.http.connections import Connections, Dialer, Lookup, Proxy, Resolver, Target
 from crawler.http.encodings import ACCEPTED
@@ -24,6 +24,7 @@ from crawler.http.failures import Failure, FetchError, of_response
 from crawler.http.gate import HostGate
 from crawler.http.transfer import Answer, Limits, transfer
 from crawler.http.wire import Allowance, tls_context
+from crawler.text import charset
 
 ACCEPT_FEED = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "

@@ -10,8 +10,7 @@ from protego import Protego
 
 from crawler.http.client import Client
 from crawler.http.failures import Failure, FetchError
-from crawler.http.site_lines import MAX_LINE, is_site_line, sitemaps_in
-from crawler.messages import Robots
+from crawler.http.site_lines import MAX_LINE, Robots, is_site_line, sitemaps_in
 
 MAX_BYTES = 500 * 1024
 """RFC 9309 section 2.5: read at least this much; the rest is ignored."""
@@ -55,6 +54,17 @@ def allowed(robots: Robots, url: str, user_agent: str) -> bool:
     if robots.status == 200:
         return bool(_rules(robots.text).can_fetch(url, product_of(user_agent)))
     return robots.status == 404
+
+
+def check_allowed(rules: Robots | None, url: str, user_agent: str) -> None:
+    """Raise FetchError(robots) where the site's robots.txt does not let us retrieve this."""
+    if rules is None:
+        return
+    if rules.status >= 500:
+        detail = "robots.txt cannot be read now; until it can, nothing of this host is fetched (RFC 9309)"
+        raise FetchError(Failure.ROBOTS, detail, status=503)
+    if not allowed(rules, url, user_agent):
+        raise FetchError(Failure.ROBOTS, "robots.txt does not allow this page")
 
 
 def crawl_delay(robots: Robots, user_agent: str) -> float:

@@ -1,8 +1,9 @@
-"""Lines of robots.txt about the whole site: its sitemaps, for both sides. Pure."""
+"""What robots.txt says, and its lines about the whole site: its sitemaps. For both sides. Pure."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from crawler.http.urls import BadUrl, join
 
@@ -12,6 +13,20 @@ MAX_LINE = 4096
 MAX_SITEMAPS = 20
 
 _SITE_LINE = re.compile(r"(?:(site-?maps?)|host)\s*:(.*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable.
+
+    `at` is when; `tried` when it was last asked for in vain, 0 where it was not (both epoch seconds).
+    """
+
+    status: int
+    text: str
+    at: float
+    origin: str = ""
+    tried: float = 0.0
 
 
 def is_site_line(line: str) -> bool:

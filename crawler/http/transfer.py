@@ -16,10 +16,12 @@ from crawler.http.connections import Connections, GuardedConnection, Target
 from crawler.http.encodings import decoded
 from crawler.http.failures import Failure, FetchError
 from crawler.http.wire import Allowance
-from crawler.messages import MAX_ERROR_BYTES
 
 MAX_HEAD_BYTES = 65536
 """Of one answer's status line and headers, interim 1xx answers included."""
+
+MAX_ERROR_BYTES = 16384
+"""Of what a redirect or an error says in a crawl: more is not read."""
 
 _FRAMING_BYTES = 65536
 _SMALL_BODY = 16384

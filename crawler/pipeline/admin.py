@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from crawler.admin import RecordAdmin, RowAdmin
+from crawler.engine.wake import wake_controller
 from crawler.pipeline.documents import resend
 from crawler.pipeline.models import Document, GraphChange, HttpTransformer, LinkQuery, Stylesheet, UriFilter
-from crawler.wake import wake_controller
+from crawler.web.admin import RecordAdmin, RowAdmin
 
 
 @admin.register(Document)

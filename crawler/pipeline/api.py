@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from crawler.permissions import StaffWrites
+from crawler.engine.wake import wake_controller
 from crawler.pipeline.asking import search, term_of
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import FORMS, ExportError, export_response
@@ -33,7 +33,7 @@ from crawler.pipeline.serializers import (
     UriFilterSerializer,
 )
 from crawler.pipeline.store import quads
-from crawler.wake import wake_controller
+from crawler.web.permissions import StaffWrites
 
 MOST_QUADS = 10_000
 _LIMIT = {"type": "integer", "minimum": 1, "maximum": MOST_QUADS}

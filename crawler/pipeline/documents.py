@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,15 +13,14 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
-from articles.models import Page
+from crawler.database.rows import update_rows
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.keys import digest
 from crawler.messages import Harvest
 from crawler.pipeline.messages import HEAD, Done, Outcome, Plugin, Sheet, Task, Work
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
 from crawler.pipeline.terms import plain
-from crawler.rows import update_rows
+from crawler.text.keys import digest
 
 State = Document.State
 WAITING_FOR = {
@@ -66,11 +65,10 @@ def take_crawl(crawl: Crawl) -> int:
     return _take(f"{_CRAWLED} crawl_id = %s AND state = 'crawled'", [crawl.pk])
 
 
-def take_pages(pages: Sequence[int]) -> int:
-    """Take in the stored pages of articles; how many."""
-    if not pages:
+def take_pages(urls: Mapping[int, str]) -> int:
+    """Take in the stored pages of articles, given by primary key; how many."""
+    if not urls:
         return 0
-    urls = dict(Page.objects.filter(id__in=pages).values_list("id", "url"))
     statement = """
         SELECT url, given.key, host_id, 'article', NULL::bigint, 0, NULL::uuid, id, 'text/html', 200, '', '',
             fetched

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -11,13 +11,11 @@ import pyoxigraph
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
-from articles.models import Page
 from crawler.pipeline.documents import key_of
 from crawler.pipeline.index import context_of
 from crawler.pipeline.models import Document
 from crawler.pipeline.oxigraph import valid
 from crawler.pipeline.store import quads
-from feeds.models import Feed
 
 MOST_OF_GRAPH = 1_000_000
 
@@ -41,6 +39,10 @@ FORMS = {
 }
 
 
+SELECTIONS: dict[str, Callable[[str], list[uuid.UUID]]] = {}
+"""Ways to choose documents that apps bring, by the name of their parameter; each raises ExportError."""
+
+
 def chosen(asked: Mapping[str, str]) -> QuerySet[Document]:
     """Documents by `url`, `host`, `feed` (its number) or `day` (ISO), one of them. Raises ExportError."""
     documents = Document.objects.filter(quads__gt=0).order_by("id")
@@ -48,8 +50,9 @@ def chosen(asked: Mapping[str, str]) -> QuerySet[Document]:
         return documents.filter(key=key_of(asked["url"]))
     if asked.get("host"):
         return documents.filter(host__name=asked["host"])
-    if asked.get("feed"):
-        return documents.filter(key__in=_of_feed(asked["feed"]))
+    for name, keys in SELECTIONS.items():
+        if asked.get(name):
+            return documents.filter(key__in=keys(asked[name]))
     if asked.get("day"):
         try:
             return documents.filter(fetched__date=date.fromisoformat(asked["day"]))
@@ -85,12 +88,3 @@ def export_response(asked: Mapping[str, str], form: str) -> StreamingHttpRespons
     headers = {"Content-Disposition": f'attachment; filename="graph.{form}"'}
     content = chunks(chosen(asked), FORMS[form])
     return StreamingHttpResponse(content, content_type=FORMS[form].media_type, headers=headers)
-
-
-def _of_feed(number: str) -> list[uuid.UUID]:
-    """Keys of a feed's document and of its articles' pages."""
-    feed = Feed.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 10 else None
-    if feed is None:
-        raise ExportError(f"there is no feed {number[:20]}")
-    pages = Page.objects.filter(articles__feed=feed).values_list("url", flat=True).distinct()
-    return [key_of(feed.url), *map(key_of, pages)]

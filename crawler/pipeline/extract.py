@@ -13,18 +13,18 @@ import regex
 from django.db import connection, transaction
 from django.db.models import F
 
+from crawler.database.rows import update_rows
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import without_session
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import BadUrl, canonical_url
-from crawler.patterns import Allowance, compiled
 from crawler.pipeline.documents import State, note
 from crawler.pipeline.index import context_of
 from crawler.pipeline.messages import Outcome
 from crawler.pipeline.models import Document, LinkQuery, UriFilter
 from crawler.pipeline.terms import Kind, iri
-from crawler.rows import update_rows
+from crawler.text.patterns import Allowance, compiled
 
 MOST_OF_DOCUMENT = 2_000
 

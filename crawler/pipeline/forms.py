@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from crawler.validators import is_pattern
+from crawler.web.validators import is_pattern
 
 
 class FilterForm(forms.Form):

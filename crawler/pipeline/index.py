@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from django.db import DatabaseError, OperationalError, transaction
 
+from crawler.database.rows import update_rows
 from crawler.messages import inflated
 from crawler.pipeline.documents import State, bury, note
 from crawler.pipeline.messages import Outcome
@@ -17,7 +18,6 @@ from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
 from crawler.pipeline.terms import Kind, Term, iri, node, read_triples, safe
 from crawler.pipeline.transform.graph import MOST_OUTPUT
-from crawler.rows import update_rows
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
 _INTEGER, _STAMP = PREFIXES["xsd"] + "integer", PREFIXES["xsd"] + "dateTime"

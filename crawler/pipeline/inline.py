@@ -1,12 +1,17 @@
-"""All phases in this process, one batch after the other: for the command line, tests and benchmarks."""
+"""Crawls and all phases in this process: for the command line, tests and benchmarks."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from django.db.models import QuerySet
 
+from crawler.engine.leases import sweep as sweep_leases
+from crawler.frontier.crawls import tend
+from crawler.frontier.models import Crawl
+from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
 from crawler.pipeline.documents import WAITING_FOR, lease, settle, sweep, work
 from crawler.pipeline.extract import extract
 from crawler.pipeline.index import index
@@ -47,3 +52,28 @@ def work_off(
         if progress is not None:
             progress(total)
     return total
+
+
+def run_crawl(crawl: Crawl, workers: int, show: Callable[[], None]) -> None:
+    """Crawl to the end in this process, `workers` hosts side by side; what goes into the graph goes at once.
+
+    `show` is called every two seconds. Workers that run elsewhere on the same database take their share.
+    """
+    documents = Document.objects.filter(crawl=crawl)
+    tended = 0.0
+    with Rounds(workers) as rounds:
+        while True:
+            if time.monotonic() - tended >= TEND_SECONDS:
+                now = datetime.now(UTC)
+                sweep_leases(now)
+                if crawl.pk not in tend(now):
+                    return
+                tended = time.monotonic()
+                show()
+            done = rounds.step(IDLE_SECONDS)
+            if crawl.into_graph:
+                done += step(documents)
+            if not done and not rounds.busy:
+                if not crawl.urls.filter(state="queued").exists():
+                    tended = 0.0  # the end is near
+                time.sleep(IDLE_SECONDS)

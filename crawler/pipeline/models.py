@@ -9,10 +9,10 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from crawler.engine.models import Host
 from crawler.frontier.models import Body, Crawl
-from crawler.models import Host
-from crawler.pipeline.detect import TYPES
-from crawler.validators import is_pattern
+from crawler.reading.detect import TYPES
+from crawler.web.validators import is_pattern
 
 _XSLT = "http://www.w3.org/1999/XSL/Transform"
 

@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from crawler.pipeline.detect import BINARY, EMPTY, detect
 from crawler.pipeline.messages import Done, Outcome, Task, Work
 from crawler.pipeline.terms import plain
 from crawler.pipeline.transform import Document, TransformError, transform
 from crawler.pipeline.transform.plugins import Call, Plugins
+from crawler.reading.detect import BINARY, EMPTY, detect
 
 MARGIN = 30.0
 """Seconds before a lease ends at which no further document of its batch is begun."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.fields import NumberField, RowSerializer, TextField
 from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, Stylesheet, UriFilter
+from crawler.web.fields import NumberField, RowSerializer, TextField
 
 
 class DocumentSerializer(serializers.ModelSerializer[Document]):

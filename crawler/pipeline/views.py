@@ -13,8 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from crawler.listing import page_of, render_list, wants_part
-from crawler.permissions import staff_only
+from crawler.engine.wake import wake_controller
 from crawler.pipeline.asking import entity, search, term_of
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import ExportError, export_response
@@ -27,7 +26,8 @@ from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import SECONDS, Answer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
-from crawler.wake import wake_controller
+from crawler.web.listing import page_of, render_list, wants_part
+from crawler.web.permissions import staff_only
 
 JSON_RESULTS = "application/sparql-results+json"
 DRY_DOCUMENTS, MOST_SHOWN = 200, 500

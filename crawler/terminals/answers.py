@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler import characters
 from crawler.http.client import Response
 from crawler.http.failures import FetchError
 from crawler.messages import Assignment, Harvest
+from crawler.text import characters
 
 MOST_DETAIL = 1000
 

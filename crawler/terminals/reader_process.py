@@ -18,8 +18,7 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-from crawler import memory
-from crawler.pipeline import walls
+from crawler.process import memory, walls
 
 LENGTH = struct.Struct("<Q")
 MEMORY_BYTES = 2_000_000_000
@@ -28,17 +27,18 @@ MEMORY_BYTES = 2_000_000_000
 LARGE = 1_000_000
 """Bytes of a job after which freed memory goes back to the system."""
 
-_LOADED_FIRST = ("crawler.terminals.crawl", "crawler.terminals.feed", "crawler.terminals.watch")
 
+def main(cpu_seconds: int, modules: list[str]) -> None:
+    """Answer jobs until standard input ends; each may take so many seconds of processor time.
 
-def main(cpu_seconds: int) -> None:
-    """Answer jobs until standard input ends; each may take so many seconds of processor time."""
+    The modules, which have the functions that read, are loaded before the doors are shut.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the terminal ends us
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for module in _LOADED_FIRST:
+    for module in modules:
         importlib.import_module(module)
     walls.shut()
     with contextlib.suppress(BrokenPipeError):
@@ -97,4 +97,4 @@ def _answer(job: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from crawler.http.failures import Failure
-from crawler.pipeline import walls
+from crawler.process import walls
+from crawler.terminals.handlers import modules
 from crawler.terminals.reader_process import LENGTH
 
 log = logging.getLogger(__name__)
@@ -188,7 +189,7 @@ class _Process:
         self.free = False
         """Whether it has answered what it was asked, and first of all that it is ready."""
         self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-m", "crawler.terminals.reader_process", str(cpu_seconds)],
+            [sys.executable, "-m", "crawler.terminals.reader_process", str(cpu_seconds), *modules()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=_ROOT,
@@ -249,10 +250,10 @@ class _Process:
 
 
 class _Records(pickle.Unpickler):
-    """Answers hold the records of messages, tuples, texts and numbers; nothing else is made of them."""
+    """Answers hold documents, tuples, texts and numbers; nothing else is made of them."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if module == "crawler.messages" and name.isidentifier() and not name.startswith("_"):
+        if module == "crawler.reading.documents" and name.isidentifier() and not name.startswith("_"):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"an answer may not hold {module}.{name}")
 

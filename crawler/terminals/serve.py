@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -13,25 +13,14 @@ from queue import Empty, SimpleQueue
 from crawler.http import robots, urls
 from crawler.http.client import Client
 from crawler.http.failures import Failure
-from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, Robots, encode
-from crawler.terminals.crawl import crawl_page
-from crawler.terminals.feed import read_push, retrieve_feed
-from crawler.terminals.hub import ask_hub
-from crawler.terminals.page import retrieve_page
-from crawler.terminals.watch import read_source, watch_page
+from crawler.http.site_lines import Robots
+from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, encode
+from crawler.terminals.handlers import handler_of
 
 log = logging.getLogger(__name__)
 
 # Set when the process is asked to end: no request is started any more, the rest of each batch is given back.
 ending = threading.Event()
-
-# What asks robots.txt first.
-_BY_ROBOTS: dict[str, Callable[[Client, Assignment, Robots, float], Harvest]] = {
-    "page": retrieve_page,
-    "crawl": crawl_page,
-    "watch": watch_page,
-    "source": read_source,
-}
 
 GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
@@ -103,7 +92,7 @@ def serve_host(client: Client, batch: Batch) -> Report:
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set() or weight > MOST_BYTES:
             break
-        if assignment.kind in _BY_ROBOTS:
+        if _asks_robots(assignment):
             rules = _rules_for(client, assignment, rules, batch.robots, spacing)
             kept = _worth_keeping(kept, rules)
         harvest = _retrieve(client, assignment, rules, spacing)
@@ -148,14 +137,9 @@ def _wait(client: Client, rules: Robots | None, spacing: float) -> float:
 
 def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
     try:
-        if assignment.kind in _BY_ROBOTS and rules is not None:
-            wait = _wait(client, rules, spacing)
-            return _BY_ROBOTS[assignment.kind](client, assignment, rules, wait)
-        if assignment.kind == "hub":
-            return ask_hub(client, assignment, spacing)
-        if assignment.kind == "push":
-            return read_push(assignment)
-        return retrieve_feed(client, assignment, spacing)
+        handler = handler_of(assignment.kind)
+        wait = _wait(client, rules, spacing) if handler.asks_robots else spacing
+        return handler.run(client, assignment, rules if handler.asks_robots else None, wait)
     except Exception as error:  # a fault of ours on an answer of theirs must not break the batch
         log.warning("%s %s fails: %s: %s", assignment.kind, assignment.url, type(error).__name__, error)
         log.debug("where it failed", exc_info=True)
@@ -168,6 +152,13 @@ def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spac
             failure=Failure.MALFORMED,
             detail=detail,
         )
+
+
+def _asks_robots(assignment: Assignment) -> bool:
+    try:
+        return handler_of(assignment.kind).asks_robots
+    except KeyError:  # of another version; serving it says so
+        return False
 
 
 def _weight(harvest: Harvest) -> int:

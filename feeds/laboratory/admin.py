@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from crawler.admin import RecordAdmin, RowsInline
+from crawler.web.admin import RecordAdmin, RowsInline
 from feeds.laboratory.experiments import stop
 from feeds.laboratory.models import Experiment, Outcome
 

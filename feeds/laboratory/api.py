@@ -11,8 +11,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crawler.parsers import JSONParser, MultiPartParser
-from crawler.permissions import StaffWrites
+from crawler.web.parsers import JSONParser, MultiPartParser
+from crawler.web.permissions import StaffWrites
 from feeds.laboratory.experiments import MOST_BYTES, begin, checked_trace, stop
 from feeds.laboratory.models import Experiment
 from feeds.laboratory.results import as_json, budgets_for

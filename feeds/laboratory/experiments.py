@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from crawler.tasks import experiment as experiment_task
 from feeds.laboratory.models import STALE, Experiment, Outcome, has_budget
 from feeds.laboratory.own_history import own_trace
 from feeds.replay.comparison import Options, Result, budgeted_retrievals, replay
@@ -29,6 +29,8 @@ MOST_BYTES = 20_000_000
 CURVE = (1.0, 0.25, 0.5, 2.0, 4.0)
 """Multiples of the budget, the budget itself first."""
 MOST_ATTEMPTS = 3
+TASK = "feeds.laboratory.tasks.experiment"
+"""By name: what does an experiment knows the task only as what brings it here."""
 _SIGN_EVERY = 2.0  # seconds
 
 
@@ -70,7 +72,7 @@ def begin(experiment: Experiment, upload: Trace | None = None) -> Experiment:
 def send(pk: int, after: float = 0.0) -> None:
     """Ask a worker for the experiment's next replay; a lost message is sent again by a later tick."""
     transaction.on_commit(
-        lambda: experiment_task.apply_async((pk,), countdown=after, retry=False), robust=True
+        lambda: current_app.send_task(TASK, (pk,), countdown=after, retry=False), robust=True
     )
 
 

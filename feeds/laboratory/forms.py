@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from crawler.forms import RowForm
+from crawler.web.forms import RowForm
 from feeds.laboratory.experiments import MOST_BYTES, checked_trace
 from feeds.laboratory.models import POLICY_CHOICES, Experiment, all_policies
 from feeds.replay.trace import Trace, TraceError

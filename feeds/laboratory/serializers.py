@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.fields import RowSerializer
+from crawler.web.fields import RowSerializer
 from feeds.laboratory.models import POLICY_CHOICES, Experiment, Outcome
 from feeds.scheduling.registry import POLICIES
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from crawler.admin import RecordAdmin
+from crawler.web.admin import RecordAdmin
 from feeds.websub.models import HubSubscription
 from feeds.websub.subscriptions import ask_again
 

@@ -11,10 +11,11 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest, Least
 from django.urls import reverse
 
+from crawler.engine.leased import Room, lose_rows, lost
+from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, canonical_url, host_key
-from crawler.losses import Room, lose_rows, lost
-from crawler.messages import Assignment, FeedDocument, Harvest
-from crawler.models import Host
+from crawler.messages import Assignment, Harvest
+from crawler.reading.documents import FeedDocument
 from feeds.models import Feed
 from feeds.scheduling.floors import WEBSUB
 from feeds.websub.models import HubSubscription, new_secret, new_token
@@ -84,10 +85,10 @@ def lease_hubs(
     return {host: assigned for host, assigned in taken.items() if assigned}
 
 
-def waiting(now: datetime) -> QuerySet[HubSubscription]:
+def due(now: datetime) -> QuerySet[HubSubscription]:
     """Requests that wait only for the hub's host to be free."""
-    due = HubSubscription.objects.due(now)
-    return due if settings.PUBLIC_URL else due.none()
+    rows = HubSubscription.objects.due(now)
+    return rows if settings.PUBLIC_URL else rows.none()
 
 
 def check_in_hubs(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> None:

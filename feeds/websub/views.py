@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from crawler.wake import wake_controller
+from crawler.engine.wake import wake_controller
 from feeds.models import Feed
 from feeds.selection import retrieve_now
 from feeds.websub import pushes

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawler.syndication.atom import write_atom
-from crawler.syndication.item import (
+from crawler.web.syndication.atom import write_atom
+from crawler.web.syndication.item import (
     Attachment,
     Channel,
     Item,
@@ -24,8 +24,8 @@ from crawler.syndication.item import (
     short_body,
     web_url,
 )
-from crawler.syndication.json_feed import write_json_feed
-from crawler.syndication.rss import write_rss
+from crawler.web.syndication.json_feed import write_json_feed
+from crawler.web.syndication.rss import write_rss
 
 AT = datetime(2026, 3, 1, 12, 30, 15, 987654, tzinfo=UTC)
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -6,8 +6,9 @@ import pytest
 
 from articles.models import Article, Page
 from articles.pages import outdated, take_again
-from crawler.messages import PAGE_READING, Harvest, PageDocument, Reread, StoredPage, decode, encode
-from crawler.terminals.page import read_again
+from articles.terminal import read_again
+from crawler.messages import PAGE_READING, Harvest, Reread, StoredPage, decode, encode
+from crawler.reading.documents import PageDocument
 from tests.factories import make_article
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from articles.enrichment.models import Story
 from articles.interest.models import Event
 from articles.models import Article
+from crawler.engine.models import Tick
 from crawler.frontier.models import Crawl
-from crawler.models import Tick
 from feeds.laboratory.experiments import advance
 from feeds.laboratory.models import Experiment
 from feeds.models import Feed, Retrieval

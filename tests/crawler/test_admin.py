@@ -10,7 +10,7 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from articles.personal import address_token
-from crawler.models import Pulse, Tick
+from crawler.engine.models import Pulse, Tick
 from feeds.models import Category, Feed, Retrieval
 from tests.factories import (
     make_article,

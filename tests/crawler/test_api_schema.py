@@ -5,7 +5,7 @@ import io
 import pytest
 from django.core.management import call_command
 
-from crawler.documentation import endpoints
+from crawler.web.documentation import endpoints
 from tests.factories import make_token, make_user
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from crawler import attempts
+from crawler.web import attempts
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.dates import Dates, epoch
+from crawler.reading.dates import Dates, epoch
 
 READ = """
 2026년 3월 5일 10:30 => 2026-03-05 10:30

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import OperationalError
 
-from crawler import health
-from crawler.health import check_health
-from crawler.models import Pulse, Tick
+from crawler.engine.models import Pulse, Tick
+from crawler.site import health
+from crawler.site.health import check_health
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 
 from articles.models import Article
-from crawler.characters import INDEXED_BYTES
-from crawler.controller.check_in import check_in
-from crawler.messages import FeedDocument
+from crawler.engine.check_in import check_in
+from crawler.reading.documents import FeedDocument
+from crawler.text.characters import INDEXED_BYTES
 from feeds.models import Category, Feed, Retrieval
 from feeds.opml import import_opml
 from tests.factories import make_feed
@@ -19,7 +19,7 @@ from tests.harvests import entry, found, lease, report
 pytestmark = pytest.mark.django_db
 CUT_WHERE_THEY_COME_IN = {
     ("articles_article", "category"),  # articles.intake
-    ("feeds_feed", "title"),  # crawler.characters.indexable, crawler.texts.LONGEST_INDEXED
+    ("feeds_feed", "title"),  # crawler.text.characters.indexable, crawler.text.storing.LONGEST_INDEXED
     ("feeds_feed", "canonical_url"),  # crawler.http.urls.MAX_URL_LENGTH, in ASCII
     ("feeds_feedalias", "canonical_url"),
     ("recrawl_site", "url"),

@@ -10,9 +10,9 @@ from crawler.logs import NotWorthALine
 @pytest.mark.parametrize(
     ("level", "message", "written"),
     [
-        (logging.INFO, "Scheduler: Sending due task tend (crawler.tasks.tend)", False),
-        (logging.INFO, "Task crawler.tasks.tick[1] succeeded", True),
-        (logging.ERROR, "Task crawler.tasks.tend[1] raised", True),
+        (logging.INFO, "Scheduler: Sending due task tend (crawler.engine.tasks.tend)", False),
+        (logging.INFO, "Task feeds.tasks.tick[1] succeeded", True),
+        (logging.ERROR, "Task crawler.engine.tasks.tend[1] raised", True),
     ],
 )
 def test_a_task_of_every_few_seconds_is_told_only_when_something_is_wrong(level, message, written):

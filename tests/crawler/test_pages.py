@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from articles.models import Page
-from crawler.models import Pulse, Tick
+from crawler.engine.models import Pulse, Tick
 from feeds.models import Retrieval
 from tests.factories import make_article, make_feed, make_user
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from crawler.frontier.scope import Scope, ScopeError
-from crawler.patterns import Allowance, PatternError, compiled
-from recrawl.content import CONTENT, Rules
+from crawler.reading.lines import CONTENT, Rules
+from crawler.text.patterns import Allowance, PatternError, compiled
 
 EVIL = r"^(\w+\s?)*$"
 LINES = ["word " * 12 + f"end {n}!" for n in range(400)]

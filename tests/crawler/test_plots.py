@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawler.plots import Axis, Bar, Line, bar_plot, line_plot, short, standalone
+from crawler.web.plots import Axis, Bar, Line, bar_plot, line_plot, short, standalone
 
 EVIL = '"><script>alert(1)</script>'
 

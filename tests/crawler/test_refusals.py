@@ -14,8 +14,8 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework import serializers
 
 from crawler.api import router
-from crawler.fields import NumberField
-from crawler.requests import Utf8WSGIHandler
+from crawler.web.fields import NumberField
+from crawler.web.requests import Utf8WSGIHandler
 from feeds.models import Category, Feed
 from tests.factories import make_article, make_feed, make_token, make_user
 

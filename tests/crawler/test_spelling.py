@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.templatetags import freshet
+from crawler.web.templatetags import freshet
 
 
 @pytest.mark.parametrize(

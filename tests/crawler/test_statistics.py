@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.models import Tick
-from crawler.statistics import statistics
+from crawler.engine.models import Tick
+from crawler.site.statistics import statistics
 from feeds.models import Retrieval
 from tests.factories import make_article, make_feed, make_user
 

@@ -9,12 +9,12 @@ import pytest
 from django.conf import settings
 from kombu.message import Message
 
-from crawler import tasks
 from crawler.celery import app
-from crawler.controller import pulses
-from crawler.controller.leases import hand_out, lease_seconds
+from crawler.engine import pulses, tasks
+from crawler.engine.leases import hand_out, lease_seconds
+from crawler.engine.models import Pulse
 from crawler.messages import Batch, decode, encode
-from crawler.models import Pulse
+from crawler.terminals import tasks as of_terminals
 from tests.factories import make_feed
 from tests.harvests import entry, found, report, select
 
@@ -56,7 +56,7 @@ def test_a_pulse_that_was_lost_is_sent_again_in_seconds_and_not_at_the_next_tick
     Pulse.objects.create(queue="store", sent=now - timedelta(seconds=40), answered=now)
     tasks.tend()
     (message,) = sent("fetch")
-    assert (message.headers["task"], message.payload[0]) == ("crawler.tasks.pulse", ["fetch"])
+    assert (message.headers["task"], message.payload[0]) == ("crawler.terminals.tasks.pulse", ["fetch"])
     assert sent("store") == []
     tasks.tend()
     assert sent("fetch") == [], "it is on its way"
@@ -65,7 +65,7 @@ def test_a_pulse_that_was_lost_is_sent_again_in_seconds_and_not_at_the_next_tick
 def test_a_pulse_goes_through_its_queue_and_its_answer_is_written_down() -> None:
     tasks.send_pulse("fetch", datetime.now(UTC))
     (message,) = sent("fetch")
-    tasks.pulse.run(*message.payload[0])
+    of_terminals.pulse.run(*message.payload[0])
     (message,) = sent("store")
     tasks.pulse_answered.run(*message.payload[0])
     assert Pulse.objects.get(queue="fetch").answered is not None

@@ -12,12 +12,12 @@ import pytest
 from django.core.management import call_command
 
 from articles.models import Article, Page
-from crawler.controller.leases import hand_out, lease_seconds, sweep
-from crawler.controller.tick import tick
+from crawler.engine.leases import hand_out, lease_seconds, sweep
+from crawler.engine.models import Host
 from crawler.inline import work_off
 from crawler.messages import Batch
-from crawler.models import Host
 from feeds.models import Feed, Retrieval
+from feeds.ticks import tick
 from tests.servers import Reply, WebServer, article, rss
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from crawler.models import Pulse
+from crawler.engine.models import Pulse
 from feeds.categories import category_at
 from feeds.models import Feed
 from tests.factories import make_article, make_feed, make_user

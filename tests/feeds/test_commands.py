@@ -6,7 +6,7 @@ from ipaddress import ip_network
 import pytest
 from django.core.management import CommandError, call_command
 
-from crawler.models import Deployment, Pulse
+from crawler.engine.models import Deployment, Pulse
 from feeds.management.commands.add_feeds import first_visit
 from feeds.models import Feed, Retrieval
 from tests.factories import make_feed

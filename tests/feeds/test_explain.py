@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.models import Tick
+from crawler.engine.models import Tick
 from feeds.explain import next_visits
 from tests.factories import make_feed
 from tests.harvests import entry, lease, select, visit

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
-from crawler.controller.tick import tick
-from crawler.messages import FeedLink
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
+from crawler.reading.documents import FeedLink
 from feeds.models import Feed, FeedAlias
 from feeds.selection import retrieve_now
+from feeds.ticks import tick
 from tests.factories import make_feed, make_subscriber
 from tests.harvests import (
     entry,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
 
-from crawler.requests import Utf8WSGIRequest
 from crawler.terminals.client import terminal_client
+from crawler.web.requests import Utf8WSGIRequest
 
 
 @pytest.fixture

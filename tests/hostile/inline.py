@@ -11,8 +11,8 @@ from benchmarks.hostile.api import Api
 from benchmarks.hostile.cells import Run, cells_of
 from benchmarks.hostile.kind import Kind, World
 from benchmarks.hostile.server import Server
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out, sweep
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out, sweep
 from crawler.frontier import crawls
 from crawler.messages import Batch, Report, decode, encode
 from crawler.pipeline.inline import step as pipeline_step

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from articles.models import Page as ArticlePage
+from crawler.engine.models import Host
 from crawler.frontier.crawls import begin as begin_crawl
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import host_key
-from crawler.keys import digest
 from crawler.messages import Kind
-from crawler.models import Host
+from crawler.text.keys import digest
 from feeds.models import Feed, Retrieval
 from feeds.websub.models import HubSubscription, Push
 from recrawl.models import Check, Page, Site, Source, Visit, Wanted, key_of

@@ -15,7 +15,7 @@ from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinished
 
-from crawler.requests import Utf8WSGIHandler
+from crawler.web.requests import Utf8WSGIHandler
 from tests.demo import seed
 from tests.factories import make_token, make_user
 from tests.hostile.test_requests import restart_numbering

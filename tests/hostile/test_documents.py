@@ -21,9 +21,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from crawler.engine.models import Host
 from crawler.frontier.models import Body
-from crawler.keys import digest
-from crawler.models import Host
 from crawler.pipeline import phases
 from crawler.pipeline.documents import LEASE_SECONDS, lease, settle, sweep, work
 from crawler.pipeline.index import index
@@ -34,6 +33,7 @@ from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot
 from crawler.pipeline.sparql.run import QueryError, ask
 from crawler.pipeline.store import quads
 from crawler.pipeline.terms import iri
+from crawler.text.keys import digest
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 HEALTHY = b"<!DOCTYPE html><html><head><title>healthy</title></head><body><p>x</p></body></html>"

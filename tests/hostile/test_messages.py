@@ -14,14 +14,16 @@ from typing import Any
 
 import pytest
 
+from articles import tasks as of_articles
 from articles.models import Article
 from articles.models import Page as ArticlePage
-from crawler import tasks
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out, sweep
+from crawler.engine import tasks
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out, sweep
+from crawler.engine.models import Host
 from crawler.http.failures import Failure
-from crawler.messages import Assignment, Batch, Harvest, PageDocument, Report, decode, encode
-from crawler.models import Host
+from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
+from crawler.reading.documents import PageDocument
 from crawler.terminals.client import terminal_client, terminal_threads
 from crawler.terminals.serve import serve
 from feeds.models import Feed, Retrieval
@@ -257,7 +259,7 @@ def test_a_forged_reading_of_a_stored_page_changes_nothing(server: WebServer) ->
     forged = PageDocument(title="forged", text="forged", canonical_url="javascript:alert(1)")
     message = encode(Harvest("page", page.pk, time.time(), url, page=forged))
     with contextlib.suppress(ValueError, TypeError):
-        tasks.take_reread.run([message])
+        of_articles.take_reread.run([message])
     page.refresh_from_db()
     assert (page.text, page.title, page.canonical_url) == ("true", "", "")
 

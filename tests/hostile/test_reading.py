@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from articles.extraction import ExtractionError, extract_page
-from articles.extraction.tree import whole_tree
-from crawler.terminals.sitemap import MOST_ELEMENTS, read_sitemap
-from feeds.parsing import FeedError, feed_links, parse_feed
+from crawler.reading.feeds import FeedError, feed_links, parse_feed
+from crawler.reading.pages import ExtractionError, extract_page
+from crawler.reading.pages.tree import whole_tree
+from crawler.reading.sitemap import MOST_ELEMENTS, read_sitemap
 
 URL = "https://example.org/a/b"
 LONGEST = {

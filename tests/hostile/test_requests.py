@@ -30,7 +30,7 @@ from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from crawler import logs
-from crawler.requests import Utf8WSGIHandler
+from crawler.web.requests import Utf8WSGIHandler
 from tests.demo import seed
 from tests.factories import make_token, make_user
 

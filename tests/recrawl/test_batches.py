@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.models import Host
+from crawler.engine.models import Host
 from recrawl import visits
 from recrawl.models import Announcement, Check, Page, Site, Source, Visit, Wanted, key_of
 

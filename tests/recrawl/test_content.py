@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from recrawl.comparing import compared
-from recrawl.content import (
+from crawler.reading.lines import (
     MOST_CHARACTERS,
     Rules,
     SelectorFault,
@@ -18,6 +17,7 @@ from recrawl.content import (
     unpacked,
     usable_selector,
 )
+from recrawl.comparing import compared
 
 PAGE = """<html><head><title>News of the {town}</title><style>p {{}}</style></head><body>
 <nav><a href="/">Home</a><a href="/all">All</a></nav><div id="ad">Buy {ad} now</div>

@@ -11,14 +11,14 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from crawler.controller import retention
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out, lease_seconds, sweep
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.frontier.check_in import MOST_ATTEMPTS
 from crawler.frontier.crawls import cancel
 from crawler.frontier.crawls import tend as tend_crawls
 from crawler.frontier.models import Crawl
 from crawler.messages import Batch, Report, decode, encode
+from crawler.site import retention
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from recrawl import visits

@@ -69,7 +69,7 @@ class Deployment:
     def tick(self) -> None:
         """What beat sends."""
         with Celery("beat", broker=self._broker_url, set_as_current=False) as app:
-            app.send_task("crawler.tasks.tick", queue="tick", expires=1, ignore_result=True)
+            app.send_task("feeds.tasks.tick", queue="tick", expires=1, ignore_result=True)
 
     def tick_until(self, what: str, promise: Callable[[], bool], seconds: float = 90.0) -> None:
         """Send ticks as beat would until the promise holds."""

@@ -16,8 +16,8 @@ from crawler.frontier.models import Crawl
 from crawler.frontier.report import Report, report
 from crawler.frontier.scope import ScopeError
 from crawler.frontier.strategies import STRATEGIES
-from crawler.inline import run_crawl
-from crawler.validators import first_fault
+from crawler.pipeline.inline import run_crawl
+from crawler.web.validators import first_fault
 
 
 class Command(BaseCommand):

@@ -11,9 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crawler.frontier.crawls import CrawlError, begin
 from crawler.frontier.models import Crawl
-from crawler.inline import run_crawl
 from crawler.pipeline.documents import take_crawl
-from crawler.pipeline.inline import work_off
+from crawler.pipeline.inline import run_crawl, work_off
 from crawler.pipeline.models import Document
 from crawler.pipeline.report import PhaseReport, phase_report, phases, summary
 

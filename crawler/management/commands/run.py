@@ -91,7 +91,7 @@ class Command(BaseCommand):
         self._supervisor = Supervisor(children(), self._say, self._server, release)
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready)
         if first_tick:
-            app.send_task("crawler.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS)
+            app.send_task("feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS)
         self._say(f"{address} answers and feeds are read; the rest is coming")
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready, later=True)
         self.stdout.write(self.style.SUCCESS(f"ready: {address} ({time.monotonic() - began:.1f} s)"))

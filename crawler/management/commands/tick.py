@@ -12,13 +12,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count, Q, Sum
 
-from crawler.controller import pulses
-from crawler.controller.tick import tick
+from crawler.engine import pulses
+from crawler.engine.models import Tick
+from crawler.engine.tasks import dispatch
 from crawler.inline import work_off
-from crawler.models import Tick
-from crawler.tasks import dispatch
 from feeds import planning
 from feeds.models import Feed, Retrieval
+from feeds.ticks import tick
 
 
 class Command(BaseCommand):

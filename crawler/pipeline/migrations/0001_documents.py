@@ -1,4 +1,4 @@
-import crawler.validators
+import crawler.web.validators
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             name='UriFilter',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pattern', models.CharField(help_text='A regular expression, looked for in the address.', max_length=500, validators=[crawler.validators.is_pattern])),
+                ('pattern', models.CharField(help_text='A regular expression, looked for in the address.', max_length=500, validators=[crawler.web.validators.is_pattern])),
                 ('allow', models.BooleanField(default=False)),
                 ('position', models.PositiveSmallIntegerField(default=0)),
                 ('enabled', models.BooleanField(default=True)),

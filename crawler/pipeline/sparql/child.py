@@ -15,8 +15,8 @@ from typing import Any
 
 import pyoxigraph
 
-from crawler.cells import csv_row, guarded, is_number
-from crawler.pipeline.walls import no_more_files, shut
+from crawler.process.walls import no_more_files, shut
+from crawler.text.cells import csv_row, guarded, is_number
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema#"
 MEMORY = 2_000_000_000

@@ -3,7 +3,7 @@
 Oxigraph's parser knows no tokens: it takes `true.SERVICE` and `SERVICE:name{` apart wherever that helps,
 reads `<` as "less than" where no address is wanted, and tries a long string as an empty one where it is
 spoilt. So each of these readings is followed here, and a query is refused when any of them may hold the word.
-The other wall is the process that asks: it can open no socket (see crawler/pipeline/walls.py).
+The other wall is the process that asks: it can open no socket (see crawler/process/walls.py).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from crawler.pipeline.sparql.lexer import refusal
-from crawler.pipeline.walls import environment
+from crawler.process.walls import environment
 
 SECONDS = 10
 MOST_ROWS = 10_000
@@ -90,7 +90,7 @@ def wall() -> str:
 
 @cache
 def _tried_wall() -> str:
-    command = [sys.executable, "-m", "crawler.pipeline.walls"]
+    command = [sys.executable, "-m", "crawler.process.walls"]
     done = subprocess.run(  # noqa: S603 - this very interpreter
         command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=environment(), check=True
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.pipeline.transform.graph import TransformError
-from crawler.pipeline.walls import environment, no_more_files, shut
+from crawler.process.walls import environment, no_more_files, shut
 
 CPU_SECONDS = 5
 WALL_SECONDS = 10.0

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from crawler.http.charset import decode
-from crawler.pipeline import detect
-from crawler.pipeline.detect import unpacked
 from crawler.pipeline.messages import Sheet
-from crawler.pipeline.mime import STRAY, wide_encoding
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld
@@ -21,6 +17,10 @@ from crawler.pipeline.transform.page import page_graph
 from crawler.pipeline.transform.plugins import Plugins
 from crawler.pipeline.transform.rdf import FORMATS, rdf_graph
 from crawler.pipeline.transform.rdfa import add_rdfa
+from crawler.reading import detect
+from crawler.reading.detect import unpacked
+from crawler.reading.mime import STRAY, wide_encoding
+from crawler.text.charset import decode
 
 VERSION = "1"
 """Raised when the graphs that documents give change, so that they are made anew."""

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from crawler.dates import Dates
-from crawler.messages import Enclosure, Entry
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform import sheets
 from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError, iri, literal, resolved
-from feeds.parsing.limits import FeedError
-from feeds.parsing.parse import parse_feed
+from crawler.reading.dates import Dates
+from crawler.reading.documents import Enclosure, Entry
+from crawler.reading.feeds.limits import FeedError
+from crawler.reading.feeds.parse import parse_feed
 
 MOST_ITEMS = 2_000
 _F = "{urn:freshet:prepared}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.patterns import PatternError, compiled, found_in
 from crawler.pipeline.transform.graph import Document
+from crawler.text.patterns import PatternError, compiled, found_in
 
 
 def fits(types: Sequence[str], pattern: str, document: Document) -> bool:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import pyoxigraph
 
-from crawler.pipeline.detect import HTML, XHTML
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.transform.children import run_child
 from crawler.pipeline.transform.fitting import fits
 from crawler.pipeline.transform.graph import Document, Graph, TransformError
+from crawler.reading.detect import HTML, XHTML
 
 
 def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> int:

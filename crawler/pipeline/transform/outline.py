@@ -6,10 +6,10 @@ import io
 
 from lxml import etree
 
-from crawler.pipeline.detect import SITEMAP
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform.graph import Document, Graph, TransformError, iri, literal, resolved
+from crawler.reading.detect import SITEMAP
 
 MOST_NAMED = 20_000
 _LINKS_TO, _SEE_ALSO = expanded("sioc:links_to"), expanded("rdfs:seeAlso")

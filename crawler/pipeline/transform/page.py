@@ -8,12 +8,12 @@ from urllib.parse import unquote
 
 from lxml import etree, html
 
-from articles.extraction import ExtractionError
-from articles.extraction.tree import MAX_DEPTH, page_tree, text_of, whole_tree
 from crawler.http.urls import BadUrl, host_key
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
 from crawler.pipeline.transform.graph import Document, Graph, TransformError, resolved
+from crawler.reading.pages import ExtractionError
+from crawler.reading.pages.tree import MAX_DEPTH, page_tree, text_of, whole_tree
 
 MOST_BLOCKS = 1_000
 _ADDRESSES = {"a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "frame": "src"}

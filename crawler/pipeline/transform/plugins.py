@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import pyoxigraph
 
-from crawler.http.charset import decode
 from crawler.pipeline.messages import Plugin
-from crawler.pipeline.mime import parse_mime_type
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.fitting import fits
 from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError
+from crawler.reading.mime import parse_mime_type
+from crawler.text.charset import decode
 
 FORMATS = {
     "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,

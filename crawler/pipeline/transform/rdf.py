@@ -6,9 +6,9 @@ import re
 
 import pyoxigraph
 
-from crawler.pipeline.detect import N_QUADS, N_TRIPLES, RDF_XML, TURTLE
-from crawler.pipeline.mime import wide_encoding
 from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError
+from crawler.reading.detect import N_QUADS, N_TRIPLES, RDF_XML, TURTLE
+from crawler.reading.mime import wide_encoding
 
 FORMATS = {
     RDF_XML: pyoxigraph.RdfFormat.RDF_XML,

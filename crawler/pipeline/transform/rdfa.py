@@ -6,9 +6,9 @@ import re
 
 import pyoxigraph
 
-from crawler.pipeline.detect import HTML, XHTML
 from crawler.pipeline.transform.children import run_child
 from crawler.pipeline.transform.graph import Document, Graph, TransformError
+from crawler.reading.detect import HTML, XHTML
 
 _TYPED = re.compile(rb"\stypeof\s*=", re.IGNORECASE)
 _NAMED = re.compile(rb"\s(?:vocab|prefix|xmlns:\w+)\s*=", re.IGNORECASE)

@@ -10,9 +10,9 @@ import json
 import socket
 import sys
 
-from articles.extraction import ExtractionError
-from articles.extraction.tree import page_tree, text_of
 from crawler.pipeline.transform.children import limit
+from crawler.reading.pages import ExtractionError
+from crawler.reading.pages.tree import page_tree, text_of
 
 _USES = "http://www.w3.org/ns/rdfa#usesVocabulary"
 

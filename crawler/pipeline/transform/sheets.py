@@ -11,8 +11,8 @@ from typing import cast
 import pyoxigraph
 from lxml import etree
 
-from crawler.pipeline.mime import STRAY
 from crawler.pipeline.transform.graph import Graph, TransformError
+from crawler.reading.mime import STRAY
 
 _ESCAPED = re.compile(rb"&#(?:[0-8]|1[124-9]|2[0-9]|3[01]|x(?:[0-8BbCcEeFf]|1[0-9A-Fa-f]));")
 """Control characters that pages write as numbers: XML has no way to say them."""

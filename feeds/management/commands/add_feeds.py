@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.health import worker_alive
+from crawler.engine.pulses import worker_alive
 from crawler.http.failures import Failure
 from feeds.adding import Added, Wanted, add_feeds, known_feeds
 from feeds.categories import category_at, path_of

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.validators import first_fault
+from crawler.web.validators import first_fault
 from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_site
 from recrawl.methods.registry import DEFAULT, METHODS

@@ -12,8 +12,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.plots import standalone
 from crawler.progress import bar
+from crawler.web.plots import standalone
 from recrawl.figures import Figure, figures, trade_off
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.methods.registry import METHODS

@@ -106,7 +106,7 @@ def test_an_article_that_is_held_for_long_waits_without_losing_an_attempt(
             cursor.execute("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40P01'; END $$")
 
     monkeypatch.setattr(module, "_categorise", refused)
-    monkeypatch.setattr("crawler.transactions.CONTENTIONS", 2)
+    monkeypatch.setattr("crawler.database.transactions.CONTENTIONS", 2)
     assert enrich(NOW) == 0
     row = Enrichment.objects.get()
     assert (row.state, row.attempts, row.failure) == (Enrichment.State.WAITING, 0, "")

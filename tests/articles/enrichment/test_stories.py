@@ -9,7 +9,7 @@ from articles.enrichment.enrich import enrich
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.stories import allow, take_apart, take_out
 from articles.models import Article, Page
-from crawler.keys import digest
+from crawler.text.keys import digest
 from tests.factories import make_article, make_feed
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from articles.extraction import ExtractionError, extract_page
-from crawler.messages import PageDocument
+from crawler.reading.documents import PageDocument
+from crawler.reading.pages import ExtractionError, extract_page
 
 URL = "https://example.org/2024/01/post"
 NOON = 1704110400.0  # 2024-01-01 12:00 UTC

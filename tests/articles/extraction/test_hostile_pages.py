@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from articles.extraction import ExtractionError, extract_page
-from crawler.messages import PageDocument
+from crawler.reading.documents import PageDocument
+from crawler.reading.pages import ExtractionError, extract_page
 
 URL = "https://example.org/page"
 HEAD = b"<!DOCTYPE html><html><head><title>t</title></head><body>"

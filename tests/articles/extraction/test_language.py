@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from articles.extraction.language import language_of
+from crawler.reading.pages.language import language_of
 
 ENGLISH = "The river rose two metres in a single night and the people moved to the school on the hill."
 GERMAN = (

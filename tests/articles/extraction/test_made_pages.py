@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 import trafilatura
 
-from articles.extraction import ExtractionError, extract_page
-from articles.extraction.maintext import main_text
-from articles.extraction.tree import page_tree
 from benchmarks.made_pages import made_pages
 from benchmarks.main_text import f1
+from crawler.reading.pages import ExtractionError, extract_page
+from crawler.reading.pages.maintext import main_text
+from crawler.reading.pages.tree import page_tree
 
 URL = "https://example.org/2024/page"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.embedded import confine
+from crawler.process import confine
 from crawler.settings import BASE_DIR
 
 # What hostile bytes that took the process over might try; prints which of it was possible.

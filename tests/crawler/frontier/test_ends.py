@@ -15,13 +15,14 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out, sweep
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out, sweep
+from crawler.engine.models import Host
 from crawler.frontier.crawls import begin, cancel, pause, requeue, resume, tend
 from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
 from crawler.frontier.queue import release_urls
-from crawler.messages import Batch, CrawledPage, Harvest, Report
-from crawler.models import Host
+from crawler.messages import Batch, Harvest, Report
+from crawler.reading.documents import CrawledPage
 from tests.factories import make_token, make_user
 
 SEED = "http://seed.example/"

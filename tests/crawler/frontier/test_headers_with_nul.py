@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Crawl
-from crawler.messages import Batch, CrawledPage, Harvest, Report, decode, encode
+from crawler.messages import Batch, Harvest, Report, decode, encode
+from crawler.reading.documents import CrawledPage
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from tests.servers import Reply, WebServer

@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
+from crawler.engine.models import Host
 from crawler.frontier.check_in import named_sitemaps
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.messages import Batch, Report, Robots, decode, encode
-from crawler.models import Host
+from crawler.http.site_lines import Robots
+from crawler.messages import Batch, Report, decode, encode
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from recrawl.discovery import name_sitemaps

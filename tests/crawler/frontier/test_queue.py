@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
+from crawler.engine.check_in import check_in
+from crawler.engine.leased import Room
+from crawler.engine.leases import hand_out
+from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume, tend
 from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
 from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
 from crawler.frontier.scope import ScopeError
-from crawler.losses import Room
 from crawler.messages import Harvest, Report
-from crawler.models import Host
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC)

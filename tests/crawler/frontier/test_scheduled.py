@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
 from crawler.frontier.crawls import begin, tend
 from crawler.frontier.models import Crawl
 from tests.harvests import failed, report

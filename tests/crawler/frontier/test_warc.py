@@ -15,8 +15,8 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.warc import warc_chunks
+from crawler.http.transfer import MAX_ERROR_BYTES
 from crawler.inline import work_off
-from crawler.messages import MAX_ERROR_BYTES
 from tests.crawler.http.conftest import Exchange, Serve, Server, answer, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]

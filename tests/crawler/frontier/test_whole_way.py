@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from crawler import tasks
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out, lease_seconds, sweep
+from crawler.engine import tasks
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out, lease_seconds, sweep
+from crawler.engine.models import Host
 from crawler.frontier.crawls import begin, forget_bodies, pause
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.inline import work_off
 from crawler.messages import Report
-from crawler.models import Host
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from tests.servers import Reply, Request, WebServer
@@ -260,7 +260,7 @@ def test_the_task_of_every_few_seconds_sends_running_crawls_on(
     site: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[object] = []
-    monkeypatch.setattr(tasks.fetch, "apply_async", lambda args, **_: sent.append(args))
+    monkeypatch.setattr(tasks.current_app, "send_task", lambda name, args, **_: sent.append(args))
     tasks.tend()
     assert sent == []
     begin(Crawl(seeds=[site.origin]))

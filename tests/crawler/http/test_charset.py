@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.http.charset import codec_of, decode, sniff
+from crawler.text.charset import codec_of, decode, sniff
 
 XML_1251 = b'<?xml version="1.0" encoding="windows-1251"?><a>\xcf</a>'
 

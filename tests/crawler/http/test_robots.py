@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.http.robots import MAX_BYTES, MAX_CRAWL_DELAY, allowed, crawl_delay, read_robots
-from crawler.messages import Robots
+from crawler.http.site_lines import Robots
 
 from .conftest import AGENT, Exchange, Fetcher, Serve, Stopwatch, answer, redirect
 

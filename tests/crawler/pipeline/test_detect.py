@@ -6,9 +6,9 @@ import gzip
 
 import pytest
 
-from crawler.pipeline import detect as types
-from crawler.pipeline.detect import detect, unpacked
-from crawler.pipeline.mime import parse_mime_type, sniffed
+from crawler.reading import detect as types
+from crawler.reading.detect import detect, unpacked
+from crawler.reading.mime import parse_mime_type, sniffed
 
 RSS = b'<?xml version="1.0"?><rss version="2.0"><channel><title>T</title></channel></rss>'
 ATOM = b'<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title></feed>'

@@ -11,12 +11,12 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from crawler.pipeline import detect as types
 from crawler.pipeline.documents import work
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.pipeline.transform import Document as Given
 from crawler.pipeline.transform import Transformed, TransformError, children, rdfa, transform
+from crawler.reading import detect as types
 from tests.crawler.pipeline.test_store import transformed
 from tests.factories import make_token, make_user
 from tests.servers import Reply, WebServer
@@ -123,8 +123,8 @@ def tried(*_, **__):
         print(type(error).__name__)
     raise ValueError
 etree.fromstring = tried
-import articles.extraction.tree
-articles.extraction.tree.text_of = tried
+import crawler.reading.pages.tree
+crawler.reading.pages.tree.text_of = tried
 asked = b'{{"url": "http://x/", "html": true, "sheet": 0, "seconds": 5, "memory": 1000000000, "output": 9}}'
 sys.stdin = type("", (), {{"buffer": io.BytesIO(asked)}})
 runpy.run_module("crawler.pipeline.transform.{module}", run_name="__main__")

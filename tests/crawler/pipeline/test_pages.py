@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from articles.models import Article, Page
-from crawler.keys import digest
 from crawler.pipeline.documents import bury
 from crawler.pipeline.models import Document, LinkQuery, UriFilter
+from crawler.text.keys import digest
 from tests.crawler.pipeline.test_store import NOW, indexed
 from tests.factories import make_feed, make_token, make_user
 

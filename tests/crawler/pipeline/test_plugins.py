@@ -11,12 +11,12 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from crawler.frontier.models import Body
-from crawler.pipeline import detect as types
 from crawler.pipeline.inline import work_off
 from crawler.pipeline.models import Document, HttpTransformer
 from crawler.pipeline.transform import Document as Given
 from crawler.pipeline.transform import TransformError, transform
 from crawler.pipeline.transform.plugins import PATIENCE, Plugin, PluginError, Plugins
+from crawler.reading import detect as types
 from tests.crawler.pipeline.test_store import lines, transformed
 from tests.factories import make_token, make_user
 from tests.servers import Reply, WebServer

@@ -14,14 +14,14 @@ from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.keys import digest
-from crawler.models import Host
+from crawler.engine.models import Host
 from crawler.pipeline import store
 from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.index import index
 from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.store import META, Keys, find_key, pattern_sql, quads
 from crawler.pipeline.terms import Kind, Term, iri, parse_term
+from crawler.text.keys import digest
 
 URL = "http://site.example/page"
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

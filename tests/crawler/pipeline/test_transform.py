@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.pipeline import detect as types
-from crawler.pipeline.detect import detect
 from crawler.pipeline.terms import Kind, Term, read_triples, safe
 from crawler.pipeline.transform import Document, Transformed, TransformError, transform
 from crawler.pipeline.transform.graph import Graph, iri, literal
+from crawler.reading import detect as types
+from crawler.reading.detect import detect
 
 URL = "http://site.example/dir/page"
 DCT, SCHEMA, SIOC = "http://purl.org/dc/terms/", "http://schema.org/", "http://rdfs.org/sioc/ns#"

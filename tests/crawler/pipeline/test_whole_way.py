@@ -15,14 +15,13 @@ from django.core.management import CommandError, call_command
 
 from crawler.frontier.crawls import begin, forget_bodies
 from crawler.frontier.models import Body, Crawl
-from crawler.inline import run_crawl
 from crawler.inline import work_off as fetch_all
 from crawler.pipeline import phases
 from crawler.pipeline.documents import LEASE_SECONDS, lease, queues, resend, settle, sweep, take_crawl, work
 from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.extract import extracted
 from crawler.pipeline.index import context_of, index
-from crawler.pipeline.inline import step_of, work_off
+from crawler.pipeline.inline import run_crawl, step_of, work_off
 from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
 from crawler.pipeline.phases import run
 from crawler.pipeline.store import quads

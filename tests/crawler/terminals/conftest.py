@@ -12,7 +12,8 @@ import pytest
 
 from crawler.http.client import Client, ClientConfig
 from crawler.http.gate import HostGate
-from crawler.messages import Assignment, Batch, Robots
+from crawler.http.site_lines import Robots
+from crawler.messages import Assignment, Batch
 from tests.servers import WebServer
 
 AGENT = "Freshet/1.0 (+https://freshet.test/bot)"

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.http.client import Client
 from crawler.messages import Harvest
-from crawler.terminals.feed import retrieve_feed
+from feeds.terminal import retrieve_feed
 from tests.crawler.terminals.conftest import feed
 from tests.servers import Reply, WebServer, rss
 
@@ -16,7 +16,7 @@ RSS = {"Content-Type": "application/rss+xml"}
 
 
 def retrieve(client: Client, web: WebServer, **known: object) -> Harvest:
-    return retrieve_feed(client, feed(web, **known), 0.0)
+    return retrieve_feed(client, feed(web, **known), None, 0.0)
 
 
 def test_the_first_visit_brings_all_entries(web: WebServer, client: Client) -> None:

@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from crawler.http.client import Client
-from crawler.messages import Harvest, Robots
+from crawler.http.site_lines import Robots
+from crawler.messages import Harvest
 from crawler.terminals.serve import ROBOTS_AGE, ROBOTS_PAUSE, serve_host
 from tests.crawler.terminals.conftest import batch, page
 from tests.servers import Reply, WebServer, article

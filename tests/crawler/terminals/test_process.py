@@ -46,7 +46,7 @@ class Terminal:
         with Celery("t", broker=self.broker_url, set_as_current=False) as app:
             app.conf.broker_transport_options = options
             encoded = [encode(one) for one in batches]
-            app.send_task("crawler.tasks.fetch", [encoded], queue="fetch", ignore_result=True)
+            app.send_task("crawler.terminals.tasks.fetch", [encoded], queue="fetch", ignore_result=True)
         reports: dict[str, Report] = {}
         until = time.monotonic() + seconds
         with Connection(self.broker_url, transport_options=options) as link:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.messages import FeedDocument, FeedLink
+from crawler.reading.documents import FeedDocument, FeedLink
+from crawler.reading.feeds import FeedError
 from crawler.terminals import readers as module
 from crawler.terminals.readers import Readers, ReadingError
-from feeds.parsing import FeedError
 
 SLOW = 60.0
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 import pytest
 
 from crawler.http.client import Client
-from crawler.messages import Assignment, Batch, Harvest, PageDocument, Report, decode
+from crawler.messages import Assignment, Batch, Harvest, Report, decode
+from crawler.reading.documents import PageDocument
 from crawler.terminals import serve as terminal
 from crawler.terminals.serve import StuckError, packed, serve, serve_host, slowed
 from tests.crawler.terminals.conftest import batch, feed, page
@@ -138,7 +139,7 @@ def test_a_document_that_breaks_the_analysis_is_a_failure_and_breaks_no_batch(
 ) -> None:
     web.replies["/feed"] = Reply(rss(web.origin, range(2)))
     with monkeypatch.context() as patch:
-        patch.setattr("crawler.terminals.feed.read_feed", broken)
+        patch.setattr("feeds.terminal.read_feed", broken)
         report = serve_host(client, batch(feed(web, id=1), feed(web, id=2)))
     assert [(harvest.id, harvest.failure) for harvest in report.harvests] == [
         (1, "malformed"),

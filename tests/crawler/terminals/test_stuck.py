@@ -18,7 +18,7 @@ import crawler.celery
 from crawler.terminals import serve
 serve.STUCK_SECONDS = 0.5
 serve.serve_host = lambda *_: time.sleep(3600)
-from crawler import tasks
+from crawler.terminals import tasks
 tasks.fetch.run([sys.stdin.read()])
 """
 

@@ -6,11 +6,12 @@ import pytest
 from lxml import html
 from urllib3 import HTTPHeaderDict
 
+from crawler.frontier.terminal import page_links
 from crawler.http.client import Client
-from crawler.messages import Assignment, CrawledPage, Harvest
-from crawler.terminals.crawl import page_links
+from crawler.messages import Assignment, Harvest
+from crawler.reading.documents import CrawledPage
+from crawler.reading.wishes import Wishes, wishes_of
 from crawler.terminals.serve import serve_host
-from crawler.terminals.wishes import Wishes, wishes_of
 from tests.crawler.terminals.conftest import batch, page
 from tests.servers import Reply, WebServer, article
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.messages import FeedDocument
-from feeds.parsing import Limits, parse_feed
-from feeds.parsing.build import document
-from feeds.parsing.tolerant import read_tolerantly
+from crawler.reading.documents import FeedDocument
+from crawler.reading.feeds import Limits, parse_feed
+from crawler.reading.feeds.build import document
+from crawler.reading.feeds.tolerant import read_tolerantly
 
 URL = "https://example.org/feed"
 LIMITS = Limits()

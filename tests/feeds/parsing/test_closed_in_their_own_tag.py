@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from feeds.parsing.markup import Sanitiser
+from crawler.reading.feeds.markup import Sanitiser
 
 
 @pytest.mark.parametrize("name", ["iframe", "script", "style"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dates import epoch
+from crawler.reading.dates import epoch
 
 EXACT = datetime(2021, 3, 6, 14, 5, 9, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 
-from crawler.messages import FeedLink
-from feeds.parsing import feed_links
+from crawler.reading.documents import FeedLink
+from crawler.reading.feeds import feed_links
 
 URL = "https://example.org/blog/"
 

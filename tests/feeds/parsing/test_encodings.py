@@ -7,7 +7,7 @@ import codecs
 
 import pytest
 
-from feeds.parsing import parse_feed
+from crawler.reading.feeds import parse_feed
 
 URL = "https://example.org/feed"
 TEXT = {

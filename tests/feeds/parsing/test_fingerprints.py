@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.messages import FeedDocument
-from feeds.parsing import compare, fingerprints, parse_feed
+from crawler.reading.documents import FeedDocument
+from crawler.reading.feeds import compare, fingerprints, parse_feed
 
 
 def feed(*entries: tuple[str, str]) -> FeedDocument:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.dates import MOST_FOREIGN
-from feeds.parsing import parse_feed
+from crawler.reading.dates import MOST_FOREIGN
+from crawler.reading.feeds import parse_feed
 
 
 def test_a_feed_pays_for_so_many_foreign_dates_and_no_more() -> None:

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
-from crawler.messages import Enclosure, FeedDocument
-from feeds.parsing import FeedError, Limits, parse_feed
+from crawler.reading.documents import Enclosure, FeedDocument
+from crawler.reading.feeds import FeedError, Limits, parse_feed
 
 URL = "https://example.org/feed"
 NOON = 1704110400.0  # 2024-01-01 12:00 UTC

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from crawler.messages import FeedDocument
-from feeds.parsing import FeedError, parse_feed
+from crawler.reading.documents import FeedDocument
+from crawler.reading.feeds import FeedError, parse_feed
 
 URL = "https://example.org/feed"
 HEAD = b'<?xml version="1.0"?>'

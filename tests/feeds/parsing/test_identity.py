@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.messages import Entry
-from feeds.parsing import parse_feed
+from crawler.reading.documents import Entry
+from crawler.reading.feeds import parse_feed
 
 URL = "https://example.org/blog/feed.xml"
 

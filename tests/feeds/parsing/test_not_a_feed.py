@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from feeds.parsing import FeedError, looks_like_html, parse_feed
+from crawler.reading.feeds import FeedError, looks_like_html, parse_feed
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>\n Log &amp; in </title></head><body>x</body></html>"
 RDF_IN_COMMENT = b"<html><!-- <rdf:RDF xmlns='x'></rdf:RDF> --><body>licence</body></html>"

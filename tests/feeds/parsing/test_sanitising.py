@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feeds.parsing import parse_feed
-from feeds.parsing.markup import MAX_DEPTH, Sanitiser, plain_text
+from crawler.reading.feeds import parse_feed
+from crawler.reading.feeds.markup import MAX_DEPTH, Sanitiser, plain_text
 
 MATH = {
     "math",

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from crawler.controller.check_in import check_in
-from crawler.controller.leases import hand_out
-from crawler.controller.tick import tick
+from crawler.engine.check_in import check_in
+from crawler.engine.leases import hand_out
+from crawler.engine.models import Tick
 from crawler.messages import Assignment, Batch, Harvest, Report
-from crawler.models import Tick
 from feeds import planning
 from feeds.models import Feed
 from feeds.replay.simulation import Selection, Setup, simulate
 from feeds.replay.trace import Trace
 from feeds.scheduling.registry import make_policy
+from feeds.ticks import tick
 from tests.factories import make_feed
 from tests.feeds.replay.traces import DAY, invented
 from tests.harvests import entry, found, unchanged

@@ -16,12 +16,12 @@ from django.test import Client
 
 from articles.models import Article
 from crawler import environment
-from crawler.controller.leases import hand_out, sweep
-from crawler.controller.tick import tick
+from crawler.engine.leased import MOST_LOSSES
+from crawler.engine.leases import hand_out, sweep
 from crawler.inline import work_off
-from crawler.losses import MOST_LOSSES
 from feeds.explain import next_visits
 from feeds.models import Feed, Retrieval
+from feeds.ticks import tick
 from feeds.websub.models import HubSubscription, Push
 from feeds.websub.protocol import lease_seconds, renew_after, retry_after, signed
 from feeds.websub.pushes import MOST_WAITING
@@ -326,7 +326,7 @@ def test_a_push_that_a_terminal_took_with_it_comes_back_and_is_dropped_in_the_en
 
 
 def test_a_push_that_was_given_back_unread_waits(hub: Hub) -> None:
-    from crawler.controller.check_in import check_in  # noqa: PLC0415
+    from crawler.engine.check_in import check_in  # noqa: PLC0415
 
     subscribed(hub)
     hub.push(hub.publish(2))
@@ -338,7 +338,7 @@ def test_a_push_that_was_given_back_unread_waits(hub: Hub) -> None:
 
 
 def test_a_request_that_was_not_made_is_due_again_and_no_attempt(hub: Hub) -> None:
-    from crawler.controller.check_in import check_in  # noqa: PLC0415
+    from crawler.engine.check_in import check_in  # noqa: PLC0415
 
     one = subscribed(hub)
     HubSubscription.objects.update(not_before=datetime.now(UTC))

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.cells import csv_row, guarded
+from crawler.text.cells import csv_row, guarded
 from feeds.laboratory.own_history import own_trace
 from feeds.replay.trace import TraceError
 

@@ -1,0 +1,67 @@
+"""One download of an article's page: robots.txt, GET, main text."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+
+from crawler.http.client import ACCEPT_PAGE, Client, Response
+from crawler.http.failures import Failure, FetchError
+from crawler.http.robots import check_allowed, product_of
+from crawler.http.site_lines import Robots
+from crawler.messages import Assignment, Harvest, StoredPage, inflated
+from crawler.reading.documents import PageDocument
+from crawler.reading.pages import extract_page
+from crawler.reading.pages.tree import text_of, whole_tree
+from crawler.reading.wishes import wishes_of
+from crawler.terminals import readers
+from crawler.terminals.answers import answered, refused, storable
+from crawler.terminals.handlers import serves
+
+MOST_UNPACKED = 100_000_000
+"""Bytes of a stored page."""
+
+
+@serves("page", asks_robots=True)
+def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """The harvest of a page; every failure is named in it, nothing is raised."""
+    at = time.time()
+    try:
+        check_allowed(rules, assignment.url, client.config.user_agent)
+        response = client.get(assignment.url, accept=ACCEPT_PAGE, spacing=spacing)
+    except FetchError as error:
+        return refused(assignment, at, error)
+    try:
+        page = readers.read(read_article, response, product_of(client.config.user_agent))
+    except readers.ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
+    if page is None:
+        detail = "the page asks robots not to show its content (noindex)"
+        return answered(assignment, at, response, failure=Failure.ROBOTS.value, detail=detail)
+    page = replace(page, content_type=storable(response.content_type, 200))
+    return answered(assignment, at, response, page=page)
+
+
+def read_article(response: Response, product: str) -> PageDocument | None:
+    """The page of an answer; None where it asks robots not to show it. Raises ExtractionError."""
+    page = extract_page(response.body, url=response.url, content_type=response.content_type)
+    return page if _may_be_shown(response, product) else None
+
+
+def _may_be_shown(response: Response, product: str) -> bool:
+    """Whether what the page says may be given to readers and into their feeds."""
+    text = text_of(response.body, response.content_type)
+    speaks = re.search(rf"<meta\b[^<>]{{0,1000}}(?:robots|{re.escape(product)})", text, re.IGNORECASE)
+    return wishes_of(whole_tree(text) if speaks else None, response.headers, product).index
+
+
+def read_again(stored: StoredPage) -> Harvest:
+    """What a stored page says by today's reading; nothing is fetched."""
+    at = time.time()
+    try:
+        body = inflated(stored.html, MOST_UNPACKED)
+        page = readers.read(extract_page, body, url=stored.url, content_type=stored.content_type)
+    except (readers.ReadingError, ValueError) as error:
+        return Harvest("page", stored.id, at, stored.url, failure="malformed", detail=str(error)[:1000])
+    return Harvest("page", stored.id, at, stored.url, page=replace(page, html=b""))

@@ -1,0 +1,110 @@
+"""Articles' pages as work of the engine, and articles of the feeds that were read."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.dispatch import receiver
+
+from articles.changes import touch
+from articles.intake import Arrival, lock_articles, store_arrivals
+from articles.models import Page
+from articles.pages import check_in_pages, feeds_of
+from crawler.engine.leased import Room, lease_rows, lose_rows, lost
+from crawler.engine.signals import settled
+from crawler.engine.work import Results, Stored, Work, register
+from crawler.messages import Assignment, Harvest
+from crawler.pipeline.documents import take_pages
+from feeds.signals import arrived
+from feeds.visits import Visit
+from feeds.work import FeedWork
+
+
+@register
+class PageWork(Work):
+    """Pages that articles name, downloaded for their text."""
+
+    kinds = ("page",)
+    order = 30
+
+    def waiting(self, now: datetime) -> QuerySet[Any]:
+        """Pages that may be downloaded now."""
+        return Page.objects.filter(status=Page.Status.WAITING, lease__isnull=True, not_before__lte=now)
+
+    def lease(
+        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+    ) -> dict[int, list[Assignment]]:
+        """Put waiting pages under the leases of their hosts, first found first.
+
+        Those that failed come behind the others, so that a slow one does not hold its host.
+        """
+        rows = lease_rows(
+            Page,
+            leases,
+            room,
+            now,
+            where="status = 'waiting'",
+            order="attempts, id",
+            returning=("id", "host_id", "url", "losses"),
+        )
+        taken: dict[int, list[Assignment]] = {}
+        for page, host, url, losses in rows:
+            taken.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
+        return taken
+
+    def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
+        """Store what was downloaded; primary keys of these pages."""
+        mine = self.mine(results)
+        if not FeedWork().mine(results):  # else that was done with the articles of the feeds
+            lock_articles(pages=[result.id for result in mine if not result.failure])
+        return check_in_pages(mine, leases, float(settings.CRAWL_MIN_GAP_SECONDS))
+
+    def give_back(self, leases: Sequence[uuid.UUID]) -> int:
+        """Free pages that were not asked for."""
+        return Page.objects.filter(lease__in=leases).update(lease=None)
+
+    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+        """Take back pages whose lease was lost."""
+        urls = Page.objects.filter(id__in=lose_rows(Page, leases)).values_list("id", "url")
+        return [lost("page", key, url, now) for key, url in urls]
+
+
+@receiver(arrived)
+def keep_entries(visits: Sequence[Visit], results: Results, **_: object) -> None:
+    """Store the entries of feeds that were read.
+
+    The articles of the pages that came with them are locked here too, all in one order.
+    """
+    arrivals = [_arrival(visit) for visit in visits]
+    lock_articles(arrivals, [result.id for result in results.get("page", ()) if not result.failure])
+    stored = store_arrivals(arrivals, pages=settings.CRAWL_ARTICLE_PAGES)
+    for visit in visits:
+        brought = stored[visit.feed.id]
+        visit.new, visit.edited, visit.published = brought.new, brought.edited, brought.published
+
+
+@receiver(settled)
+def go_on(stored: Stored, **_: object) -> None:
+    """Pages go into the graph, and readers of the feeds see that something is new or has changed."""
+    pages = stored.get(PageWork, ())
+    if pages and settings.PIPELINE_STORED:
+        take_pages(dict(Page.objects.filter(id__in=pages).values_list("id", "url")))
+    changed = [visit.feed.id for visit in stored.get(FeedWork, ()) if visit.new or visit.edited]
+    touch([*changed, *(feeds_of(pages) if pages else ())])
+
+
+def _arrival(visit: Visit) -> Arrival:
+    document = visit.harvest.feed
+    return Arrival(
+        feed_id=visit.feed.id,
+        at=visit.harvest.at,
+        previous=visit.previous,
+        language=document.language if document else "",
+        entries=document.entries if document else (),
+        edited=document.edited if document else (),
+    )

@@ -1,0 +1,135 @@
+"""Many rows in one statement: one JSON parameter, which PostgreSQL reads into the table's own row type.
+
+Django's bulk_create and bulk_update bind one parameter per value; for a visit's articles and log that took
+several times the processor time of everything else (benchmarks/refresh.py).
+"""
+
+# ruff: noqa: S608 - statements are put together from the names of our own tables and columns
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from functools import cache
+from typing import Any
+
+import orjson
+import psycopg
+from django.core.exceptions import EmptyResultSet
+from django.db import connection, models, transaction
+
+Model = type[models.Model]
+
+MOST_ROWS = 500  # in one statement: their text is in memory three times while it is sent
+
+
+def insert_rows(model: Model, rows: Sequence[object], *, returning: str = "") -> list[Any]:
+    """Insert new rows, all in one transaction of the caller's; those that a constraint refuses are left out.
+
+    Answers with the column `returning` of those that were inserted. A row is an instance of the model or
+    anything with its attributes (`feed_id`, not `feed`). The primary key, generated columns and columns with
+    a default of the database are left to it. Values must be what the columns hold: no field converts them.
+    Raises ValueError for text that UTF-8 cannot carry, DatabaseError as bulk_create does.
+    """
+    answer = f' RETURNING "{returning}"' if returning else ""
+    statement = f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING{answer}"
+    return [value for (value,) in _run(model, statement, _inserted(model), rows)]
+
+
+def upsert_rows(model: Model, rows: Sequence[object]) -> None:
+    """The same, but a row already there with this primary key takes the new values; no key may come twice."""
+    key = model._meta.pk.column
+    changes = ", ".join(f'"{name}" = EXCLUDED."{name}"' for name in _inserted(model) if name != key)
+    statement = f'INSERT INTO {_columns(model)} ON CONFLICT ("{key}") DO UPDATE SET {changes}'
+    _run(model, statement, _inserted(model), rows)
+
+
+def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> None:
+    """Write these fields of rows that are in the database; the caller holds their locks."""
+    meta = model._meta
+    columns = {field.name: str(field.column) for field in meta.concrete_fields}
+    names = [columns[field] for field in fields]
+    changes = ", ".join(f'"{name}" = given."{name}"' for name in names)
+    statement = (
+        f'UPDATE "{meta.db_table}" AS kept SET {changes} FROM {_given(meta.db_table)} '
+        f'WHERE kept."{meta.pk.column}" = given."{meta.pk.column}"'
+    )
+    _run(model, statement, (str(meta.pk.column), *names), rows)
+
+
+def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a `values_list` query, at most `size` at a time, in PostgreSQL's binary format.
+
+    No binary column is spelled in hex, and values are what psycopg makes of them: no field converts them.
+    One cursor on the server: a query for each block that begins behind the last one would join
+    the other tables from their beginning, again and again.
+    """
+    try:
+        statement, parameters = query.query.sql_with_params()
+    except EmptyResultSet:
+        return
+    connection.ensure_connection()
+    with (
+        nullcontext() if connection.in_atomic_block else transaction.atomic(),
+        connection.wrap_database_errors,
+        psycopg.ServerCursor(connection.connection, f"blocks_{uuid.uuid4().hex}") as cursor,
+    ):
+        cursor.execute(statement, parameters, binary=True)
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+
+@cache
+def _inserted(model: Model) -> tuple[str, ...]:
+    """Columns that an insert fills."""
+    return tuple(
+        str(field.column)
+        for field in model._meta.concrete_fields
+        if not (isinstance(field, models.AutoField) or field.generated or field.has_db_default())
+    )
+
+
+def _columns(model: Model) -> str:
+    """`table (columns) SELECT columns FROM given`."""
+    names = ", ".join(f'"{name}"' for name in _inserted(model))
+    table = model._meta.db_table
+    return f'"{table}" ({names}) SELECT {names} FROM {_given(table)}'
+
+
+def _given(table: str) -> str:
+    return f'json_populate_recordset(NULL::"{table}", %s::json) AS given'
+
+
+def _run(
+    model: Model, statement: str, names: Sequence[str], objects: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    """What the statement returns for all of them."""
+    if not objects:
+        return []
+    answer: list[tuple[Any, ...]] = []
+    attributes = {field.column: field.attname for field in model._meta.concrete_fields}
+    pairs = [(name, attributes[name]) for name in names]
+    connection.ensure_connection()
+    # psycopg's own cursor sends the parameter as it is; Django's would quote it into the statement.
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        for start in range(0, len(objects), MOST_ROWS):
+            part = objects[start : start + MOST_ROWS]
+            rows = [{name: getattr(one, attribute) for name, attribute in pairs} for one in part]
+            cursor.execute(statement, [_json(rows)])
+            answer += cursor.fetchall() if cursor.description else []
+    return answer
+
+
+def _json(rows: Sequence[dict[str, Any]]) -> str:
+    try:
+        return orjson.dumps(rows, default=_plain).decode()
+    except TypeError as error:  # orjson's word for lone surrogates, too
+        raise ValueError(f"a row cannot be written: {error}") from error
+
+
+def _plain(value: Any) -> str:
+    """Binary columns as PostgreSQL writes them."""
+    if isinstance(value, bytes | memoryview):
+        return "\\x" + bytes(value).hex()
+    raise TypeError(f"no column takes a {type(value).__name__}")

@@ -1,0 +1,125 @@
+"""Rows that go out under leases, and the rule for those whose terminal never answered: one for all kinds.
+
+Whatever is out under a lease that ends without an answer has lost it. One loss says little: a terminal was
+killed, and all that it had was lost at once. So what has lost a lease goes out alone the next time, and what
+loses MOST_LOSSES in a row is itself the likely cause: it fails as `lost`, as by any other failure.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, models
+
+from crawler.http.failures import Failure
+from crawler.messages import Harvest, Kind
+
+MOST_LOSSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A host's batch: how many it takes at `most`, and how many are `taken`.
+
+    What has lost a lease may only be `alone` in it.
+    """
+
+    most: int
+    taken: int = 0
+    alone: bool = False
+
+    @property
+    def places(self) -> int:
+        """How many more it takes."""
+        return 0 if self.alone else max(self.most - self.taken, 0)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return not self.taken
+
+
+def lease_rows(
+    model: type[models.Model],
+    leases: Mapping[int, uuid.UUID],
+    room: Mapping[int, Room],
+    now: datetime,
+    *,
+    returning: Sequence[str],
+    where: str = "TRUE",
+    order: str = "id",
+) -> list[tuple[Any, ...]]:
+    """Put rows that are free and past their `not_before` under the leases of their hosts, by host's key.
+
+    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns, in
+    `order` too.
+    What has lost a lease goes when nothing else does, alone.
+    """
+    table = model._meta.db_table
+    columns, answered = (", ".join(f'"{one}".{name}' for name in returning) for one in (table, "leased"))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            WITH chosen AS (
+                SELECT asked.lease, first.id, first.place
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[])
+                    AS asked(host, lease, places, empty)
+                CROSS JOIN LATERAL (
+                    WITH fresh AS (
+                        SELECT id, row_number() OVER (ORDER BY {order}) AS place FROM "{table}"
+                        WHERE host_id = asked.host AND lease IS NULL AND losses = 0 AND not_before <= %s
+                            AND {where}
+                        ORDER BY place LIMIT asked.places
+                    ), suspect AS (
+                        SELECT id, 1 AS place FROM "{table}"
+                        WHERE host_id = asked.host AND lease IS NULL AND losses > 0 AND not_before <= %s
+                            AND {where} AND asked.empty AND NOT EXISTS (SELECT FROM fresh)
+                        ORDER BY {order} LIMIT least(asked.places, 1)
+                    )
+                    SELECT * FROM fresh UNION ALL SELECT * FROM suspect
+                ) AS first
+            ), leased AS (
+                UPDATE "{table}" SET lease = chosen.lease FROM chosen WHERE "{table}".id = chosen.id
+                RETURNING chosen.place, {columns}
+            )
+            SELECT {answered} FROM leased ORDER BY place
+            """,  # noqa: S608 - names of our own tables and columns
+            [
+                list(leases),
+                list(leases.values()),
+                [room[host].places for host in leases],
+                [room[host].empty for host in leases],
+                now,
+                now,
+            ],
+        )
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+def lose_rows(model: type[models.Model], leases: Sequence[uuid.UUID]) -> list[int]:
+    """Count a loss for the rows out under these leases and free them, but for those with MOST_LOSSES.
+
+    These stay under their lease until they are settled as failures; their primary keys.
+    """
+    meta = model._meta
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            UPDATE "{meta.db_table}" SET losses = losses + 1,
+                lease = CASE WHEN losses + 1 < %s THEN NULL ELSE lease END
+            WHERE lease = ANY(%s) RETURNING "{meta.pk.column}", losses
+            """,  # noqa: S608 - names of our own tables and columns
+            [MOST_LOSSES, list(leases)],
+        )
+        return sorted(key for key, losses in cursor.fetchall() if losses >= MOST_LOSSES)
+
+
+def lost(kind: Kind, key: int, url: str, now: datetime) -> Harvest:
+    """What is settled in the place of an answer."""
+    detail = f"{MOST_LOSSES} terminals in a row did not come back from it"
+    return Harvest(kind, key, now.timestamp(), url, failure=Failure.LOST, detail=detail)

@@ -1,0 +1,120 @@
+"""Handing out work: a lease on a host is the right to send it requests, and has an expiry.
+
+Selected feeds and waiting pages of a free host go out together as one batch, so that no two terminals,
+on whatever machine, ever talk to one host at a time.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+
+from crawler.database.rows import update_rows
+from crawler.engine.leased import Room
+from crawler.engine.models import Host
+from crawler.engine.settle import lose
+from crawler.engine.work import hostless, works
+from crawler.http.site_lines import Robots
+from crawler.messages import Assignment, Batch
+
+MOST_IN_BATCH = 20
+FEWEST_NEAR_LIMIT = 32
+
+
+def lease_seconds() -> float:
+    """How long a lease lasts."""
+    return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
+
+
+def _until(now: datetime) -> datetime:
+    return now + timedelta(seconds=lease_seconds())
+
+
+def hand_out(now: datetime, most: int | None = None) -> list[Batch]:
+    """All that terminals can do now: what asks no host, and the work of free hosts, at most `most` hosts."""
+    own = [batch for work in hostless() for batch in work.batches(_until(now))]
+    return [*own, *_hand_out_hosts(now, most)]
+
+
+@transaction.atomic
+def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
+    """Lease free hosts that have work, the longest unserved first, and build their batches.
+
+    At most CRAWL_HOSTS_IN_FLIGHT hosts are out at once: what is not handed out waits in PostgreSQL,
+    where it can still be changed, and not in a queue. Near that limit a few free places wait for more:
+    a message for each would cost more than the work.
+    """
+    most = settings.CRAWL_HOSTS_IN_FLIGHT
+    room = most - Host.objects.filter(lease__isnull=False).count()
+    if room < max(min(FEWEST_NEAR_LIMIT, most // 8), 1):
+        return []
+    room = room if at_most is None else min(room, at_most)
+    hosts = {host.id: host for host in _free_hosts_with_work(now)[:room]}
+    for work in works():
+        hosts |= {host.id: host for host in work.choose(now, room - len(hosts))}
+    if not hosts:
+        return []
+    leases = {host: uuid.uuid4() for host in hosts}
+    batches: dict[int, list[Assignment]] = {host: [] for host in hosts}
+    for work in works():
+        for host, assigned in work.lease(leases, _room(batches), now).items():
+            batches[host] += assigned
+    until = _until(now)
+    taken = [hosts[host] for host, assigned in batches.items() if assigned]
+    for row in taken:
+        row.lease, row.leased_until, row.served = leases[row.id], until, now
+    update_rows(Host, taken, ["lease", "leased_until", "served"])
+    return [_batch(row, batches[row.id]) for row in taken]
+
+
+def _room(batches: Mapping[int, Sequence[Assignment]]) -> dict[int, Room]:
+    """Places left in the batch of every host: none beside one that must be alone."""
+    return {
+        host: Room(MOST_IN_BATCH, len(assigned), alone=any(one.suspect for one in assigned))
+        for host, assigned in batches.items()
+    }
+
+
+@transaction.atomic
+def sweep(now: datetime) -> int:
+    """Take back leases that have expired; how many. Their work goes out again, or fails as lost."""
+    hosts = Host.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
+    expired = [lease for lease in hosts.values_list("lease", flat=True) if lease]
+    return lose(expired, [(work, work.expired(now)) for work in hostless()])
+
+
+def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
+    waiting = [rows for work in works() if (rows := work.waiting(now)) is not None]
+    wanted = [Exists(rows.filter(host=OuterRef("pk"))) for rows in waiting]
+    return (
+        Host.objects.select_for_update(skip_locked=True, of=("self",))
+        .filter(Q(not_before__isnull=True) | Q(not_before__lte=now), lease__isnull=True)
+        .filter(reduce(or_, wanted))
+        .order_by(F("served").asc(nulls_first=True), "id")
+    )
+
+
+def _batch(host: Host, assignments: Sequence[Assignment]) -> Batch:
+    robots = None
+    if host.robots_at is not None and host.robots_status is not None:
+        tried = host.robots_tried.timestamp() if host.robots_tried is not None else 0.0
+        robots = Robots(
+            host.robots_status, host.robots_text, host.robots_at.timestamp(), host.robots_origin, tried
+        )
+    if host.lease is None or host.leased_until is None:
+        raise ValueError(f"host {host.name} has no lease")
+    return Batch(
+        host=host.name,
+        lease=str(host.lease),
+        expires=host.leased_until.timestamp(),
+        spacing=settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing,
+        assignments=tuple(assignments),
+        robots=robots,
+    )

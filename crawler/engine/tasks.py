@@ -1,0 +1,60 @@
+"""The engine's tasks: handing out, storing, and the pulses of the queues. Thin, and idempotent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from celery import current_app, shared_task
+
+from crawler.engine import leases, pulses
+from crawler.engine.check_in import check_in
+from crawler.engine.signals import tended
+from crawler.messages import Report, decode_all, encode
+
+MOST_HOSTS = 32
+"""In one message to a terminal, which reports on each as it comes: a slow one holds up no other."""
+FETCH = "crawler.terminals.tasks.fetch"
+PULSE = "crawler.terminals.tasks.pulse"
+"""Tasks of terminals, by name: the engine does not import what they do."""
+
+
+@shared_task
+def dispatch() -> None:
+    """Hand out what is selected and waiting, as far as hosts are free."""
+    batches = leases.hand_out(datetime.now(UTC))
+    for start in range(0, len(batches), MOST_HOSTS):
+        part = batches[start : start + MOST_HOSTS]
+        expires = datetime.fromtimestamp(max(batch.expires for batch in part), UTC)
+        current_app.send_task(FETCH, ([encode(batch) for batch in part],), expires=expires)
+
+
+@shared_task
+def store(reports: Sequence[str]) -> None:
+    """Check reports in, and give the hosts that became free their next work."""
+    check_in(decode_all(Report, reports))
+    pulses.worked(datetime.now(UTC))
+    dispatch()
+
+
+@shared_task
+def tend() -> None:
+    """Every few seconds: pulses and leases that were lost; what else goes on; what goes out next."""
+    now = datetime.now(UTC)
+    for queue in pulses.unanswered(now):
+        send_pulse(queue, now)
+    going = [more for _, more in tended.send(sender=None, now=now)]
+    if leases.sweep(now) or any(going):
+        dispatch()
+
+
+@shared_task
+def pulse_answered(queue: str) -> None:
+    """Write down that a worker of `queue` lives."""
+    pulses.answered(queue, datetime.now(UTC))
+
+
+def send_pulse(queue: str, now: datetime) -> None:
+    """A pulse through the queue; one that comes late is worth nothing."""
+    pulses.sent(queue, now)
+    current_app.send_task(PULSE, (queue,), queue=queue, expires=2 * pulses.AGAIN.total_seconds())

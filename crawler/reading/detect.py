@@ -1,0 +1,294 @@
+"""What a document is: by its bytes, then by its header, then by its name (table 1 of the paper, and more).
+
+`detect` is the phase: pure, one document in, a verdict with its reason out. Nothing is parsed beyond the
+first elements, and nothing is believed that the bytes contradict.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from xml.parsers import expat
+
+from crawler.reading.mime import (
+    OCTETS,
+    RESOURCE_HEADER,
+    STRAY,
+    MimeType,
+    is_html,
+    known_binary,
+    mostly_binary,
+    parse_mime_type,
+    wide_encoding,
+)
+
+HTML, XHTML, XML = "html", "xhtml", "xml"
+RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED = "rss-0.9x", "rss-1.0", "rss-2.0", "atom", "json-feed"
+RDF_XML, JSON_LD, TURTLE, N_TRIPLES, N_QUADS = "rdf-xml", "json-ld", "turtle", "n-triples", "n-quads"
+OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY = "opml", "sitemap", "json", "text", "binary", "empty"
+
+TYPES = (
+    HTML, XHTML, XML, RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED, RDF_XML, JSON_LD, TURTLE, N_TRIPLES, N_QUADS,
+    OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY,
+)  # fmt: skip
+
+_WINDOW = 65_536
+_INFLATED = 4 * _WINDOW
+_GZIP = b"\x1f\x8b"
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_ATOM = {"http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#"}
+_RSS_1 = {
+    "http://purl.org/rss/1.0/",
+    "http://my.netscape.com/rdf/simple/0.9/",
+    "http://channel.netscape.com/rdf/simple/0.9/",
+}
+_XHTML = "http://www.w3.org/1999/xhtml"
+_ROOTS = {"opml": OPML, "urlset": SITEMAP, "sitemapindex": SITEMAP}
+
+_BY_HEADER = {
+    "text/html": HTML,
+    "application/xhtml+xml": XHTML,
+    "application/rss+xml": RSS_2,
+    "application/atom+xml": ATOM,
+    "application/rdf+xml": RDF_XML,
+    "application/feed+json": JSON_FEED,
+    "application/ld+json": JSON_LD,
+    "application/json": JSON,
+    "text/turtle": TURTLE,
+    "application/x-turtle": TURTLE,
+    "application/n-triples": N_TRIPLES,
+    "application/n-quads": N_QUADS,
+    "text/x-opml": OPML,
+}
+_BY_EXTENSION = {
+    ".html": HTML, ".htm": HTML, ".xhtml": XHTML, ".rss": RSS_2, ".atom": ATOM, ".rdf": RDF_XML,
+    ".owl": RDF_XML, ".jsonld": JSON_LD, ".json": JSON, ".ttl": TURTLE, ".nt": N_TRIPLES, ".nq": N_QUADS,
+    ".opml": OPML,
+}  # fmt: skip
+_TEXTUAL = {HTML, TURTLE, N_TRIPLES, N_QUADS}
+"""What text may be that shows nothing of its kind: a page may begin with words."""
+
+_IRI = r"<[^<>\"{}|^`\\\x00-\x20]*>"
+_NODE = rf"(?:{_IRI}|_:\S+)"
+_LITERAL = rf'"(?:[^"\\\r\n]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
+_TRIPLE = rf"{_NODE}[ \t]+{_IRI}[ \t]+(?:{_NODE}|{_LITERAL})[ \t]*"
+_N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#.*)?$".encode(), re.MULTILINE)
+_TURTLE = re.compile(
+    rb"\s*(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|(?:PREFIX\s+\S*:\s*<|BASE\s+<))", re.IGNORECASE
+)
+_N_LINES = re.compile(b"^" + _N_LINE.pattern, re.MULTILINE)
+_TURTLE_LINE = re.compile(
+    rb"^[ \t]*(?:@prefix|@base|PREFIX\s+\S*:|BASE)\s*\S*\s*<", re.IGNORECASE | re.MULTILINE
+)
+_COMMENTS = re.compile(rb"(?:\s*#[^\n]*\n)*\s*")
+_JSON_FEED = re.compile(rb'"version"\s*:\s*"https?:\\?/\\?/jsonfeed\.org\\?/version')
+_JSON_LD = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
+_HTML_SOMEWHERE = re.compile(
+    rb"<!doctype\s+html|<(?:html|head|body|div|p|h1|article|table)[\s>]", re.IGNORECASE
+)
+_FEED_SOMEWHERE = re.compile(rb"<(?:\w+:)?(rss|feed|RDF)[\s>]")
+_ELEMENTS = re.compile(
+    "a|abbr|address|article|aside|b|blockquote|body|br|center|dd|div|dl|dt|em|fieldset|figure|font|footer|form"
+    "|frameset|h[1-6]|head|header|hr|i|iframe|img|li|link|main|meta|nav|ol|p|pre|script|section|small|span"
+    "|strong|style|table|tbody|td|th|title|tr|tt|u|ul",
+    re.IGNORECASE,
+)
+_NO_XML = re.compile(rb"<!doctype\s+html", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One of TYPES, and why, in words; `media` is the binary format where it is one."""
+
+    type: str
+    reason: str
+    media: str = ""
+
+
+@dataclass(slots=True)
+class _Root:
+    """The first start tag of a document, and the second where the first is rdf:RDF."""
+
+    name: str = ""
+    namespace: str = ""
+    version: str = ""
+    child_namespace: str | None = None
+
+
+class _Enough(Exception):
+    """Ends expat's run."""
+
+
+def detect(body: bytes, content_type: str = "", url: str = "") -> Verdict:
+    """The type of a document from its bytes, the Content-Type header and its address. Never raises."""
+    if not body.strip():
+        return Verdict(EMPTY, "there is nothing in it")
+    if body.startswith(_GZIP):
+        inner = _inflated(body)
+        if inner.strip():
+            found = detect(inner, content_type, url)
+            return Verdict(found.type, f"inside gzip: {found.reason}", found.media)
+    mime = parse_mime_type(content_type)
+    return (
+        _by_bytes(body, mime) or _by_header(mime) or _by_name(url) or Verdict(TEXT, "text of no known kind")
+    )
+
+
+def unpacked(body: bytes, most: int) -> bytes:
+    """The document without gzip around it. Raises ValueError when that is damaged or too large."""
+    if not body.startswith(_GZIP):
+        return body
+    inflate = zlib.decompressobj(31)
+    try:
+        inner = inflate.decompress(body, most + 1)
+    except zlib.error as error:
+        raise ValueError(f"damaged gzip: {error}") from error
+    if len(inner) > most:
+        raise ValueError(f"more than {most} bytes inside gzip")
+    return inner
+
+
+def _inflated(body: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(31).decompress(body[:_INFLATED], _WINDOW)
+    except zlib.error:
+        return b""
+
+
+def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
+    body = body[:_WINDOW]
+    wide = wide_encoding(body)
+    if wide:
+        body = body.decode(wide, "replace").encode()
+    elif media := known_binary(body[:RESOURCE_HEADER]):
+        return Verdict(BINARY, f"the bytes are {media}", media)
+    data = not wide and mostly_binary(body[:RESOURCE_HEADER])
+    if not wide:
+        body = body.translate(None, STRAY)  # a stray control character says nothing of what the rest is
+    lead = body.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
+    if lead.startswith(b"<") and (found := _markup(lead, mime) or _rdf_text(lead, mime)):
+        return found
+    if data:
+        return Verdict(BINARY, f"the bytes are {OCTETS}", OCTETS)
+    if lead[:1] in {b"{", b"["}:
+        return _json(lead)
+    return _rdf_text(lead, mime) or _behind_junk(lead)
+
+
+def _markup(lead: bytes, mime: MimeType | None) -> Verdict | None:
+    root = _Root() if _NO_XML.match(lead) else _root(lead)
+    if root.name:
+        found = _by_root(root, mime)
+        if found:
+            return found
+    elif is_html(lead) and not _FEED_SOMEWHERE.search(lead):
+        return Verdict(HTML, "the first tag is HTML's")
+    other = Verdict(XML, f"the root element is <{root.name[:60]}>") if root.name else None
+    return _behind_junk(lead) or other
+
+
+def _by_root(root: _Root, mime: MimeType | None) -> Verdict | None:
+    told = f"the root element is <{root.name}>"
+    found = _feed_or_data(root, told)
+    if found:
+        return found
+    if root.name.lower() == "html":
+        strict = root.namespace == _XHTML and mime is not None and mime.is_xml
+        return Verdict(XHTML if strict else HTML, told + (" of XHTML" if strict else ""))
+    if root.name in _ROOTS:
+        return Verdict(_ROOTS[root.name], told)
+    if not root.namespace:
+        if _ELEMENTS.fullmatch(root.name):
+            return Verdict(HTML, told)
+        if mime is not None and mime.essence == "text/html":
+            return Verdict(HTML, f"{told}, and the header says text/html")
+    return None
+
+
+def _feed_or_data(root: _Root, told: str) -> Verdict | None:
+    if root.name == "rss":
+        old = root.version.startswith(("0.9", "1."))
+        version = f" of version {root.version[:10]}" if root.version else ""
+        return Verdict(RSS_0 if old else RSS_2, told + version)
+    if root.name == "feed" and (root.namespace in _ATOM or not root.namespace):
+        return Verdict(ATOM, told)
+    if root.name == "RDF" and root.namespace == _RDF:
+        if root.child_namespace in _RSS_1:
+            return Verdict(RSS_1, told + " and holds RSS 1.0")
+        return Verdict(RDF_XML, told)
+    return None
+
+
+def _root(lead: bytes) -> _Root:
+    """The root element by expat, as one byte a sign, so that the declared encoding does not matter."""
+    root = _Root()
+    parser = expat.ParserCreate("iso-8859-1", " ")
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        space, _, local = name.rpartition(" ")
+        if root.name:
+            root.child_namespace = space
+            raise _Enough
+        root.name, root.namespace, root.version = local, space, attributes.get("version", "").strip()
+        if local != "RDF":
+            raise _Enough
+
+    parser.StartElementHandler = begin
+    with suppress(_Enough, expat.ExpatError):
+        parser.Parse(lead, False)
+    return root
+
+
+def _behind_junk(lead: bytes) -> Verdict | None:
+    """HTML or a feed behind something else, whichever comes first."""
+    page, feed = _HTML_SOMEWHERE.search(lead), _FEED_SOMEWHERE.search(lead)
+    if feed and (page is None or feed.start() < page.start()):
+        kind = {b"rss": RSS_2, b"feed": ATOM, b"RDF": RDF_XML}[feed[1]]
+        return Verdict(kind, f"<{feed[1].decode()}> stands behind something else")
+    return Verdict(HTML, "HTML tags stand in it") if page and lead.startswith(b"<") else None
+
+
+def _json(lead: bytes) -> Verdict | None:
+    if _JSON_FEED.search(lead):
+        return Verdict(JSON_FEED, "JSON with a version of JSON Feed")
+    if _JSON_LD.search(lead):
+        return Verdict(JSON_LD, "JSON with keywords of JSON-LD")
+    return None
+
+
+def _rdf_text(lead: bytes, mime: MimeType | None) -> Verdict | None:
+    """Turtle and the formats of lines: these are Turtle as well, so the header and later lines decide."""
+    if _TURTLE.match(lead):
+        return Verdict(TURTLE, "a prefix or base of Turtle")
+    comments = _COMMENTS.match(lead)
+    line = _N_LINE.match(lead, comments.end() if comments else 0)
+    if line is None:
+        return None
+    if line["graph"] or any(one["graph"] for one in _N_LINES.finditer(lead)):
+        return Verdict(N_QUADS, "a quad")
+    told = _BY_HEADER.get(mime.essence) if mime is not None else None
+    if told in {TURTLE, N_QUADS}:
+        return Verdict(told, f"a triple, and the header says {told}")
+    if _TURTLE_LINE.search(lead):
+        return Verdict(TURTLE, "a triple, and a prefix or base of Turtle behind it")
+    return Verdict(N_TRIPLES, "a triple")
+
+
+def _by_header(mime: MimeType | None) -> Verdict | None:
+    if mime is None:
+        return None
+    kind = _BY_HEADER.get(mime.essence)
+    if kind is None and mime.essence.endswith("+json"):
+        kind = JSON
+    return Verdict(kind, f"the header says {mime.essence}") if kind in {*_TEXTUAL, JSON, JSON_LD} else None
+
+
+def _by_name(url: str) -> Verdict | None:
+    path = urlsplit(url).path.lower()
+    extension = path[path.rfind(".") :] if "." in path.rpartition("/")[2] else ""
+    kind = _BY_EXTENSION.get(extension)
+    return Verdict(kind, f"its name ends with {extension}") if kind in {*_TEXTUAL, JSON, JSON_LD} else None

@@ -1,0 +1,18 @@
+"""Feeds from hostile bytes: RSS, Atom and JSON Feed to the records of crawler.messages, without I/O."""
+
+from crawler.reading.feeds.discover import feed_links
+from crawler.reading.feeds.fingerprints import compare, fingerprints, merged
+from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.parse import parse_feed
+from crawler.reading.feeds.sniff import looks_like_html
+
+__all__ = [
+    "FeedError",
+    "Limits",
+    "compare",
+    "feed_links",
+    "fingerprints",
+    "looks_like_html",
+    "merged",
+    "parse_feed",
+]

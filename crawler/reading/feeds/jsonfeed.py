@@ -1,0 +1,109 @@
+"""JSON Feed 1.0 and 1.1 (jsonfeed.org), including items with numbers for ids and other small faults."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
+
+
+def read_json(data: bytes, limits: Limits) -> RawFeed:
+    """The fields of a JSON Feed. Raises FeedError: malformed, too-deep, too-large, not-a-feed."""
+    if _more_values(data, limits.elements):
+        raise FeedError("too-large", f"more than {limits.elements} values")
+    try:
+        document = json.loads(data.decode("utf-8", "replace"), strict=False)
+    except RecursionError as error:
+        raise FeedError("too-deep", "JSON nested too deeply") from error
+    except ValueError as error:
+        raise FeedError("malformed", f"JSON: {str(error)[:200]}") from error
+    if not isinstance(document, dict):
+        raise FeedError("not-a-feed", "JSON, but no object")
+    version = document.get("version")
+    items = document.get("items")
+    if not isinstance(items, list) or not (items or "jsonfeed.org" in str(version)):
+        raise FeedError("not-a-feed", "JSON without a feed's list of items")
+    return _feed("json1.0" if str(version).rstrip("/").endswith("/1") else "json1.1", document, items, limits)
+
+
+def _more_values(data: bytes, most: int) -> bool:
+    """Whether JSON holds more values than that, found out without any of them: each would take 60 bytes."""
+    if _separators(data) <= most:
+        return False
+    bare = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return bare.count(b'"') > 4 * most or sum(map(_separators, bare.split(b'"')[::2])) > most
+
+
+def _separators(data: bytes) -> int:
+    """What stands before a value."""
+    return data.count(b",") + data.count(b"{") + data.count(b"[")
+
+
+def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: Limits) -> RawFeed:
+    """The top level."""
+    addresses = (("home_page_url", "alternate"), ("feed_url", "self"))
+    links = [RawLink(_text(document, key), rel) for key, rel in addresses if _text(document, key)]
+    hubs = (RawLink(_text(hub, "url"), "hub") for hub in _dicts(document, "hubs"))
+    return RawFeed(
+        format=kind,
+        title=_text(document, "title"),
+        description=_text(document, "description"),
+        author=_people(document),
+        language=_text(document, "language"),
+        links=[*links, *(hub for hub in hubs if hub.href)],
+        entries=[_entry(item) for item in items[: 10 * limits.entries] if isinstance(item, dict)],
+    )
+
+
+def _entry(item: dict[str, Any]) -> RawEntry:
+    """One item."""
+    link = _text(item, "url") or _text(item, "external_url")
+    content = _text(item, "content_html")
+    if not content and (text := _text(item, "content_text")):
+        content = html.escape(text, quote=False).replace("\n", "<br>")
+    media = (
+        RawLink(_text(a, "url"), "enclosure", _text(a, "mime_type"), _text(a, "size_in_bytes"))
+        for a in _dicts(item, "attachments")
+    )
+    return RawEntry(
+        identity=_text(item, "id"),
+        permalink=True,
+        links=[*([RawLink(link)] if link else []), *(m for m in media if m.href)],
+        title=_text(item, "title"),
+        author=_people(item),
+        published=_text(item, "date_published"),
+        updated=_text(item, "date_modified"),
+        summary=Markup(_text(item, "summary"), literal=True),
+        content=Markup(content),
+        language=_text(item, "language"),
+        categories=[str(t) for t in _list(item, "tags") if isinstance(t, str | int | float)],
+    )
+
+
+def _text(values: dict[str, Any], key: str) -> str:
+    """A string or number as stripped text."""
+    value = values.get(key)
+    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _list(values: dict[str, Any], key: str) -> list[Any]:
+    """A list, empty for anything else."""
+    value = values.get(key)
+    return value[:200] if isinstance(value, list) else []
+
+
+def _dicts(values: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in a list."""
+    return [v for v in _list(values, key) if isinstance(v, dict)]
+
+
+def _people(values: dict[str, Any]) -> str:
+    """Names from `authors` (1.1) or `author` (1.0)."""
+    people = [
+        *_dicts(values, "authors"),
+        *([values["author"]] if isinstance(values.get("author"), dict) else []),
+    ]
+    return ", ".join(dict.fromkeys(name for p in people if (name := _text(p, "name"))))

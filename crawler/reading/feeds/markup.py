@@ -1,0 +1,190 @@
+"""HTML of feeds made safe and readable: sanitised, with absolute addresses, and as plain text.
+
+nh3 decides what is safe. It needs seconds for deep nesting and unbalanced formatting (200,000 nested
+divs: over 40 s), so everything with many tags goes through libxml2's parser first (`fragment`), which closes
+what is open and tells the depth. So does what has lazy images, formulas and elements closed in their own tag.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+import nh3
+from lxml import etree
+
+from crawler.reading.census import CrowdedError, take_census
+from crawler.reading.feeds.addresses import absolute
+from crawler.reading.feeds.fragment import MATH, MATH_ATTRIBUTES, rebuilt
+from crawler.text.characters import storable
+
+MAX_DEPTH = 100
+"""Levels of elements in one entry; deeper ones keep their text only."""
+MAX_ATTRIBUTES = 200
+
+_MANY_TAGS = 200
+_TAGS = {
+    "a", "abbr", "acronym", "article", "aside", "b", "bdi", "bdo", "big", "blockquote", "br",
+    "caption", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt",
+    "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd",
+    "li", "mark", "ol", "p", "picture", "pre", "q", "rp", "rt", "ruby", "s", "samp", "section",
+    "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot",
+    "th", "thead", "time", "tr", "tt", "u", "ul", "var", "wbr",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "*": {"dir", "lang"},
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "img": {"src", "alt", "title", "width", "height"},
+    "li": {"value"},
+    "ol": {"start", "reversed", "type"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+    "time": {"datetime"},
+}
+_WITH_CONTENT = {
+    "script", "style", "svg", "math", "iframe", "frameset", "object", "embed", "applet", "noscript",
+    "noembed", "noframes", "template", "title", "head", "textarea", "select", "xmp", "plaintext",
+}  # fmt: skip
+BLOCK = (
+    "address article aside blockquote br caption center dd details div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section summary "
+    "table tbody td tfoot th thead tr ul"
+).replace(" ", "|")
+_BLOCK_TAG = re.compile(rf"</?(?:{BLOCK})\b[^>\"]*(?:\"[^\"]*\"[^>\"]*)*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^>\"]*(?:\"[^\"]*\"[^>\"]*)*>", re.IGNORECASE)
+_HIDDEN = re.compile(r"<(!--|script\b|style\b)")
+_CLOSING = {"!--": "-->", "script": "</script>", "style": "</style>"}
+_ANY_TAG = re.compile(r"<[^<>]*>")
+INLINE = (
+    "a|abbr|acronym|b|big|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strike|strong|sub"
+    "|sup|tt|u|wbr"
+)
+_KNOWN_TAG = re.compile(rf"</?(?:{INLINE}|{BLOCK})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
+_MAIL_IMAGE = re.compile(r"src=\"\s*mailto:", re.IGNORECASE)
+_SELF_CLOSED = re.compile(
+    r"(<(?:applet|embed|frameset|head|iframe|noembed|noframes|noscript|object|script|select|style|template|textarea"
+    r"|title|xmp)(?:\s(?:[^<>\"']|=\s*\"[^\"<]*\"|=\s*'[^'<]*')*)?)/>",
+    re.IGNORECASE,
+)
+_SHAPED = re.compile(
+    r"<noscript|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b", re.IGNORECASE
+)
+_LONG = 2_000  # characters; in fewer no tag has so many attributes that it matters
+
+
+def looks_like_html(text: str) -> bool:
+    """True when a text that may be plain has tags or character references of HTML in it."""
+    return ("<" in text and bool(_KNOWN_TAG.search(text))) or ("&" in text and bool(REFERENCE.search(text)))
+
+
+def plain_text(fragment: str) -> str:
+    """Text of sanitised HTML, a line for each block."""
+    text = fragment
+    if "<" in text:
+        text = _TAG.sub("", _BLOCK_TAG.sub("\n", text))
+    if "&" in text:
+        text = html.unescape(text)
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class Sanitiser:
+    """An allow-list for reading, applied to the entries of one document (not to be shared by threads).
+
+    What addresses grow by when they are made absolute is bounded by `room` characters in all entries, and by
+    a tenth of it in one.
+    """
+
+    def __init__(self, room: int = 10_000_000) -> None:
+        self._base = ""
+        self._most = room // 10
+        self._room = room
+        self._left = 0
+        self._cleaner = self._configured()
+
+    def clean(self, fragment: str, base: str) -> str:
+        """Safe HTML: no scripts, styles, forms, frames or SVG; http, https and mailto addresses only.
+
+        Relative addresses are joined with `base`. Markup nested deeper than MAX_DEPTH, or with more than
+        MAX_ATTRIBUTES in one tag, comes back as text.
+        """
+        fragment = storable(fragment)
+        if "<" not in fragment and "&" not in fragment:
+            return fragment.replace(">", "&gt;").strip()
+        self._base = base
+        self._left = self._most
+        formulas = False
+        if len(fragment) > _LONG and _crowded(fragment):
+            fragment = _as_text(fragment)
+        else:
+            fragment, empty = _SELF_CLOSED.subn(r"\1 />", fragment)
+            if empty or fragment.count("<") > _MANY_TAGS or _SHAPED.search(fragment):
+                tree = rebuilt(fragment, MAX_DEPTH)
+                formulas = tree is not None and "<math" in tree
+                fragment = _as_text(fragment) if tree is None else tree
+        cleaner = self._configured(formulas=True) if formulas else self._cleaner
+        safe = storable(str(cleaner.clean(fragment)).strip())  # references may stand for anything
+        if _MAIL_IMAGE.search(safe):
+            safe = str(self._configured(formulas=formulas, images_checked=True).clean(safe)).strip()
+        return safe
+
+    def _configured(self, *, formulas: bool = False, images_checked: bool = False) -> nh3.Cleaner:
+        """The cleaner; a filter in Python on every attribute costs too much to be there always."""
+        return nh3.Cleaner(
+            tags=_TAGS | MATH if formulas else _TAGS,
+            attributes=_ATTRIBUTES | (dict.fromkeys(MATH, MATH_ATTRIBUTES) if formulas else {}),
+            clean_content_tags=_WITH_CONTENT - {"math"} if formulas else _WITH_CONTENT,
+            url_schemes={"http", "https", "mailto"},
+            url_relative=self._resolved,
+            link_rel="noopener noreferrer nofollow",
+            attribute_filter=_no_mail_image if images_checked else None,
+        )
+
+    def _resolved(self, reference: str) -> str | None:
+        """A relative address made absolute, None (which drops it) when that fails or there is no room."""
+        address = absolute(self._base, reference)
+        growth = max(len(address) - len(reference), 0)
+        if not address or growth > min(self._left, self._room):
+            return None
+        self._left -= growth
+        self._room -= growth
+        return address
+
+
+def _crowded(fragment: str) -> bool:
+    """True for a tag with absurdly many attributes, of which the time that parsers take is the square."""
+    try:
+        take_census(fragment.encode("utf-8", "replace"), len(fragment), MAX_ATTRIBUTES)
+    except CrowdedError:
+        return True
+    except etree.XMLSyntaxError:
+        return False
+    return False
+
+
+def _no_mail_image(tag: str, attribute: str, value: str) -> str | None:
+    """Drop addresses of images that are not on the web."""
+    web = attribute != "src" or value.lower().startswith(("http:", "https:"))
+    return value if web else None
+
+
+def _as_text(fragment: str) -> str:
+    """The escaped text of a fragment that no parser should have to take apart."""
+    return html.escape(html.unescape(_ANY_TAG.sub(" ", shown(fragment))), quote=False)
+
+
+def shown(text: str) -> str:
+    """The text without comments, scripts and styles, in linear time; what is never closed stays."""
+    lower, pieces, position = text.lower(), [], 0
+    if len(lower) != len(text):
+        lower = text
+    while opening := _HIDDEN.search(lower, position):
+        mark = _CLOSING[opening[1]]
+        end = lower.find(mark, opening.end())
+        if end < 0:
+            break
+        pieces.append(text[position : opening.start()])
+        position = end + len(mark)
+    return "".join([*pieces, text[position:]])

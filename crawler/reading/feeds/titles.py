@@ -1,0 +1,84 @@
+"""Titles and names as one line of plain text, whatever they were escaped as.
+
+Nothing in a feed says reliably whether a title is text or HTML. So only what works as markup is taken for
+it: `<b>bold</b>` loses its tags, "The <b> element" and "std::vector<int>" keep theirs.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Literal
+
+from crawler.reading.feeds.markup import BLOCK, INLINE, REFERENCE, shown
+from crawler.text.characters import storable
+
+Kind = Literal["", "text", "html"]
+"""What the feed calls it: "" for RSS, which says nothing, and for what is declared by default."""
+
+_LONGEST_LINE = 8_000
+_TAG = re.compile(rf"<(/?)({INLINE}|{BLOCK})((?:\s[^<>]*)?)/?>", re.IGNORECASE)
+_BLOCKS = frozenset(BLOCK.split("|"))
+_VOID = {"br", "hr", "img", "wbr"}
+_OPEN_ENDED = {"p", "li", "dt", "dd", "td", "th", "tr", "option"}
+
+
+def plain_line(text: str, kind: Kind = "") -> str:
+    """One line of plain text: markup that works removed, references undone up to twice.
+
+    What is declared as text keeps everything that looks like a tag; what is declared as HTML keeps what
+    looks like one only after its references are undone.
+    """
+    text = text[:_LONGEST_LINE]
+    if kind != "text" and "<" in text:
+        text = _unmarked(shown(text))
+    for _ in range(2):
+        if "&" not in text or not REFERENCE.search(text):
+            break
+        text = html.unescape(text)
+        if kind == "" and "<" in text:
+            text = _unmarked(text)
+    return " ".join(storable(text).split())
+
+
+def _unmarked(text: str) -> str:
+    """The text without the tags that do something; a space stands for those that break a line."""
+    tags = list(_TAG.finditer(text))
+    working = _paired(tags) | {n for n, tag in enumerate(tags) if _works_alone(text, tag)}
+    pieces, position = [], 0
+    for number, tag in enumerate(tags):
+        if number in working:
+            pieces += [text[position : tag.start()], " " if tag[2].lower() in _BLOCKS else ""]
+            position = tag.end()
+    return "".join([*pieces, text[position:]])
+
+
+def _paired(tags: list[re.Match[str]]) -> set[int]:
+    """The numbers of the tags that open or close something in pairs."""
+    open_tags: dict[str, list[int]] = {}
+    found: set[int] = set()
+    for number, tag in enumerate(tags):
+        waiting = open_tags.setdefault(tag[2].lower(), [])
+        if not tag[1]:
+            waiting.append(number)
+        elif waiting:
+            found |= {waiting.pop(), number}
+    return found
+
+
+def _works_alone(text: str, tag: re.Match[str]) -> bool:
+    """True for a tag without its counterpart that is no part of a sentence.
+
+    `<br>` and tags with attributes; ends and beginnings of blocks around a title that was cut; those that
+    need no end, unless they stand between spaces as words do.
+    """
+    name = tag[2].lower()
+    if tag[3].strip() or name in ("br", "wbr"):
+        return True
+    before, behind = text[tag.start() - 1 : tag.start()] or " ", text[tag.end() : tag.end() + 1] or " "
+    if tag[1]:
+        return tag.end() >= len(text.rstrip())
+    if name in _BLOCKS and tag.start() <= len(text) - len(text.lstrip()):
+        return True
+    word = before.isspace() and (behind.isspace() or behind in ".,;:!?)")
+    return name in _VOID | _OPEN_ENDED and not word

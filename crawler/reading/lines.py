@@ -1,0 +1,190 @@
+"""A page's text as lines, each marked as content or not, and which of them count. Pure.
+
+A terminal reads lines from HTML: what stands in navigation, headers, footers and buttons is boilerplate, what
+an ignore rule's selector matches is ignored; both are kept with their mark, so that a change of them stays
+on record. Whether a line counts is decided where the rules are: lines that most pages of a site share, digits
+left aside, are its template; lines that a person's expression matches are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from cssselect import SelectorError
+from lxml import etree, html
+from lxml.cssselect import CSSSelector
+
+from crawler.text.patterns import Allowance, compiled
+
+CONTENT, BOILERPLATE, IGNORED = " ", "~", "-"
+"""The marks of lines."""
+
+MOST_CHARACTERS = 1_000_000
+MOST_SELECTED = 20_000
+"""Elements of a page on which selectors are tried: siblings cost the square of their number."""
+
+FEWEST_PAGES, SHARE_OF_PAGES = 5, 0.6
+"""A line is template when so many pages have it, and such a share of them."""
+
+_SKIPPED = {"script", "style", "template", "noscript", "svg", "iframe", "object", "head", "canvas", "math"}
+_APART = {"nav", "header", "footer", "aside", "button", "select", "option", "dialog"}
+_ROLES = {"navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar"}
+_NAMES = {
+    "nav", "navbar", "navigation", "menu", "sidebar", "footer", "header", "breadcrumb", "breadcrumbs",
+    "copyright", "masthead", "toolbar", "page-footer", "page-header", "site-footer", "site-header",
+}  # fmt: skip
+_WHOLE = {"html", "body", "main", "article"}
+_BLOCKS = {
+    "p", "div", "li", "br", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "pre", "blockquote", "section", "hr",
+    "article", "dt", "dd", "table", "ul", "ol", "dl", "figcaption", "figure", "main", "form", "fieldset",
+    "address", "summary", "details", "caption", "title", "center", "body",
+} | _APART  # fmt: skip
+_CELLS = {"td", "th"}
+_VARYING = re.compile(r"\S*\d\S*")
+
+
+class SelectorFault(ValueError):
+    """A CSS selector that cannot be used, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What of a page's lines does not count: shapes of template lines, expressions; how small a change is.
+
+    `least` is the number of characters that must have come or gone. The time of the expressions is bounded
+    over all pages that are judged by one object.
+    """
+
+    template: Collection[int] = field(default_factory=frozenset)
+    patterns: tuple[str, ...] = ()
+    least: int = 0
+    _allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+
+    def counting(self, lines: Sequence[str]) -> list[str]:
+        """The text of the lines that count; of all that are not ignored where no others are left."""
+        unmatched = [line for line in lines if line[0] != IGNORED and not self._matched(line[1:])]
+        found = [
+            line[1:] for line in unmatched if line[0] == CONTENT and shape(line[1:]) not in self.template
+        ]
+        return found or [line[1:] for line in unmatched]
+
+    def _matched(self, text: str) -> bool:
+        return self._allowance.any_found(map(compiled, self.patterns), text)
+
+
+def usable_selector(selector: str) -> CSSSelector:
+    """The selector, ready for use. Raises SelectorFault."""
+    if len(selector) > 500:
+        raise SelectorFault("a selector is longer than 500 characters")
+    try:
+        return CSSSelector(selector, translator="html")
+    except (SelectorError, etree.XPathError, ValueError) as error:
+        raise SelectorFault(f"{selector[:100]!r} is no CSS selector: {error}") from error
+
+
+def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[str]:
+    """Marked lines of a page, its title first; selectors that a page is too large for are left out."""
+    ignored = _selected(root, selectors)
+    lines = [line for title in root.iter("title") for line in _line(CONTENT, title.text or "")][:1]
+    pieces: list[str] = []
+    size = 0
+    mark = CONTENT
+    for text, now in _pieces(root, ignored):
+        if now != mark or text == "\n":
+            found = _line(mark, "".join(pieces))
+            lines += found
+            size += sum(map(len, found))
+            pieces, mark = [], now
+            if size > MOST_CHARACTERS:
+                return lines
+        if text != "\n":
+            pieces.append(text)
+    return lines + _line(mark, "".join(pieces))
+
+
+def plain_lines(text: str) -> list[str]:
+    """The same of a page that is plain text."""
+    return [line for part in text[:MOST_CHARACTERS].split("\n") for line in _line(CONTENT, part)]
+
+
+def packed(lines: Sequence[str]) -> bytes:
+    """Marked lines under zlib."""
+    return zlib.compress("\n".join(lines).encode("utf-8", "replace"), 6)
+
+
+def unpacked(content: bytes) -> list[str]:
+    """The lines back; at most what `read_lines` gives. Raises ValueError for damaged ones."""
+    try:
+        text = zlib.decompressobj().decompress(content, 8 * MOST_CHARACTERS).decode()
+    except zlib.error as error:
+        raise ValueError(f"damaged lines: {error}") from error
+    return text.split("\n") if text else []
+
+
+def shape(line: str) -> int:
+    """What lines share that differ only in words with digits (dates, counters, nonces): 63 bits."""
+    masked = _VARYING.sub("0", line).casefold().encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(masked, digest_size=8).digest()) >> 1
+
+
+def template_of(pages: Iterable[Sequence[str]]) -> frozenset[int]:
+    """Shapes of lines that most of these pages have."""
+    counts: Counter[int] = Counter()
+    number = 0
+    for lines in pages:
+        number += 1
+        counts.update({shape(line[1:]) for line in lines})
+    least = max(FEWEST_PAGES, SHARE_OF_PAGES * number)
+    return frozenset(one for one, count in counts.items() if count >= least)
+
+
+def _selected(root: html.HtmlElement, selectors: Iterable[str]) -> set[html.HtmlElement]:
+    chosen = list(selectors)
+    if not chosen or sum(1 for _ in root.iter()) > MOST_SELECTED:
+        return set()
+    found: set[html.HtmlElement] = set()
+    for selector in chosen:
+        found.update(cast(list[html.HtmlElement], usable_selector(selector)(root)))
+    return found
+
+
+def _pieces(root: html.HtmlElement, ignored: set[html.HtmlElement]) -> Iterator[tuple[str, str]]:
+    """Pieces of text with their marks, "\n" where a line ends."""
+    skipped = apart = left_out = 0
+    mark = CONTENT
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        tag = element.tag if isinstance(element.tag, str) else ""
+        step = 1 if event == "start" else -1
+        if step < 0 and tag in _CELLS:
+            yield " ", mark
+        if tag in _BLOCKS:
+            yield "\n", mark
+        skipped += step * (tag in _SKIPPED)
+        apart += step * _is_apart(element, tag)
+        left_out += step * (element in ignored)
+        mark = IGNORED if left_out else BOILERPLATE if apart else CONTENT
+        text = element.text if step > 0 else element.tail
+        if text and not skipped and tag != "title":
+            yield text, mark
+
+
+def _is_apart(element: html.HtmlElement, tag: str) -> bool:
+    if tag in _APART:
+        return True
+    if tag in _WHOLE:
+        return False
+    if element.get("role", "") in _ROLES or element.get("hidden") is not None:
+        return True
+    names = f"{element.get('class', '')} {element.get('id', '')}"[:300].lower().split()
+    return any(name in _NAMES for name in names)
+
+
+def _line(mark: str, text: str) -> list[str]:
+    words = " ".join(text.split())
+    return [mark + words] if words else []

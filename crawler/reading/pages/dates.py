@@ -1,0 +1,19 @@
+"""The day that the address of a page names; what pages write themselves is read by `reading.dates`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_IN_PATH = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})(?:[/-](\d{1,2}))?(?=[/_.-]|$)")
+
+
+def moment_in_url(url: str) -> float | None:
+    """Midnight UTC of the day that a path such as /2024/05/17/ names; without a day the first."""
+    match = _IN_PATH.search(url.partition("?")[0])
+    if not match:
+        return None
+    try:
+        return datetime(int(match[1]), int(match[2]), int(match[3] or 1), tzinfo=UTC).timestamp()
+    except ValueError:
+        return None

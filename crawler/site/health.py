@@ -1,0 +1,184 @@
+"""Is it alive? `/healthz` for load balancers and scripts, `/metrics` for Prometheus (text format 0.0.4)."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.request import Request
+
+from crawler.engine import pulses
+from crawler.engine.models import Pulse, Tick
+from crawler.engine.pulses import QUEUES
+from crawler.pipeline.sparql import replica
+from crawler.pipeline.sparql.run import wall
+from crawler.process import confine
+from crawler.site.statistics import Statistics, statistics
+from crawler.web.authentication import CountedTokenAuthentication
+
+OK = "ok"
+NO_WALL = (
+    "this kernel has neither seccomp nor network namespaces for us: strangers' queries and stylesheets are"
+    " kept from the network by limits alone"
+)
+_STARTED = time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The state of the whole, and of each part: `ok`, or words that say what is wrong.
+
+    `walls` are those around files that processes for hostile bytes need not see; `sandbox` keeps those
+    that work on strangers' queries and stylesheets from the network. What is missing there is no failure.
+    `graph` is the replica that answers SPARQL on this machine, if one has ever run here: how many changes it
+    is behind, and how many graphs it could not take over whole.
+    """
+
+    status: Literal["ok", "starting", "failing"]
+    database: str
+    tick: str
+    workers: str
+    walls: str = OK
+    graph: str = OK
+    graph_behind: int = 0
+    graphs_set_aside: int = 0
+    sandbox: str = OK
+
+
+def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
+    """Ask the database, and read from it when the last tick ended and when workers last answered.
+
+    `uptime` is how long this process runs: until three ticks have passed, a deployment that never
+    ticked, or whose workers never answered, is starting, not failing.
+    """
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        tick, never_ticked = _tick(now)
+        workers, never_answered = _workers(now)
+        behind = replica.behind()
+    except DatabaseError as error:
+        return Health(
+            "failing", f"does not answer: {_first_line(error)}", "not known", "not known", graph="not known"
+        )
+    walls = confine.missing() or OK
+    sandbox = OK if wall() else NO_WALL
+    graph = replica.trouble(now) or OK
+    aside = len(replica.set_aside())
+    age = uptime if uptime is not None else timedelta(seconds=time.monotonic() - _STARTED)
+    young = age < pulses.three_ticks()
+    status: Literal["ok", "starting", "failing"] = "ok"
+    if tick != OK or workers != OK:
+        new = never_ticked or (tick == OK and never_answered)
+        status = "starting" if new and young else "failing"
+    elif graph != OK:
+        status = "starting" if young else "failing"
+    return Health(status, OK, tick, workers, walls, graph, behind, aside, sandbox)
+
+
+@login_not_required
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 when all parts work, else 503; open to everyone, so it tells no more than that."""
+    health = check_health(datetime.now(UTC))
+    told = {name: value for name, value in asdict(health).items() if name != "walls"}
+    return JsonResponse(told, status=200 if health.status == "ok" else 503)
+
+
+@login_not_required
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Figures for Prometheus, to holders of METRICS_TOKEN (`Authorization: Bearer ...`) or an API token."""
+    if not _may_read_metrics(request):
+        answer = HttpResponse("An API token or METRICS_TOKEN is needed.\n", "text/plain", status=401)
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="freshet"'
+        return answer
+    now = datetime.now(UTC)
+    text = "".join(_exposition(check_health(now), statistics(now), now))
+    return HttpResponse(text, "text/plain; version=0.0.4; charset=utf-8")
+
+
+def _may_read_metrics(request: HttpRequest) -> bool:
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    token = settings.METRICS_TOKEN
+    if token and scheme.lower() == "bearer":
+        return hmac.compare_digest(given.strip().encode(), token.encode())
+    try:
+        return CountedTokenAuthentication().authenticate(Request(request)) is not None
+    except (AuthenticationFailed, Throttled):
+        return False
+
+
+def _tick(now: datetime) -> tuple[str, bool]:
+    last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
+    if last is None or last.finished is None:
+        return "no tick has finished yet", True
+    if now - last.finished <= pulses.silence_allowed():
+        return OK, False
+    return f"the last tick finished at {last.finished:%Y-%m-%d %H:%M:%S} UTC", False
+
+
+def _workers(now: datetime) -> tuple[str, bool]:
+    """How they are, and whether those that are silent have never answered at all."""
+    answered = dict(Pulse.objects.filter(queue__in=QUEUES).values_list("queue", "answered"))
+    told = {queue: _silence(queue, answered.get(queue), now) for queue in QUEUES}
+    silent = [queue for queue in QUEUES if told[queue]]
+    never = all(answered.get(queue) is None for queue in silent)
+    return "; ".join(told[queue] for queue in silent) or OK, never
+
+
+def _silence(queue: str, answered: datetime | None, now: datetime) -> str:
+    if answered is None:
+        return f"no worker of the queue {queue} has answered yet"
+    if now - answered <= pulses.silence_allowed():
+        return ""
+    return f"no worker of the queue {queue} has answered since {answered:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _exposition(health: Health, figures: Statistics, now: datetime) -> Iterator[str]:
+    last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
+    yield from _gauge("up", "1 when /healthz says ok.", {"": float(health.status == "ok")})
+    yield from _gauge("graph_changes_behind", "Changes that SPARQL does not see.", {"": health.graph_behind})
+    yield from _gauge("graphs_set_aside", "Graphs that SPARQL has not whole.", {"": health.graphs_set_aside})
+    if last is not None and last.finished is not None:
+        age = (now - last.finished).total_seconds()
+        yield from _gauge("tick_age_seconds", "Since the last tick finished.", {"": age})
+    states = {f'status="{name}"': getattr(figures, name) for name in ("active", "paused", "gone")}
+    yield from _gauge("feeds", "Feeds by status.", states)
+    yield from _gauge("feeds_training", "Active feeds in the training phase.", {"": figures.training})
+    yield from _gauge("feeds_failing", "Active feeds whose last visit failed.", {"": figures.failing})
+    yield from _gauge("feeds_waiting", "Feeds selected for a visit or on it.", {"": figures.waiting})
+    yield from _gauge("articles", "Articles stored.", {"": figures.articles})
+    yield from _gauge("new_articles_day", "Articles of the last 24 hours.", {"": figures.new_articles})
+    yield from _gauge("retrievals_day", "Visits of the last 24 hours.", {"": figures.retrievals})
+    yield from _gauge("not_modified_day", "Answered 304, last 24 hours.", {"": figures.not_modified})
+    yield from _gauge("failures_day", "Failed visits of the last 24 hours.", {"": figures.failures})
+    yield from _gauge("bytes_day", "Bytes of feeds received in the last 24 hours.", {"": figures.bytes})
+    yield from _gauge("budget_ratio", "Retrievals made of those allowed.", {"": figures.budget.share})
+    delay = {"0.5": figures.delay.p50, "0.95": figures.delay.p95, "0.99": figures.delay.p99}
+    known = {f'quantile="{name}"': value for name, value in delay.items() if value is not None}
+    yield from _gauge("delay_seconds", "Publication to retrieval, last 24 hours.", known)
+
+
+def _gauge(name: str, help_text: str, values: Mapping[str, float]) -> Iterator[str]:
+    if values:
+        yield f"# HELP freshet_{name} {help_text}\n# TYPE freshet_{name} gauge\n"
+    for labels, value in values.items():
+        yield f"freshet_{name}{{{labels}}} {value:g}\n" if labels else f"freshet_{name} {value:g}\n"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", maxsplit=1)[0]

@@ -1,0 +1,96 @@
+"""What the overview shows beyond the figures of `site.statistics`: the hours of a day, what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncHour
+
+from feeds.explain import Visit, next_visits
+from feeds.models import Feed, Retrieval
+
+DAY = timedelta(hours=24)
+CANDIDATES = 500
+"""Feeds of each kind whose next visits are worked out to find the soonest: more would slow the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of failure and how many feeds it holds up."""
+
+    failure: str
+    feeds: int
+
+
+def failing_by_kind() -> list[Kind]:
+    """Active feeds that fail, by their last failure, the most frequent first."""
+    rows = (
+        Feed.objects.active()
+        .filter(failure_streak__gt=0)
+        .values("failure")
+        .annotate(feeds=Count("id"))
+        .order_by("-feeds", "failure")
+        .values_list("failure", "feeds")
+    )
+    return [Kind(failure, feeds) for failure, feeds in rows]
+
+
+def retrieved_within(now: datetime) -> dict[str, int]:
+    """Feeds retrieved successfully within the last hour and the last day."""
+    counts: dict[str, int] = Feed.objects.active().aggregate(
+        hour=Count("id", filter=Q(last_success__gte=now - timedelta(hours=1))),
+        day=Count("id", filter=Q(last_success__gte=now - DAY)),
+    )
+    return counts
+
+
+def soonest_visits(now: datetime, most: int = 10) -> list[tuple[Feed, Visit]]:
+    """The next visits of the deployment, the soonest first."""
+    lean = Feed.objects.active().select_related("host").defer("fingerprints", "description")
+    training = lean.filter(phase=Feed.Phase.TRAINING, selected_at__isnull=True)
+    ranked = lean.filter(phase=Feed.Phase.NORMAL, selected_at__isnull=True)
+    candidates = [
+        *lean.filter(selected_at__isnull=False).order_by("selected_at")[:most],
+        *training.order_by("training_due")[:CANDIDATES],
+        # Those that waited longest: their keys have grown longest, too.
+        *ranked.filter(not_before__lte=now + DAY).order_by("last_success")[:CANDIDATES],
+    ]
+    visits = next_visits(candidates, now)
+    planned = [(feed, visits[feed.id]) for feed in candidates if visits[feed.id].at is not None]
+    planned.sort(key=lambda pair: (pair[1].at or now, pair[0].id))
+    return planned[:most]
+
+
+def hourly_series(now: datetime) -> dict[str, Any]:
+    """Retrievals, failures and new articles for each of the last 24 hours, as charts.js draws them."""
+    first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
+    rows = (
+        Retrieval.objects.filter(at__gte=first, at__lte=now)
+        .annotate(hour=TruncHour("at"))
+        .values("hour")
+        .annotate(
+            made=Count("id", filter=Q(pushed=False)),
+            failed=Count("id", filter=Q(outcome=Retrieval.Outcome.FAILED)),
+            articles=Sum("new", default=0),
+        )
+        .order_by("hour")
+    )
+    by_hour: dict[datetime, dict[str, Any]] = {row["hour"]: dict(row) for row in rows}
+    hours = [first + timedelta(hours=i) for i in range(24)] if by_hour else []
+
+    def values(name: str) -> list[int]:
+        return [by_hour[hour][name] if hour in by_hour else 0 for hour in hours]
+
+    return {
+        "x": [hour.timestamp() for hour in hours],
+        "unit": "an hour",
+        "step": 3600,
+        "series": [
+            {"label": "retrievals", "values": values("made"), "kind": "steps"},
+            {"label": "new articles", "values": values("articles"), "kind": "bars"},
+            {"label": "failures", "values": values("failed"), "kind": "steps"},
+        ],
+    }

@@ -1,0 +1,60 @@
+"""Hosts and figures as the API shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from crawler.engine.models import Host
+
+
+class HostSerializer(serializers.ModelSerializer[Host]):
+    """A host of the web, its spacing (seconds; null: the deployment's) and pauses it asked for."""
+
+    feed_count = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Host
+        fields = [
+            "id", "name", "spacing", "leased_until", "served", "not_before", "robots_status", "robots_at",
+            "feed_count",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class DelaySerializer(serializers.Serializer[Any]):
+    """Percentiles of seconds from publication to retrieval; null while nothing was measured."""
+
+    p50 = serializers.FloatField(allow_null=True)
+    p95 = serializers.FloatField(allow_null=True)
+    p99 = serializers.FloatField(allow_null=True)
+
+
+class BudgetSerializer(serializers.Serializer[Any]):
+    """Retrievals that the budget allowed, those made, and their ratio."""
+
+    allowed = serializers.FloatField()
+    used = serializers.IntegerField()
+    share = serializers.FloatField()
+
+
+class StatisticsSerializer(serializers.Serializer[Any]):
+    """Totals of now (feeds ... articles), and of the last 24 hours (the rest)."""
+
+    feeds = serializers.IntegerField()
+    active = serializers.IntegerField()
+    paused = serializers.IntegerField()
+    gone = serializers.IntegerField()
+    training = serializers.IntegerField()
+    failing = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    articles = serializers.IntegerField()
+    new_articles = serializers.IntegerField()
+    retrievals = serializers.IntegerField()
+    not_modified = serializers.IntegerField()
+    same_body = serializers.IntegerField()
+    failures = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    delay = DelaySerializer()
+    budget = BudgetSerializer()

@@ -1,0 +1,120 @@
+"""The pages about the deployment as a whole: overview and feed health."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from articles.listing import latest
+from crawler.site.health import check_health
+from crawler.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
+from crawler.site.statistics import statistics
+from crawler.site.troubles import (
+    feeds_in_trouble,
+    hosts_in_trouble,
+    page_troubles,
+    resting_feeds,
+    with_next_visits,
+)
+
+
+@method_decorator(login_not_required, name="dispatch")
+class SignIn(LoginView):
+    """The sign-in form. A part that htmx asks for after the session ended makes the whole page reload."""
+
+    redirect_authenticated_user = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer htmx with a reload, everyone else with the form."""
+        if "HX-Request" in request.headers:
+            return HttpResponse(headers={"HX-Refresh": "true"})
+        return super().dispatch(request, *args, **kwargs)
+
+
+def locked_out(
+    request: HttpRequest, refused: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """What a sign-in answers after too many failures (429); in plain text where the view spoke plain text."""
+    wait: timedelta = settings.AXES_COOLOFF_TIME
+    minutes = int(wait.total_seconds() // 60)
+    if refused is not None and refused.headers["Content-Type"].startswith("text/plain"):
+        words = f"Error=TooManyFailures\nInfo=Too many failed sign-ins; try again in {minutes} minutes.\n"
+        answer = HttpResponse(words, "text/plain; charset=utf-8", status=429)
+    else:
+        answer = render(request, "registration/locked.html", {"minutes": minutes}, status=429)
+    answer.headers["Retry-After"] = str(int(wait.total_seconds()))
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """Is it healthy, is it fresh, what fails, is the budget well spent; then what comes next."""
+    now = datetime.now(UTC)
+    return render(
+        request,
+        "crawler/overview.html",
+        {**_tiles(now), "visits": soonest_visits(now), "latest": latest(12)},
+    )
+
+
+@never_cache
+@require_safe
+def overview_tiles(request: HttpRequest) -> HttpResponse:
+    """The overview's figures alone, asked for every ten seconds."""
+    return render(request, "crawler/_tiles.html", _tiles(datetime.now(UTC)))
+
+
+@never_cache
+@require_safe
+def overview_visits(request: HttpRequest) -> HttpResponse:
+    """The overview's next visits and latest articles alone, asked for every minute."""
+    context = {"visits": soonest_visits(datetime.now(UTC)), "latest": latest(12)}
+    return render(request, "crawler/_soon.html", context)
+
+
+@never_cache
+@require_safe
+def overview_hours(request: HttpRequest) -> JsonResponse:
+    """The series behind the overview's chart."""
+    return JsonResponse(hourly_series(datetime.now(UTC)))
+
+
+@require_safe
+def feed_health(request: HttpRequest) -> HttpResponse:
+    """Everything that does not work as it should, with what will happen next."""
+    now = datetime.now(UTC)
+    return render(
+        request,
+        "crawler/feed_health.html",
+        {
+            "kinds": failing_by_kind(),
+            "hosts": hosts_in_trouble(),
+            "failing": with_next_visits(feeds_in_trouble(), now),
+            "gone": resting_feeds("gone"),
+            "paused": resting_feeds("paused"),
+            "pages": page_troubles(),
+        },
+    )
+
+
+def _tiles(now: datetime) -> dict[str, Any]:
+    day = now - timedelta(hours=24)
+    return {
+        "now": now,
+        "health": check_health(now),
+        "figures": statistics(now),
+        "retrieved": retrieved_within(now),
+        "kinds": failing_by_kind(),
+        "day": f"{day:%Y-%m-%dT%H:%M}",
+        "tick_seconds": settings.CRAWL_TICK_SECONDS,
+    }

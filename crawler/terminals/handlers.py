@@ -1,0 +1,63 @@
+"""What terminals do with an assignment, by its kind: apps register handlers in their `terminal.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from django.utils.module_loading import autodiscover_modules
+
+from crawler.http.client import Client
+from crawler.http.site_lines import Robots
+from crawler.messages import Assignment, Harvest
+
+Run = Callable[[Client, Assignment, Robots | None, float], Harvest]
+"""Client, assignment, robots.txt where it is asked first, seconds between two requests to the host.
+
+Every failure is named in what it answers; nothing is raised.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A way to serve assignments of a kind; with `asks_robots`, the site's robots.txt is read before."""
+
+    run: Run
+    asks_robots: bool = False
+
+
+_handlers: dict[str, Handler] = {}
+
+
+def serves(kind: str, *, asks_robots: bool = False) -> Callable[[Run], Run]:
+    """Decorator: terminals serve assignments of this kind with this function."""
+
+    def register(run: Run) -> Run:
+        _handlers[kind] = Handler(run, asks_robots)
+        return run
+
+    return register
+
+
+def forget(kind: str) -> None:
+    """They do so no longer; for tests that bring a kind of their own."""
+    _handlers.pop(kind, None)
+
+
+def handler_of(kind: str) -> Handler:
+    """How assignments of a kind are served. Raises KeyError where nobody knows."""
+    _discover()
+    return _handlers[kind]
+
+
+def modules() -> list[str]:
+    """Names of the modules that have handlers, each once."""
+    _discover()
+    return sorted({handler.run.__module__ for handler in _handlers.values()})
+
+
+@cache
+def _discover() -> None:
+    """Import the `terminal.py` of every app, once."""
+    autodiscover_modules("terminal")

@@ -1,0 +1,117 @@
+"""Slows people who guess secrets: attempts with unknown ones, counted in the database by address.
+
+After MOST of them within WINDOW further unknown ones from the address are told to wait, and so is, from
+wherever it comes, a secret that was tried so often. A secret that is known goes through: many people share
+the address of a proxy or a provider, and nobody hits upon 160 random bits, however often they try. Windows
+start at fixed times, so the wait is at most one of them. Sign-ins with names and passwords, which can be
+guessed, are django-axes' business (the AXES_* settings).
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Literal
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import F
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from crawler.engine.models import Attempts
+
+log = logging.getLogger(__name__)
+
+MOST = 30
+WINDOW = timedelta(minutes=10)
+IPV6_PREFIX = 64
+"""Bits of an IPv6 address that one customer of a provider has; the rest is theirs to vary."""
+FAILURES = f"""(
+    SELECT max(failures) FROM {Attempts._meta.db_table}
+    WHERE key = ANY(%(attempts_keys)s) AND "window" = %(window)s
+)"""  # noqa: S608 - the table's own name
+"""As part of a statement with `attempts_of` among its parameters: for `exhausted`."""
+
+Kind = Literal["api-token", "personal-feed", "reader-token"]
+
+
+def client_address(request: HttpRequest) -> str | None:
+    """Where a request comes from; for IPv6 the network of 64 bits. None on a Unix socket without a proxy.
+
+    X-Forwarded-For counts behind a TLS proxy alone, and of it only the last entry, which the proxy itself
+    wrote; those before it may be anybody's invention.
+    """
+    remote = request.META.get("REMOTE_ADDR", "")
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
+    if settings.BEHIND_TLS_PROXY:
+        return _network(forwarded) or _network(remote)
+    if forwarded:
+        _tell_of_proxy()
+    return _network(remote)
+
+
+def too_many(kind: Kind, request: HttpRequest, now: datetime, secret: str = "") -> bool:
+    """Whether this address has used up its attempts at this kind of secret for now, or the secret its own."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {FAILURES}", attempts_of(kind, request, now, secret))
+        return exhausted(cursor.fetchone()[0])
+
+
+def attempts_of(
+    kind: Kind, request: HttpRequest, now: datetime, secret: str = ""
+) -> dict[str, list[str] | datetime]:
+    """The parameters of `FAILURES`."""
+    return {"attempts_keys": _keys(kind, request, secret), "window": _window(now)}
+
+
+def exhausted(failures: int | None) -> bool:
+    """Whether so many `FAILURES` are all that an address or a secret may have for now."""
+    return failures is not None and failures >= MOST
+
+
+def count_attempt(kind: Kind, request: HttpRequest, now: datetime, secret: str = "") -> None:
+    """Count one attempt with an unknown secret."""
+    for key in _keys(kind, request, secret):
+        row, new = Attempts.objects.get_or_create(key=key, window=_window(now))
+        if not new:
+            Attempts.objects.filter(pk=row.pk).update(failures=F("failures") + 1)
+
+
+def seconds_to_wait(now: datetime) -> int:
+    """Seconds until the next window, for Retry-After."""
+    return int((_window(now) + WINDOW - now).total_seconds()) + 1
+
+
+@lru_cache(1)
+def _tell_of_proxy() -> None:
+    """Once in a process: all who come through a proxy count as one address, or somebody pretends to."""
+    log.warning(
+        "a request names another address in X-Forwarded-For, which does not count: where a proxy stands "
+        "before this server, set BEHIND_TLS_PROXY or PUBLIC_URL"
+    )
+
+
+def _window(now: datetime) -> datetime:
+    seconds = WINDOW.total_seconds()
+    return datetime.fromtimestamp(now.timestamp() // seconds * seconds, UTC)
+
+
+def _keys(kind: Kind, request: HttpRequest, secret: str) -> list[str]:
+    """Keyed hashes of the address and, where one is given, of the secret: the table tells nobody either."""
+    texts = [f"{kind} {client_address(request)}", *([f"{kind} secret {secret}"] if secret else [])]
+    return [salted_hmac("crawler.web.attempts", text, algorithm="sha256").hexdigest() for text in texts]
+
+
+def _network(text: str) -> str | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ip_network((int(address), IPV6_PREFIX), strict=False).network_address)

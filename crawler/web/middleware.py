@@ -1,0 +1,122 @@
+"""What every request passes first, and every answer last."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+
+from crawler.text.storing import unstorable
+from crawler.web.refusals import refusal
+
+Handler = Callable[[HttpRequest], HttpResponse]
+log = logging.getLogger(__name__)
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of any body: an OPML file or trace with room to spare. What reads bodies has smaller bounds of its own."""
+
+_FORMS = {"application/x-www-form-urlencoded", "multipart/form-data"}
+_UTF8 = {"", "utf-8", "utf8", "us-ascii", "ascii"}
+_DATA_EXCEPTION, _LIMIT_EXCEEDED = "22", "54000"
+"""PostgreSQL's words for values that do not fit: out of range, not of their type; too long for an index."""
+
+
+def content_security_policy(get_response: Handler) -> Handler:
+    """The Content-Security-Policy of every answer: own scripts and styles only, nothing inline, no frames.
+
+    Adds the header where the view set none of its own.
+    """
+    policy = "; ".join(" ".join(directive) for directive in settings.CONTENT_SECURITY_POLICY.items())
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response.headers.setdefault("Content-Security-Policy", policy)
+        return response
+
+    return middleware
+
+
+class OnlyStorable:
+    """Refuses (400) what could never be stored or looked up: zero bytes and lone surrogates, anywhere.
+
+    The address, the headers and the cookies of every request; the fields of forms that Django reads. The
+    parsers of the API (crawler.web.parsers) and of Google Reader's do the same with what they read. What the
+    database then still finds unfit, such as a number that is out of range, is refused as well.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer, or refuse."""
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not (length.isascii() and length.isdecimal() and len(length) < 18):
+            return refusal(request, "Content-Length is no number.")
+        if int(length) > max(MOST_BYTES, settings.FETCH_MAX_BYTES):
+            return refusal(request, "The request is too large.", 413)
+        for place, text in _texts(request):
+            if fault := unstorable(text):
+                return refusal(request, f"There is {fault} in {place}.")
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], arguments: Any, named: Any
+    ) -> HttpResponse | None:
+        """Look at the form before the view does; views without CSRF protection read bodies themselves."""
+        if request.method != "POST" or getattr(view, "csrf_exempt", False):
+            return None
+        charset = (request.content_params or {}).get("charset", "").lower()
+        if request.content_type in _FORMS and charset not in _UTF8:
+            return refusal(request, "Forms are read as UTF-8.", 415)
+        try:
+            fields = [(name, str(value)) for name, values in request.POST.lists() for value in values]
+            fields += [(name, str(file.name)) for name, files in request.FILES.lists() for file in files]
+        except RequestDataTooBig:
+            return refusal(request, "The form is too large.", 413)
+        except (SuspiciousOperation, BadRequest, MultiPartParserError, UnreadablePostError, ValueError):
+            return refusal(request, "The form was not understood, or has too many fields.")
+        for field in fields:
+            for text in field:
+                if fault := unstorable(text):
+                    return refusal(request, f"There is {fault} in a field of the form.")
+        return None
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """400 for a value that the database found unfit."""
+        if not isinstance(exception, DatabaseError) or not _is_unfit(exception.__cause__):
+            return None
+        words = str(exception).strip().partition("\n")[0]
+        log.warning("%s: the database refused a value: %s", ascii(request.path[:200]), ascii(words[:300]))
+        return refusal(request, "A value is out of range, too long, or not of its kind.")
+
+
+def _texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """What a request says outside its body, each with the name of its place."""
+    yield "the address", request.path
+    query = request.META.get("QUERY_STRING", "")
+    yield "the address", "\0" if "%00" in query else query
+    for name, value in request.META.items():
+        if name.startswith(("HTTP_", "CONTENT_")) and isinstance(value, str):
+            yield "a header", value
+    for name, value in request.COOKIES.items():
+        yield "a cookie", name
+        yield "a cookie", value
+
+
+def _is_unfit(cause: BaseException | None) -> bool:
+    if not isinstance(cause, psycopg.Error):
+        return False
+    state = cause.sqlstate or ""
+    # psycopg itself refuses zero bytes without asking the server.
+    return (
+        state.startswith(_DATA_EXCEPTION)
+        or state == _LIMIT_EXCEEDED
+        or (not state and isinstance(cause, psycopg.DataError))
+    )

@@ -1,0 +1,162 @@
+"""How times, durations, amounts and failures are spelled on all pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import template
+from django.http import HttpRequest
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from crawler.http.failures import Failure
+
+register = template.Library()
+
+SPELLINGS = {"dns": "DNS", "tls": "TLS", "robots": "robots.txt"}
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
+_UNITS = (
+    (90, 1.0, "s"),
+    (90 * MINUTE, MINUTE, "min"),
+    (48 * HOUR, HOUR, "h"),
+    (60 * DAY, DAY, "days"),
+    (730 * DAY, 30.44 * DAY, "months"),
+    (math.inf, 365.25 * DAY, "years"),
+)
+
+
+@register.simple_tag
+def ago(moment: datetime | None, never: str = "never") -> SafeString:
+    """A moment relative to now ("4 min ago", "in 2 h") with the absolute UTC time on hover."""
+    if moment is None:
+        return format_html('<span class="muted">{}</span>', never)
+    away = (moment - datetime.now(UTC)).total_seconds()
+    words = f"in {duration(away)}" if away > 0 else f"{duration(-away)} ago"
+    if abs(away) < 5:
+        words = "now"
+    utc = moment.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>', utc.isoformat(), f"{utc:%a %Y-%m-%d %H:%M:%S}", words
+    )
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Seconds in the unit people would choose: "0.42 s", "14 min", "3 h"."""
+    if seconds is None:
+        return "–"
+    if 0 < seconds < 10:
+        return f"{seconds:.2g} s"
+    _, unit, name = next(row for row in _UNITS if seconds < row[0])
+    return f"{seconds / unit:.0f} {name}"
+
+
+@register.filter
+def amount(number: float | None) -> str:
+    """A number with separated thousands; fractions only where they matter."""
+    if number is None:
+        return "–"
+    if float(number).is_integer() or abs(number) >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if abs(number) >= 1 else f"{number:.2f}"
+
+
+@register.filter
+def percent(part: float | None, whole: float | None = 1.0) -> str:
+    """A share in per cent; a dash where there is no whole."""
+    if part is None or not whole:
+        return "–"
+    share = 100 * part / whole
+    return f"{share:.1f} %" if 0 < share < 10 else f"{share:.0f} %"
+
+
+@register.filter
+def size(number: float | None) -> str:
+    """Bytes in decimal units, as disks and networks are sold."""
+    value = float(number or 0)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+@register.filter
+def host(url: str) -> str:
+    """The host of an address, for people; the address itself where it has none."""
+    try:
+        name = urlsplit(url).hostname
+    except ValueError:
+        name = None
+    return (name or url).removeprefix("www.")
+
+
+@register.filter
+def web_address(url: str) -> str:
+    """The address where it is safe to link to (http or https), else nothing."""
+    return url if url.lower().startswith(("http://", "https://")) else ""
+
+
+@register.filter
+def failure_name(label: str) -> str:
+    """A failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
+    code = label.removeprefix("http-")
+    if code == label or not code.isdecimal():
+        return SPELLINGS.get(label, label.replace("-", " "))
+    try:
+        return f"{code} {HTTPStatus(int(code)).phrase}"
+    except ValueError:
+        return f"HTTP {code}"
+
+
+@register.filter
+def failure_words(label: str) -> str:
+    """A failure as a sentence."""
+    try:
+        return Failure.of(label).explanation
+    except ValueError:
+        return "The retrieval failed."
+
+
+@register.filter
+def found_words(snippet: str) -> SafeString:
+    """A search snippet with what was found marked; U+E000 and U+E001 stand around it (articles.search)."""
+    marked = escape(snippet).replace("\ue000", "<mark>").replace("\ue001", "</mark>")
+    return mark_safe(marked)  # noqa: S308 - escaped above
+
+
+@register.filter
+def item(mapping: Mapping[Any, Any], key: Any) -> Any:
+    """The value of a key that is itself a variable; None where it is missing."""
+    return mapping.get(key)
+
+
+@register.simple_tag(takes_context=True)
+def here(context: Mapping[str, Any], url: str) -> SafeString | str:
+    """Marks the link to the page that is shown ("page"), or to the part it belongs to ("true")."""
+    path: str = context["request"].path
+    if not path.startswith(url):
+        return ""
+    return format_html(' aria-current="{}"', "page" if path == url else "true")
+
+
+@register.inclusion_tag("crawler/_column.html", takes_context=True)
+def column(context: Mapping[str, Any], label: str, key: str, css: str = "") -> dict[str, Any]:
+    """A table's column heading that sorts by `key`, and the other way round when clicked again.
+
+    A key with a minus sorts descending first. The request's other parameters stay.
+    """
+    request: HttpRequest = context["request"]
+    name, current = key.lstrip("-"), context.get("sort", "")
+    active = current.lstrip("-") == name
+    chosen = (name if current.startswith("-") else f"-{name}") if active else key
+    query = request.GET.copy()
+    query.pop("page", None)
+    query["sort"] = chosen
+    direction = ("descending" if current.startswith("-") else "ascending") if active else ""
+    return {"label": label, "url": f"{request.path}?{query.urlencode()}", "direction": direction, "css": css}

@@ -1,0 +1,31 @@
+"""Experiments of the policy laboratory."""
+
+# ruff: noqa: PLC0415 - replays are loaded by those who replay
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from celery import shared_task
+from django.dispatch import receiver
+
+from crawler.engine.signals import ticked
+
+
+@shared_task
+def experiment(pk: int) -> None:
+    """One replay of the policy laboratory, then word to do the next: none holds a worker for long."""
+    from feeds.laboratory import experiments
+
+    pause = experiments.advance(pk)
+    if pause is not None:
+        experiments.send(pk, pause)
+
+
+@receiver(ticked)
+def go_on_with_forgotten(now: datetime, **_: object) -> None:
+    """Experiments whose message was lost go on."""
+    from feeds.laboratory import experiments
+
+    for forgotten in experiments.forgotten(now):
+        experiment.delay(forgotten)

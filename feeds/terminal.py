@@ -1,0 +1,109 @@
+"""One retrieval of a feed: conditional GET, body hash, parsing, comparison with what is known."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import replace
+
+from django.conf import settings
+from requests.utils import parse_header_links
+
+from crawler.frontier.terminal import kept_page
+from crawler.http.client import ACCEPT_FEED, Client, Response
+from crawler.http.failures import FetchError
+from crawler.http.site_lines import Robots
+from crawler.http.urls import BadUrl, join
+from crawler.messages import Assignment, Harvest
+from crawler.reading.documents import FeedDocument, FeedLink
+from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, parse_feed
+from crawler.terminals import readers
+from crawler.terminals.answers import answered, refused
+from crawler.terminals.handlers import serves
+
+
+@serves("feed")
+def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """The harvest of a feed; every failure is named in it, nothing is raised."""
+    at = time.time()
+    try:
+        response = client.get(
+            assignment.url,
+            accept=ACCEPT_FEED,
+            etag=assignment.etag,
+            last_modified=assignment.last_modified,
+            subscribers=assignment.subscribers,
+            spacing=spacing,
+        )
+    except FetchError as error:
+        return refused(assignment, at, error)
+    if response.status == 304:
+        return answered(assignment, at, response, unchanged=True)
+    body_hash = hashlib.sha256(response.body).hexdigest()
+    if body_hash == assignment.body_hash:
+        return answered(assignment, at, response, unchanged=True, body_hash=body_hash)
+    try:
+        document = readers.read(read_feed, response, assignment.known)
+    except readers.ReadingError as error:
+        return answered(
+            assignment,
+            at,
+            response,
+            failure=error.kind.value,
+            detail=error.detail,
+            links=_feeds_named(response),
+        )
+    kept = kept_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
+    return answered(assignment, at, response, feed=document, body_hash=body_hash, crawled=kept)
+
+
+def read_feed(response: Response, known: bytes) -> FeedDocument:
+    """The feed of an answer, with those of its entries that are not `known`. Raises FeedError."""
+    document = parse_feed(response.body, url=response.url, content_type=response.content_type)
+    return compare(_with_links(document, response), known)
+
+
+@serves("push")
+def read_push(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """The harvest of what a hub pushed: read as a feed is, without asking anybody.
+
+    The document may be the whole feed or only what is new in it, so that what was known before stays
+    known.
+    """
+    at = time.time()
+    try:
+        whole = readers.read(
+            parse_feed, assignment.content, url=assignment.url, content_type=assignment.content_type
+        )
+    except readers.ReadingError as error:
+        failure = error.kind.value
+        return Harvest("push", assignment.id, at, assignment.url, failure=failure, detail=error.detail)
+    document = compare(whole, assignment.known)
+    document = replace(document, fingerprints=merged(document.fingerprints, assignment.known))
+    size = len(assignment.content)
+    return Harvest("push", assignment.id, at, assignment.url, bytes=size, feed=document)
+
+
+def _with_links(document: FeedDocument, response: Response) -> FeedDocument:
+    """The document with the hub and topic that the answer's Link header names; these go first (WebSub, 4)."""
+    named: dict[str, str] = {}
+    for link in parse_header_links(response.headers.get("link", "")):
+        try:
+            address = join(response.url, str(link.get("url", "")))
+        except BadUrl:
+            continue
+        for rel in str(link.get("rel", "")).lower().split():
+            named.setdefault(rel, address)
+    if "hub" not in named:
+        return document
+    return replace(document, hub=named["hub"], self_url=named.get("self", document.self_url))
+
+
+def _feeds_named(response: Response) -> tuple[FeedLink, ...]:
+    """The feeds that an HTML page names, in place of the feed that it is not."""
+    if not looks_like_html(response.body, response.content_type):
+        return ()
+    try:
+        return readers.read(feed_links, response.body, url=response.url, content_type=response.content_type)
+    except readers.ReadingError:
+        return ()

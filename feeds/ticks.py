@@ -1,0 +1,78 @@
+"""The tick: what the controller does every CRAWL_TICK_SECONDS (papers/000, sections 2 and 3)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from crawler.engine import leases
+from crawler.engine.models import Tick
+from feeds.models import Feed
+from feeds.scheduling.budget import TokenBudget
+from feeds.selection import end_training, select_ranked, select_training
+from feeds.websub.subscriptions import lapse
+
+LOCK = 7_365_511_601  # any number that nothing else in this database uses
+
+
+def tick(now: datetime, *, everything: bool = False) -> Tick | None:
+    """Choose what is visited next; the way out is `leases.hand_out`.
+
+    1. Take the advisory lock: one controller at a time, whoever holds it.
+    2. Take back expired leases; feeds whose hub no longer pushes are visited as others are.
+    3. End the training of feeds that were watched long enough.
+    4. Select training feeds whose ToE has reached zero.
+    5. Rank the others by the policy and select as many as the budget allows.
+    6. Write the tick down, with the budget that is left.
+
+    Every step is a guarded update, so a tick that runs twice does nothing the second time. With
+    `everything`, all feeds whose floors allow it are selected. Returns None when another controller
+    is at it.
+    """
+    with transaction.atomic():
+        if not _locked():
+            return None
+        swept = leases.sweep(now)
+        lapse(now)
+        end_training(now)
+        training = select_training(now, everything=everything)
+        k, budget = _budget(now)
+        ranked = select_ranked(now, k, everything=everything)
+
+        return Tick.objects.create(
+            started=now,
+            finished=datetime.now(now.tzinfo),
+            policy=settings.CRAWL_POLICY,
+            swept=swept,
+            training=training,
+            ranked=ranked.taken,
+            candidates=ranked.candidates,
+            budget=k,
+            carried=budget.tokens,
+            cutoff=ranked.cutoff if ranked.cutoff not in {None, float("inf")} else None,
+        )
+
+
+def lately(now: datetime) -> bool:
+    """Whether a tick ran within half a tick's time: a message that comes twice or late is not needed."""
+    half = timedelta(seconds=settings.CRAWL_TICK_SECONDS / 2)
+    return Tick.objects.filter(started__gt=now - half).exists()
+
+
+def _locked() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+        return bool(cursor.fetchone()[0])
+
+
+def _budget(now: datetime) -> tuple[int, TokenBudget]:
+    """Retrievals the ranked feeds may have in this tick; fractions carry over in the tick's row."""
+    last = Tick.objects.order_by("-started").first()
+    length = float(settings.CRAWL_TICK_SECONDS)
+    paid = (
+        TokenBudget(last.started.timestamp(), last.carried) if last else TokenBudget(now.timestamp() - length)
+    )
+    normal = Feed.objects.active().filter(phase=Feed.Phase.NORMAL).count()
+    return paid.grant(now.timestamp(), feeds=normal, per_hour=settings.CRAWL_BUDGET, tick=length)

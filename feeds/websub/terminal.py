@@ -1,0 +1,23 @@
+"""A request to a WebSub hub: subscribe us to a feed (W3C WebSub, section 5.1)."""
+
+from __future__ import annotations
+
+import time
+
+from crawler.http.client import Client
+from crawler.http.failures import FetchError
+from crawler.http.site_lines import Robots
+from crawler.messages import Assignment, Harvest
+from crawler.terminals.answers import answered, refused
+from crawler.terminals.handlers import serves
+
+
+@serves("hub")
+def ask_hub(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """The hub's answer to the form; every failure is named in it, nothing is raised."""
+    at = time.time()
+    try:
+        response = client.post(assignment.url, assignment.content, spacing=spacing)
+    except FetchError as error:
+        return refused(assignment, at, error)
+    return answered(assignment, at, response)

@@ -1,0 +1,33 @@
+"""Visits to watched sites."""
+
+# ruff: noqa: PLC0415 - what visits need is loaded by those who make them
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from celery import shared_task
+from django.dispatch import receiver
+
+from crawler.engine.signals import tended
+
+
+@shared_task
+def recrawl() -> None:
+    """Begun when due, taken on by a round, ended; what they want goes out."""
+    from crawler.engine.tasks import dispatch
+    from recrawl import visits
+
+    more = visits.tend(datetime.now(UTC))
+    dispatch()
+    if more:
+        recrawl.delay()
+
+
+@receiver(tended)
+def go_on(now: datetime, **_: object) -> None:
+    """As soon as there is something to do."""
+    from recrawl import visits
+
+    if visits.has_work(now):
+        recrawl.delay()

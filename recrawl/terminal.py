@@ -1,0 +1,108 @@
+"""Pages of watched sites and what announces their news: conditional, and read only when they have changed."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from crawler.frontier.terminal import read_page, redirect_of
+from crawler.http.client import ACCEPT_FEED, ACCEPT_PAGE, Client, Response
+from crawler.http.failures import FetchError
+from crawler.http.robots import check_allowed, product_of
+from crawler.http.site_lines import Robots
+from crawler.http.urls import BadUrl, canonical_url
+from crawler.messages import Assignment, Harvest
+from crawler.reading.documents import Entry, Listed
+from crawler.reading.feeds import parse_feed
+from crawler.reading.sitemap import is_sitemap, read_sitemap
+from crawler.terminals import readers
+from crawler.terminals.answers import answered, refused
+from crawler.terminals.handlers import serves
+from crawler.text.keys import digest_of_bytes
+
+MOST_LISTED = 50_000
+"""Pages of a sitemap that are taken, as many as sitemaps.org allows."""
+
+
+@serves("watch", asks_robots=True)
+def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """The harvest of a page; `unchanged` on 304 and when its bytes are those of the stored copy."""
+
+    def read(response: Response) -> dict[str, Any]:
+        if response.status not in {200, 226}:
+            return {"crawled": redirect_of(response)}
+        page, feeds = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
+        return {"body_hash": page.digest, "crawled": replace(page, headers=()), "links": feeds}
+
+    return _asked(client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
+
+
+@serves("source", asks_robots=True)
+def read_source(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """The harvest of a sitemap or a feed: the pages that it names; `unchanged` as above."""
+
+    def read(response: Response) -> dict[str, Any]:
+        listed, index = readers.read(listed_pages, response)
+        return {"body_hash": _hash(response), "listed": listed, "index": index}
+
+    return _asked(client, assignment, rules, read, accept=ACCEPT_FEED, spacing=spacing)
+
+
+def _asked(
+    client: Client,
+    assignment: Assignment,
+    rules: Robots | None,
+    read: Callable[[Response], dict[str, Any]],
+    **how: Any,
+) -> Harvest:
+    """A conditional GET and what was read of its answer; every failure is named in it, nothing is raised."""
+    at = time.time()
+    try:
+        check_allowed(rules, assignment.url, client.config.user_agent)
+        response = client.get(
+            assignment.url, etag=assignment.etag, last_modified=assignment.last_modified, **how
+        )
+        if response.status == 304 or _same(response, assignment):
+            return answered(assignment, at, response, unchanged=True, body_hash=assignment.body_hash)
+        return answered(assignment, at, response, **read(response))
+    except FetchError as error:
+        return refused(assignment, at, error)
+    except readers.ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
+
+
+def listed_pages(response: Response) -> tuple[tuple[Listed, ...], bool]:
+    """Pages with their times, and whether these are sitemaps. Raises ExtractionError, FeedError."""
+    if is_sitemap(response.body):
+        listed, _, index = read_sitemap(response.body, response.url, MOST_LISTED)
+        return listed, index
+    feed = parse_feed(response.body, url=response.url, content_type=response.content_type)
+    found: dict[str, Listed] = {}
+    for entry in feed.entries:
+        try:
+            address = canonical_url(entry.url)
+        except BadUrl:
+            continue
+        found.setdefault(address, Listed(address, _stamp(entry)))
+    return tuple(found.values()), False
+
+
+def _stamp(entry: Entry) -> str:
+    """What is another when the entry is: its time and a digest of its words."""
+    words = f"{entry.title}\n{entry.summary}\n{entry.content}".encode("utf-8", "replace")
+    return f"{entry.updated or entry.published or ''} {hashlib.blake2b(words, digest_size=6).hexdigest()}"
+
+
+def _hash(response: Response) -> str:
+    return digest_of_bytes(response.body).hex
+
+
+def _same(response: Response, assignment: Assignment) -> bool:
+    return (
+        response.status in {200, 226}
+        and bool(assignment.body_hash)
+        and _hash(response) == assignment.body_hash
+    )

@@ -1,0 +1,92 @@
+"""What visits of watched sites want to fetch, as work of the engine."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from django.db.models import QuerySet
+from django.dispatch import receiver
+
+from crawler.engine.leased import Room, lease_rows, lose_rows, lost
+from crawler.engine.signals import settled
+from crawler.engine.work import Results, Stored, Work, register
+from crawler.frontier.work import UrlWork
+from crawler.messages import Assignment, Harvest
+from recrawl.check_in import check_in_watched
+from recrawl.mapping import take_mapped
+from recrawl.models import Wanted
+
+LONG_COLUMNS = ("page__lines", "page__links", "visit__site__memory", "visit__site__template")
+
+
+@register
+class WantedWork(Work):
+    """Pages of watched sites, and the sitemaps and feeds that tell of their news."""
+
+    kinds = ("watch", "source")
+    order = 50
+
+    def waiting(self, now: datetime) -> QuerySet[Wanted]:
+        """What may be fetched now."""
+        return Wanted.objects.filter(lease__isnull=True, not_before__lte=now)
+
+    def lease(
+        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+    ) -> dict[int, list[Assignment]]:
+        """Put what waits under the leases of its hosts, what failed behind the rest."""
+        rows = lease_rows(Wanted, leases, room, now, returning=("id",), order="attempts, id")
+        taken: dict[int, list[Assignment]] = {}
+        for row in _wanted([key for (key,) in rows]).order_by("attempts", "id"):
+            taken.setdefault(row.host_id, []).append(_assignment(row))
+        return taken
+
+    def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> None:
+        """Store what was fetched."""
+        check_in_watched(self.mine(results), leases)
+
+    def give_back(self, leases: Sequence[uuid.UUID]) -> int:
+        """Free what was not asked for."""
+        return Wanted.objects.filter(lease__in=leases).update(lease=None)
+
+    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
+        """Take back what lost its lease."""
+        assigned = [_assignment(row) for row in _wanted(lose_rows(Wanted, leases))]
+        return [lost(one.kind, one.id, one.url, now) for one in assigned]
+
+
+@receiver(settled)
+def keep_mapped(stored: Stored, **_: object) -> None:
+    """Pages that a mapping crawl has fetched belong to its site."""
+    if UrlWork in stored:
+        take_mapped(stored[UrlWork].mapped)
+
+
+def _wanted(keys: Sequence[int]) -> QuerySet[Wanted]:
+    rows = Wanted.objects.filter(id__in=keys).select_related("page", "source", "visit__site")
+    return rows.defer(*LONG_COLUMNS)
+
+
+def _assignment(row: Wanted) -> Assignment:
+    if row.source is not None:
+        source = row.source
+        return Assignment(
+            "source",
+            row.pk,
+            source.url,
+            etag=source.etag,
+            last_modified=source.last_modified,
+            body_hash=source.body_hash,
+            suspect=row.losses > 0,
+        )
+    if row.page is None:
+        raise ValueError(f"row {row.pk} wants nothing")
+    page, site = row.page, row.visit.site
+    wanted = Assignment(
+        "watch", row.pk, page.url, selectors=tuple(site.ignore_selectors), suspect=row.losses > 0
+    )
+    if page.raw is None or page.selectors != site.selectors_digest or page.state != page.State.LIVE:
+        return wanted
+    return replace(wanted, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)
