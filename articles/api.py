@@ -15,9 +15,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from articles.following import follow, refile, subscriber_of, unfollow
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber, Subscription, Topic
-from articles.personal import create_personal_feed, revoke_address, rotate_address
+from articles.personal.following import follow, refile, subscriber_of, unfollow
+from articles.personal.selection import create_personal_feed, revoke_address, rotate_address
+from articles.personal.topics import TopicError, follow_topic, unfollow_topic
 from articles.serializers import (
     ArticleDetailSerializer,
     ArticleSerializer,
@@ -27,7 +28,6 @@ from articles.serializers import (
     SubscriptionSerializer,
     TopicSerializer,
 )
-from articles.topics import TopicError, follow_topic, unfollow_topic
 from crawler.web.pagination import KeysetPages
 from feeds.adding import add_feed
 from feeds.categories import subtree

@@ -232,7 +232,7 @@ class PersonalFeed(models.Model):
 
 
 class FeedVersion(models.Model):
-    """How often articles of a feed came, changed or went (`articles.changes`)."""
+    """How often articles of a feed came, changed or went (`articles.personal.versions`)."""
 
     feed = models.OneToOneField(
         "feeds.Feed", on_delete=models.CASCADE, primary_key=True, related_name="version"

@@ -12,10 +12,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from articles.changes import touch
 from articles.dating import believable
 from articles.intake import fuller, lock_articles, web_address
 from articles.models import Article, Page
+from articles.personal.versions import touch
 from crawler.database.transactions import passing, retried
 from crawler.http.failures import Failure
 from crawler.messages import PAGE_READING, Harvest, Reread, StoredPage

@@ -8,9 +8,9 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from articles.following import folder_named
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
-from articles.personal import MAX_KEYWORDS, address_token
+from articles.personal.following import folder_named
+from articles.personal.selection import MAX_KEYWORDS, address_token
 from crawler.web.fields import RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.models import Feed

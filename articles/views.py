@@ -14,11 +14,11 @@ from django.views.decorators.http import require_safe
 from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
 from articles.filters import ArticleFilter, language_name
-from articles.following import subscriber_of
 from articles.interest import feedback
 from articles.listing import RANKED, lean, snippets
-from articles.marking import mark_read
 from articles.models import Article, Mark
+from articles.personal.following import subscriber_of
+from articles.personal.marking import mark_read
 from crawler.web.listing import page_of, render_list
 from feeds.models import Feed
 

@@ -11,10 +11,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.dispatch import receiver
 
-from articles.changes import touch
 from articles.intake import Arrival, lock_articles, store_arrivals
 from articles.models import Page
 from articles.pages import check_in_pages, feeds_of
+from articles.personal.versions import touch
 from crawler.engine.leased import Room, lease_rows, lose_rows, lost
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register

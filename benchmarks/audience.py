@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.visits import visits_of
-from feeds.replay.simulation import Setup
+from feeds.replay.setup import Setup
 from feeds.replay.trace import read_trace
 from feeds.scheduling.registry import make_policy
 

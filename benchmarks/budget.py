@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from feeds.replay.comparison import Options, replay
 from feeds.replay.metrics import Metrics
-from feeds.replay.simulation import Setup
+from feeds.replay.setup import Setup
 from feeds.replay.trace import Trace, read_trace
 
 STEPS = 7  # halvings: the budget is right to a hundredth of itself

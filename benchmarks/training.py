@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.visits import Visits, visits_of
-from feeds.replay.simulation import Setup
+from feeds.replay.setup import Setup
 from feeds.replay.trace import Trace, read_trace
 from feeds.scheduling.rates import DAY, Floats
 from feeds.scheduling.training import AdvarssTraining

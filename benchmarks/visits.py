@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from feeds.replay.simulation import Selection, Setup, simulate
+from feeds.replay.setup import Setup
+from feeds.replay.simulation import Selection, simulate
 from feeds.replay.trace import Trace
 from feeds.scheduling.base import Policy
 from feeds.scheduling.rates import DAY, Floats, Integers

@@ -23,7 +23,8 @@ os.environ.setdefault("DATABASE_URL", "none")
 
 from crawler.web.plots import Axis, Bar, Line, bar_plot, line_plot, standalone
 from feeds.replay.comparison import Options, compare
-from feeds.replay.simulation import Selection, Setup, simulate
+from feeds.replay.setup import Setup
+from feeds.replay.simulation import Selection, simulate
 from feeds.replay.trace import Trace, read_trace
 from feeds.scheduling.rates import DAY
 from feeds.scheduling.training import AdvarssTraining, after_retrieval, start

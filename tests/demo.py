@@ -15,12 +15,12 @@ from django.db import transaction
 
 from articles.enrichment.enrich import enrich
 from articles.enrichment.models import Enrichment
-from articles.following import follow, subscriber_of
 from articles.interest.log import Kind, note
-from articles.marking import star
 from articles.models import Article, Page
-from articles.personal import create_personal_feed, followed, revoke_address
-from articles.topics import follow_topic
+from articles.personal.following import follow, subscriber_of
+from articles.personal.marking import star
+from articles.personal.selection import create_personal_feed, followed, revoke_address
+from articles.personal.topics import follow_topic
 from crawler.engine.models import Host, Pulse, Tick
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.crawls import begin as begin_crawl

@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from rest_framework.authtoken.models import Token
 
-from articles.changes import touch
 from articles.models import Article, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
+from articles.personal.versions import touch
 from crawler.engine.models import Host
 from crawler.http.urls import canonical_url, host_key
 from crawler.text.keys import digest

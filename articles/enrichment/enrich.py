@@ -2,7 +2,7 @@
 
 A batch is one transaction under row locks, so that it may die or run twice; what was made by older versions
 of the components waits again (`renew`). Locks are taken in one order everywhere: hosts, feeds, articles,
-pages, then what hangs on articles, `articles.changes.touch` last; rows of one table by their keys.
+pages, then what hangs on articles, `articles.personal.versions.touch` last; rows of one table by their keys.
 Enrichment, which finds the other articles of a story late, waits for none of them for long and comes again.
 """
 
@@ -19,13 +19,13 @@ from datetime import UTC, datetime
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 
-from articles.changes import touch
 from articles.enrichment import categories, fingerprints, keywords, sameness, stories, summaries
 from articles.enrichment.counting import Counts, count
 from articles.enrichment.models import Classifier, Enrichment
 from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms
 from articles.models import Article
+from articles.personal.versions import touch
 from crawler.database.rows import update_rows
 from crawler.database.transactions import passing, retried
 from crawler.http.urls import BadUrl, page_key

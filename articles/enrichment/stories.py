@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.html import strip_tags
 
-from articles.changes import touch_articles
 from articles.enrichment.fingerprints import resemblance, shingles
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.sameness import (
@@ -22,6 +21,7 @@ from articles.enrichment.sameness import (
 )
 from articles.enrichment.words import terms, words
 from articles.models import Article
+from articles.personal.versions import touch_articles
 
 MOST_COMPARED = 12
 """Candidates whose texts are read, those with the likest fingerprints."""

@@ -7,12 +7,12 @@ from datetime import datetime
 from django.db import transaction
 from django.http import HttpResponse
 
-from articles.following import folder_named, follow, refile, renew_outputs, unfollow
 from articles.greader.names import FEED, BadInput, Stream, item_key, label
 from articles.greader.streams import Selection, feed_key, from_microseconds, own_items, select
 from articles.greader.wire import MOST_STREAMS, Asked, in_json, ok, writes
-from articles.marking import mark_all_read, mark_read, star
 from articles.models import PersonalFeed, Subscriber, Subscription
+from articles.personal.following import folder_named, follow, refile, renew_outputs, unfollow
+from articles.personal.marking import mark_all_read, mark_read, star
 from feeds.adding import Wanted, add_feeds
 from feeds.models import Feed
 

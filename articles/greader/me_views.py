@@ -15,10 +15,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
-from articles.following import subscriber_of
 from articles.greader.access import MOST_APP_PASSWORDS, create_app_password, is_good
 from articles.greader.models import AppPassword, ReaderLogin
 from articles.models import Subscriber
+from articles.personal.following import subscriber_of
 
 
 class AppPasswordForm(forms.Form):

@@ -13,10 +13,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 
-from articles.following import subscriber_of
 from articles.greader.access import app_password_of, open_login
 from articles.greader.names import BadInput
 from articles.greader.wire import Parameters, in_json, plain, read_pairs
+from articles.personal.following import subscriber_of
 
 MOST_FIELDS = 50
 LONGEST_NAME = 150

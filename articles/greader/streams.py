@@ -16,9 +16,9 @@ from operator import or_
 from django.db.models import IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from articles.greader.names import BadInput, Stream
-from articles.marking import marked_read, marked_starred
 from articles.models import Article, ArticleQuerySet, Subscriber, Subscription
-from articles.personal import followed
+from articles.personal.marking import marked_read, marked_starred
+from articles.personal.selection import followed
 from crawler.http.urls import BadUrl
 from feeds.adding import checked_address, known_feeds
 

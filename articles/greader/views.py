@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-from articles.following import export_subscriptions
 from articles.greader import atom
 from articles.greader.access import edit_token
 from articles.greader.items import REFERENCE, items_of, references, with_texts
@@ -22,7 +21,8 @@ from articles.greader.streams import (
     unread_counts,
 )
 from articles.greader.wire import Asked, in_json, plain, reads
-from articles.personal import followed
+from articles.personal.following import export_subscriptions
+from articles.personal.selection import followed
 
 DEFAULT_ITEMS = 20
 MOST_ITEMS = 1000

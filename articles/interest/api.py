@@ -15,7 +15,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from articles.following import subscriber_of
 from articles.interest import feedback
 from articles.interest.export import export
 from articles.interest.learned import weight_rows
@@ -30,6 +29,7 @@ from articles.interest.serializers import (
     InterestSerializer,
     ResetSerializer,
 )
+from articles.personal.following import subscriber_of
 from crawler.web.pagination import KeysetPages
 
 

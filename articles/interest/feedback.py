@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from django.http import HttpRequest
 
-from articles import marking
-from articles.following import subscriber_of
 from articles.interest.log import Kind, note, said_of, undo
 from articles.interest.log import take_back as take_back_event
 from articles.interest.models import Event
 from articles.models import Subscriber
+from articles.personal import marking
+from articles.personal.following import subscriber_of
 
 WORDS: Mapping[str, Kind] = {
     "more": Kind.MORE,

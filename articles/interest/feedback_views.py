@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from articles.following import subscriber_of
 from articles.interest import feedback
 from articles.models import Article, Subscriber
+from articles.personal.following import subscriber_of
 from crawler.web.listing import wants_part
 
 SAID = {

@@ -12,7 +12,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from articles.following import subscriber_of
 from articles.interest import feedback
 from articles.interest.export import MOST_EXPORTED, export
 from articles.interest.feedback_views import safe_next
@@ -24,6 +23,7 @@ from articles.interest.replay import evaluate
 from articles.interest.report import FEW_SESSIONS, remarks
 from articles.interest.scoring import explain
 from articles.models import Article
+from articles.personal.following import subscriber_of
 from crawler.web.listing import page_of
 from crawler.web.permissions import staff_only
 

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from articles.changes import touch
 from articles.interest.models import Event
 from articles.models import Article, Page
+from articles.personal.versions import touch
 from crawler.engine.models import Attempts, Tick
 from crawler.pipeline.models import PhaseFigure
 from feeds.models import Retrieval

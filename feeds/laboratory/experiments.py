@@ -21,7 +21,8 @@ from feeds.laboratory.models import STALE, Experiment, Outcome, has_budget
 from feeds.laboratory.own_history import own_trace
 from feeds.replay.comparison import Options, Result, budgeted_retrievals, replay
 from feeds.replay.sample import sample_trace
-from feeds.replay.simulation import Setup, flat_optimum
+from feeds.replay.setup import Setup
+from feeds.replay.simulation import flat_optimum
 from feeds.replay.trace import Limits, Trace, TraceError, pack_trace, parse_trace, unpack_trace
 
 LIMITS = Limits(posts=1_000_000, feeds=2_000, days=400)

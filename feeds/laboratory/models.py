@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from feeds.replay.simulation import Setup
+from feeds.replay.setup import Setup
 from feeds.scheduling.freshness import MOST_BETA
 from feeds.scheduling.registry import POLICIES
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from feeds.replay.metrics import Metrics, Recorder
-from feeds.replay.simulation import Progress, Setup, flat_optimum, simulate
+from feeds.replay.setup import Setup
+from feeds.replay.simulation import Progress, flat_optimum, simulate
 from feeds.replay.trace import Trace
 from feeds.scheduling.base import Policy
 from feeds.scheduling.min_delay import MinDelay

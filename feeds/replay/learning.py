@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from feeds.replay.setup import Setup
 from feeds.scheduling.base import FeedStates, Policy
 from feeds.scheduling.forecast import Population
 from feeds.scheduling.history import Histories, Retrievals
 from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Integers, PeriodicRates
-
-if TYPE_CHECKING:
-    from feeds.replay.simulation import Setup
 
 
 class Learner:

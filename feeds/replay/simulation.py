@@ -9,27 +9,13 @@ import numpy as np
 
 from feeds.replay.learning import Learner
 from feeds.replay.metrics import Recorder
+from feeds.replay.setup import Setup
 from feeds.replay.trace import Trace
 from feeds.scheduling.base import Policy, select
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import DAY, HOUR, Floats, Integers
 
 Progress = Callable[[float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """How to replay: `budget` retrievals per feed and hour, `tick` seconds, `train_days` not measured.
-
-    `window` entries are all that a document holds (0: no bound); `subscribers` (n,) or None.
-    """
-
-    budget: float = 0.15
-    tick: float = 600.0
-    train_days: float = 28.0
-    window: int = 0
-    subscribers: Floats | None = None
-    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,15 @@ import threading
 import pytest
 from django.db import connection
 
-from articles.following import export_subscriptions, follow, follow_opml, refile, subscriber_of, unfollow
 from articles.models import Subscriber, Subscription
+from articles.personal.following import (
+    export_subscriptions,
+    follow,
+    follow_opml,
+    refile,
+    subscriber_of,
+    unfollow,
+)
 from feeds.models import Feed
 from feeds.outlines import OpmlError, read_opml
 from tests.factories import make_feed, make_personal_feed, make_subscriber, make_user

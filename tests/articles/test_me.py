@@ -7,10 +7,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from articles.following import follow
-from articles.me_urls import urlpatterns
 from articles.models import PersonalFeed, Subscription
-from articles.personal import address_token
+from articles.personal.following import follow
+from articles.personal.selection import address_token
+from articles.personal.urls import urlpatterns
 from feeds.models import Feed
 from feeds.outlines import read_opml
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber, make_user

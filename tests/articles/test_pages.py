@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from articles.enrichment.enrich import enrich
-from articles.following import subscriber_of
 from articles.interest import feedback
 from articles.models import Article, Page
+from articles.personal.following import subscriber_of
 from feeds.categories import category_at
 from tests.factories import make_article, make_feed, make_user
 

@@ -11,10 +11,10 @@ from django.db import connection
 from django.urls import reverse
 from django.utils.http import http_date
 
-from articles.changes import touch
 from articles.enrichment.models import Enrichment
 from articles.models import Article, PersonalFeed, PersonalPage
-from articles.personal import address_token, revoke_address, rotate_address
+from articles.personal.selection import address_token, revoke_address, rotate_address
+from articles.personal.versions import touch
 from feeds.models import Feed
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from articles.enrichment.models import Enrichment, Story
-from articles.following import follow
 from articles.models import Article, PersonalFeed
-from articles.personal import chosen, keywords, selection
+from articles.personal.following import follow
+from articles.personal.selection import chosen, keywords, selection
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber
 
 pytestmark = pytest.mark.django_db

@@ -7,13 +7,13 @@ import pytest
 from django.test import Client
 from django.utils.crypto import salted_hmac
 
-from articles.changes import touch
 from articles.enrichment.enrich import enrich
-from articles.feedback import feedback_addresses
-from articles.following import follow
 from articles.interest.models import Event
 from articles.models import Article, Mark, PersonalFeed, Subscriber
-from articles.personal import address_token, chosen, revoke_address
+from articles.personal.following import follow
+from articles.personal.rating import feedback_addresses
+from articles.personal.selection import address_token, chosen, revoke_address
+from articles.personal.versions import touch
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber
 
 pytestmark = pytest.mark.django_db
@@ -160,7 +160,7 @@ def test_addresses_of_feedback_that_were_given_out_stay_valid(ann, settings):
     (article,) = publish(ann, 1)
     row = make_personal_feed(ann.subscriber)
     named = f"{row.pk}-{article.pk}"
-    digest = salted_hmac("articles.feedback", named, algorithm="sha256").digest()
+    digest = salted_hmac("articles.personal.rating", named, algorithm="sha256").digest()
     signature = urlsafe_b64encode(digest[:16]).decode().rstrip("=")
     given_out = f"/personal/rate/{named}-{signature}/"
     assert feedback_addresses(row, [article.pk]) == {article.pk: given_out}

@@ -7,8 +7,8 @@ import pytest
 from articles.enrichment.enrich import enrich
 from articles.enrichment.models import Enrichment
 from articles.models import Topic
-from articles.personal import followed, selection
-from articles.topics import MOST_TOPICS, TopicError, follow_topic
+from articles.personal.selection import followed, selection
+from articles.personal.topics import MOST_TOPICS, TopicError, follow_topic
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber, make_token
 
 pytestmark = pytest.mark.django_db

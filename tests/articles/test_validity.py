@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from articles.enrichment.enrich import enrich
-from articles.personal import address_token
+from articles.personal.selection import address_token
 from tests.articles.feed_rules import broken
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber
 

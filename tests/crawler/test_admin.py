@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
-from articles.personal import address_token
+from articles.personal.selection import address_token
 from crawler.engine.models import Pulse, Tick
 from feeds.models import Category, Feed, Retrieval
 from tests.factories import (

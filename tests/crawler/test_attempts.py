@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from articles.models import PersonalFeedToken
-from articles.personal import address_token, revoke_address
+from articles.personal.selection import address_token, revoke_address
 from crawler.engine.models import Attempts
 from crawler.site import retention
 from crawler.web import attempts

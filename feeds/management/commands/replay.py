@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from crawler.progress import bar
 from feeds.replay.comparison import Comparison, Options, compare
 from feeds.replay.metrics import Metrics
-from feeds.replay.simulation import Setup
+from feeds.replay.setup import Setup
 from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
 from feeds.scheduling.registry import POLICIES
 

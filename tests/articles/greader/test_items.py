@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import feedparser
 import pytest
 
-from articles.following import follow
 from articles.greader import views
 from articles.greader.names import item_id
-from articles.marking import mark_read, star
 from articles.models import Article, Subscription
+from articles.personal.following import follow
+from articles.personal.marking import mark_read, star
 from tests.factories import make_article, make_feed
 
 pytestmark = pytest.mark.django_db

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from articles.following import follow
 from articles.greader import streams
 from articles.greader.names import item_id
 from articles.greader.streams import microseconds
-from articles.marking import mark_all_read, mark_read, star
 from articles.models import Article, Mark
+from articles.personal.following import follow
+from articles.personal.marking import mark_all_read, mark_read, star
 from feeds.models import Feed
 from tests.factories import make_article, make_feed, make_subscriber
 
@@ -143,7 +143,7 @@ def test_marking_all_of_nothing_known_is_a_bad_request(ann, keys, form):
 
 
 def test_marking_all_goes_on_over_many_transactions(ann, keys, monkeypatch):
-    monkeypatch.setattr("articles.marking.AT_ONCE", 2)
+    monkeypatch.setattr("articles.personal.marking.AT_ONCE", 2)
     mark_read(ann.subscriber, keys[1:2], NOW)
     assert mark_all_read(ann.subscriber, Article.objects.all(), NOW) == 2
     assert read(ann) == set(keys)

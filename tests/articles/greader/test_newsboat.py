@@ -28,7 +28,7 @@ from django.urls import reverse
 from articles.greader.access import create_app_password
 from articles.greader.models import ReaderLogin
 from articles.models import Mark
-from articles.personal import address_token
+from articles.personal.selection import address_token
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber
 
 NEWSBOAT = shutil.which("newsboat")

@@ -9,10 +9,10 @@ from django.contrib.auth import authenticate
 from django.test import Client
 from django.urls import URLPattern, URLResolver
 
-from articles.following import follow
 from articles.greader import access
 from articles.greader.models import AppPassword, ReaderLogin
 from articles.greader.urls import _SERVER
+from articles.personal.following import follow
 from tests.articles.greader.conftest import FORM, sign_in
 from tests.factories import make_feed, make_subscriber, make_token, make_user
 

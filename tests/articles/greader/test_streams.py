@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from articles.following import follow
 from articles.greader import views
 from articles.greader.streams import microseconds
-from articles.marking import mark_read, star
+from articles.personal.following import follow
+from articles.personal.marking import mark_read, star
 from tests.factories import make_article, make_feed
 
 pytestmark = pytest.mark.django_db

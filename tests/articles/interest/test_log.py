@@ -24,8 +24,8 @@ from articles.interest.log import (
 )
 from articles.interest.models import Event, Interest
 from articles.interest.stored import pack, unpack, weights_of
-from articles.marking import star
 from articles.models import Mark
+from articles.personal.marking import star
 from tests.articles.interest.rows import enriched
 from tests.factories import make_feed, make_subscriber
 

@@ -14,7 +14,8 @@ from crawler.engine.models import Tick
 from crawler.messages import Assignment, Batch, Harvest, Report
 from feeds import planning
 from feeds.models import Feed
-from feeds.replay.simulation import Selection, Setup, simulate
+from feeds.replay.setup import Setup
+from feeds.replay.simulation import Selection, simulate
 from feeds.replay.trace import Trace
 from feeds.scheduling.registry import make_policy
 from feeds.ticks import tick

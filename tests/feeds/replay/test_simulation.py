@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from feeds.replay.comparison import Options, replay
-from feeds.replay.simulation import Selection, Setup, flat_optimum, simulate
+from feeds.replay.setup import Setup
+from feeds.replay.simulation import Selection, flat_optimum, simulate
 from feeds.replay.trace import Trace
 from feeds.scheduling.registry import POLICIES, make_policy
 from tests.feeds.replay.traces import DAY, MONDAY, invented

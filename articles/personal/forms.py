@@ -6,9 +6,9 @@ from typing import Any
 
 from django import forms
 
-from articles.following import folder_named
 from articles.models import PersonalFeed, Subscriber, Topic
-from articles.personal import keywords
+from articles.personal.following import folder_named
+from articles.personal.selection import keywords
 
 MOST_ADDRESSES = 100
 

@@ -50,5 +50,5 @@ def _signature(feed: int, article: int) -> str:
 
 @lru_cache(2)
 def _key(secret: str) -> bytes:
-    """The key that `salted_hmac` derives for "articles.feedback", once instead of for every item."""
-    return hashlib.sha256(b"articles.feedback" + secret.encode()).digest()
+    """The key that `salted_hmac` derives for "articles.personal.rating", once instead of for every item."""
+    return hashlib.sha256(b"articles.personal.rating" + secret.encode()).digest()

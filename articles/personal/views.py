@@ -14,9 +14,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from articles import topics
-from articles.account import delete_subscriber, everything
-from articles.following import (
+from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
+from articles.personal import topics
+from articles.personal.account import delete_subscriber, everything
+from articles.personal.following import (
     export_subscriptions,
     folders_of,
     follow,
@@ -25,9 +26,8 @@ from articles.following import (
     subscriber_of,
     unfollow,
 )
-from articles.me_forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm, TopicForm
-from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
-from articles.personal import (
+from articles.personal.forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm, TopicForm
+from articles.personal.selection import (
     address_token,
     chosen,
     create_personal_feed,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from articles.following import renew_outputs
 from articles.models import Subscriber, Topic
+from articles.personal.following import renew_outputs
 from crawler.http.urls import BadUrl, canonical_url, host_key
 
 MOST_TOPICS = 200

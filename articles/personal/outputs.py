@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import NamedTuple
 
 from articles.enrichment.models import Enrichment
-from articles.feedback import feedback_addresses
 from articles.models import Article, PersonalFeed, Subscription
-from articles.personal import chosen
+from articles.personal.rating import feedback_addresses
+from articles.personal.selection import chosen
 from crawler.database.statements import planned_rows
 from crawler.engine.models import Deployment
 from crawler.web.syndication.item import (

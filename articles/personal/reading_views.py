@@ -11,15 +11,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from articles.following import folder_named, folders_of, subscriber_of
 from articles.interest import feedback
 from articles.interest.feedback_views import safe_next
 from articles.interest.log import Kind, hidden_articles, note
 from articles.interest.scoring import ranked
 from articles.listing import lean
-from articles.marking import mark_all_read, mark_read, marked_read, marked_starred, star
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
-from articles.personal import RANKED, followed, once_a_story
+from articles.personal.following import folder_named, folders_of, subscriber_of
+from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
+from articles.personal.selection import RANKED, followed, once_a_story
 from crawler.web.listing import wants_part
 
 PAGE_ARTICLES = 30

@@ -15,7 +15,6 @@ from django.db.models import BooleanField, Expression, F, Func, Q, Value
 from django.db.models.sql.compiler import SQLCompiler
 
 from articles.enrichment.models import Enrichment
-from articles.following import within
 from articles.interest.log import hidden_articles
 from articles.interest.scoring import ranked
 from articles.models import (
@@ -27,6 +26,7 @@ from articles.models import (
     Subscription,
     Topic,
 )
+from articles.personal.following import within
 from articles.search import CJK, article_query
 from crawler.database.statements import rows_of
 

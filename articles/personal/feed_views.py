@@ -8,9 +8,9 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from articles.changes import keep_validators, note_reading, reading
 from articles.models import PersonalFeed
-from articles.outputs.build import LAST_PAGE, Addresses, build_page, last_changed
+from articles.personal.outputs import LAST_PAGE, Addresses, build_page, last_changed
+from articles.personal.versions import keep_validators, note_reading, reading
 from crawler.web.attempts import attempts_of, count_attempt, exhausted, seconds_to_wait
 from crawler.web.syndication.answer import answer, digest_of, not_modified, private
 from crawler.web.syndication.formats import FORMATS

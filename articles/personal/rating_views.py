@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from articles.feedback import read_feedback_address
 from articles.interest import feedback as interest
+from articles.personal.rating import read_feedback_address
 
 SAID = {
     "more": "You will see more like it.",

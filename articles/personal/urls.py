@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from articles import me_views as views
-from articles import reading_views as reading
+from articles.personal import reading_views as reading
+from articles.personal import views
 
 urlpatterns = [
     path("", reading.reading_list, name="me"),

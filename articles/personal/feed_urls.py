@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from articles.feedback_views import feedback
-from articles.personal_views import personal_feed
+from articles.personal.feed_views import personal_feed
+from articles.personal.rating_views import feedback
 
 urlpatterns = [
     path("rate/<str:signed>/", feedback, name="feedback"),

@@ -1,1 +1,0 @@
-"""Personal feeds from stored articles."""

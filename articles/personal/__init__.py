@@ -1,0 +1,1 @@
+"""What subscribers follow, mark, read and have made: personal feeds, topics, reading list, account."""

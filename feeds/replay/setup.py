@@ -1,0 +1,22 @@
+"""How a replay is to be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from feeds.scheduling.rates import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How to replay: `budget` retrievals per feed and hour, `tick` seconds, `train_days` not measured.
+
+    `window` entries are all that a document holds (0: no bound); `subscribers` (n,) or None.
+    """
+
+    budget: float = 0.15
+    tick: float = 600.0
+    train_days: float = 28.0
+    window: int = 0
+    subscribers: Floats | None = None
+    seed: int = 1
