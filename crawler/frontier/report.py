@@ -18,7 +18,7 @@ State = CrawlUrl.State
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlReport:
+class Report:
     """Counts of URLs; shares are fractions.
 
     `uncrawled` by the paper's causes, `failures` by ours; `queue` waits now, `out` is with terminals;
@@ -62,7 +62,7 @@ class CrawlReport:
         return asdict(self)
 
 
-def report(crawl: Crawl) -> CrawlReport:
+def report(crawl: Crawl) -> Report:
     """The figures of now, in seven queries."""
     urls = crawl.urls.order_by()
     states = dict(urls.values_list("state").annotate(count=Count("id")))
@@ -78,7 +78,7 @@ def report(crawl: Crawl) -> CrawlReport:
     out = crawl.leased.count()
     seconds = crawl.seconds(datetime.now(UTC))
     all_links = links["inter"] + links["intra"]
-    return CrawlReport(
+    return Report(
         crawl=crawl.pk,
         state=crawl.state,
         reason=crawl.reason,

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByDirectory, ByLinks, ByLinksGated
-from recrawl.methods.plain import BreadthFirstMethod, HistoryMethod
+from recrawl.methods.plain import BreadthFirst, History
 from recrawl.methods.sampling import ServerSampling
 
 METHODS: dict[str, Callable[[], Method]] = {
     "A": ByDirectory,
     "B": ByLinks,
     "C": ByLinksGated,
-    "breadth-first": BreadthFirstMethod,
+    "breadth-first": BreadthFirst,
     "server-sampling": ServerSampling,
     "server-sampling+A": lambda: ServerSampling(ByDirectory()),
     "server-sampling+B": lambda: ServerSampling(ByLinks()),
     "server-sampling+C": lambda: ServerSampling(ByLinksGated()),
-    "history": HistoryMethod,
+    "history": History,
     "adaptive": Adaptive,
 }
 DEFAULT = "adaptive"

@@ -58,7 +58,7 @@ def test_a_connection_lost_while_a_queue_is_declared_costs_no_message(
     app: Celery, server: PostgreSQL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kombu then publishes on the channel that was closed, which had no client any more."""
-    channel: Any = app.connection_for_write().transport.QueueChannel
+    channel: Any = app.connection_for_write().transport.Channel
     declare, lost = channel._queue_bind, []
 
     def lose(self: Any, *arguments: Any) -> None:
