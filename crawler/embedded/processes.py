@@ -21,7 +21,8 @@ def children() -> list[Child]:
     Terminals and transformers handle hostile bytes: they are given no database, none of this process's
     environment but what they need, and no file but programs and their notes on hosts.
     """
-    processes = ["--pool", "prefork", "-c", "2", "--prefetch-multiplier", "16"]
+    # Few reports taken in advance: a tick waits behind those that were taken before it.
+    processes = ["--pool", "prefork", "-c", "2", "--prefetch-multiplier", "2"]
     web = ["gunicorn", "-c", "python:crawler.embedded.web", "--bind", bind(), "crawler.wsgi"]
     beat = ["celery", "--quiet", "-A", "crawler", "beat", "--loglevel", settings.LOG_LEVEL]
     replica = [*LAST, sys.executable, str(settings.BASE_DIR / "manage.py"), "sparql_replica"]
