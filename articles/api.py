@@ -33,7 +33,7 @@ from feeds.adding import add_feed
 from feeds.categories import subtree
 
 
-class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
+class ArticleQuery(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of the article list."""
 
     q = django_filters.CharFilter(method="by_words", label='Full text: words, "a phrase", or.')
@@ -57,7 +57,7 @@ class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
 
     queryset = Article.objects.all()
     pagination_class = KeysetPages
-    filterset_class = ArticleFilter
+    filterset_class = ArticleQuery
     ordering_fields = ["published", "fetched", "id"]
     ordering = ["-published"]
 

@@ -62,7 +62,7 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredArticles:
     """What became of an arrival: how many were new, when they appeared (epoch seconds), how many edited."""
 
     new: int = 0
@@ -70,7 +70,7 @@ class Stored:
     published: tuple[float, ...] = ()
 
 
-def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, Stored]:
+def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, StoredArticles]:
     """Store entries inside the caller's transaction, which holds the feeds' rows; results by feed id.
 
     Entries already there are left alone, so storing an arrival twice changes nothing. With `pages`
@@ -78,7 +78,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     """
     known = _known_keys(arrivals)
     fresh: list[Fresh] = []
-    results: dict[int, Stored] = {}
+    results: dict[int, StoredArticles] = {}
     for arrival in arrivals:
         dated: list[Dated] = []
         for position, entry in enumerate(arrival.entries):
@@ -91,7 +91,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
             fresh.append(_fresh(arrival, entry, key, when))
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
         published = tuple(d.published for d in dated if d.source == "feed")
-        results[arrival.feed_id] = Stored(len(dated), edited, published)
+        results[arrival.feed_id] = StoredArticles(len(dated), edited, published)
     if pages:
         _attach_pages(fresh)
     insert_rows(Article, fresh)

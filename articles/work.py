@@ -21,7 +21,7 @@ from crawler.engine.work import Results, Stored, Work, register
 from crawler.messages import Assignment, Harvest
 from crawler.pipeline.documents import take_pages
 from feeds.signals import arrived
-from feeds.visits import Visit
+from feeds.visits import FeedVisit
 from feeds.work import FeedWork
 
 
@@ -75,7 +75,7 @@ class PageWork(Work):
 
 
 @receiver(arrived)
-def keep_entries(visits: Sequence[Visit], results: Results, **_: object) -> None:
+def keep_entries(visits: Sequence[FeedVisit], results: Results, **_: object) -> None:
     """Store the entries of feeds that were read.
 
     The articles of the pages that came with them are locked here too, all in one order.
@@ -98,7 +98,7 @@ def go_on(stored: Stored, **_: object) -> None:
     touch([*changed, *(feeds_of(pages) if pages else ())])
 
 
-def _arrival(visit: Visit) -> Arrival:
+def _arrival(visit: FeedVisit) -> Arrival:
     document = visit.harvest.feed
     return Arrival(
         feed_id=visit.feed.id,

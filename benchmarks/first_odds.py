@@ -16,13 +16,13 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods import ledger
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.belief import believe
 from recrawl.methods.registry import DEFAULT, METHODS, make_method
 from recrawl.replay.budgeted import mean_spending, simulate
-from recrawl.replay.comparison import Comparison, FileResult, compare, replay
+from recrawl.replay.comparison import FileResult, MethodComparison, compare, replay
 from recrawl.replay.history import History, HistoryError, group_of, read_history
 
 Odds = tuple[tuple[float, ...], ...]
@@ -41,7 +41,7 @@ class Watched(Adaptive):
         self.pages: defaultdict[ledger.Cell, int] = defaultdict(int)
         self.changes: defaultdict[ledger.Cell, int] = defaultdict(int)
 
-    def finish(self, server: Server, visit: Visit) -> None:
+    def finish(self, server: KnownServer, visit: OpenVisit) -> None:
         """Look before anything is learned from the visit."""
         belief = believe(server, visit, ledger_of(server))
         live, changed = self.history.live[int(visit.now)], set(self.history.changed[int(visit.now)])
@@ -73,12 +73,12 @@ def main() -> None:
             others = [found for other, found in counts.items() if group_of(other.name) != group_of(path.name)]
             rows["of other groups"].append(_odds(others))
         for name, odds in rows.items():
-            _tell(Comparison((DEFAULT,), tuple(pool.map(_replay, paths, odds))), f", odds {name}")
+            _tell(MethodComparison((DEFAULT,), tuple(pool.map(_replay, paths, odds))), f", odds {name}")
     others = [name for name in METHODS if name != DEFAULT]
     _tell(compare(paths, others, (), None, processes=os.cpu_count() or 1))
 
 
-def _tell(comparison: Comparison, which: str = "") -> None:
+def _tell(comparison: MethodComparison, which: str = "") -> None:
     for name, one in comparison.mean().items():
         print(f"{name + which:32}staleness {one.staleness:7.2%}  coverage {one.coverage:6.1%}", flush=True)
 

@@ -86,7 +86,7 @@ def _plan(sites: range) -> tuple[int, int]:
 
     from crawler.database.rows import update_rows
     from recrawl import visits
-    from recrawl.knowing import known_of, shown, standing_of, stored
+    from recrawl.loading import known_of, shown, standing_of, stored
     from recrawl.methods.adaptive import Adaptive
     from recrawl.models import Site
 
@@ -121,7 +121,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
     from django.utils import timezone
 
     from crawler.engine.models import Host
-    from recrawl import memory
+    from recrawl.methods import stored_ledger as memory
     from recrawl.models import Page, Site, key_of
 
     dice = random.Random(3)
@@ -160,16 +160,16 @@ def _fill(sites: int, pages: int, method: str) -> None:
 
 def _learned(paths: list[str], dice: random.Random) -> Any:
     """A ledger after five visits to such a site."""
-    from recrawl.knowledge import Server, Visit
+    from recrawl.knowledge import KnownServer, OpenVisit
     from recrawl.methods.adaptive import Adaptive
 
     every = ["/", *(f"/{path}" for path in paths)]
-    server = Server("/")
+    server = KnownServer("/")
     for path in every:
         server.store(path, dice.sample(every, min(20, len(every))), 0.0)
     method = Adaptive()
     for number in range(1, 6):
-        visit = Visit(float(number), BUDGET * len(every), BUDGET * len(every))
+        visit = OpenVisit(float(number), BUDGET * len(every), BUDGET * len(every))
         for path in ["/", *dice.sample(every, int(visit.budget))]:
             links = server.pages[path].links
             visit.outcomes[path] = server.fetched(path, dice.random() < CHANGED, links, visit.now)

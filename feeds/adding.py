@@ -34,7 +34,7 @@ Outcome = Literal["added", "duplicate", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedFeed:
     """An address that somebody wants, with the title it had elsewhere and the primary key of its category."""
 
     text: str
@@ -63,16 +63,16 @@ class Address:
 
 def add_feed(text: str, *, category: Category | None = None) -> Added:
     """Add the feed or site at this address, or recognise or refuse it."""
-    return add_feeds([Wanted(text, category=category.pk if category else None)])[0]
+    return add_feeds([WantedFeed(text, category=category.pk if category else None)])[0]
 
 
 @transaction.atomic
-def add_feeds(wanted: Sequence[Wanted]) -> list[Added]:
+def add_feeds(wanted: Sequence[WantedFeed]) -> list[Added]:
     """Add many at once, a few statements for thousands; the outcomes in the order of `wanted`."""
     checked = [_checked(each.text) for each in wanted]
     usable = [address for address in checked if isinstance(address, Address)]
     known = known_feeds(key for address in usable for key in address.variants)
-    fresh: dict[str, tuple[Address, Wanted]] = {}
+    fresh: dict[str, tuple[Address, WantedFeed]] = {}
     for address, each in zip(checked, wanted, strict=True):
         if isinstance(address, Address) and not any(key in known for key in address.variants):
             fresh.setdefault(address.canonical, (address, each))
@@ -153,7 +153,7 @@ def _check_host(text: str, host: str) -> None:
     raise BadUrl(text, reason)
 
 
-def _store(fresh: Sequence[tuple[Address, Wanted]]) -> dict[str, Feed]:
+def _store(fresh: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Feed]:
     """Insert new feeds in training, selected for a visit at once; by canonical address."""
     if not fresh:
         return {}

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from crawler.engine.wake import wake_controller
 from crawler.text.storing import LONGEST_INDEXED
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
-from feeds.adding import Added, Wanted, add_feeds
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.categories import all_paths, subtree
 from feeds.explain import next_visits
 from feeds.forms import AddFeedsForm
@@ -233,7 +233,7 @@ def _add(form: AddFeedsForm) -> list[Added]:
     if form.cleaned_data["opml"]:
         outcomes += import_opml(form.cleaned_data["opml"], category=category).outcomes
     key = category.pk if category else None
-    return outcomes + add_feeds([Wanted(text, category=key) for text in form.cleaned_data["addresses"]])
+    return outcomes + add_feeds([WantedFeed(text, category=key) for text in form.cleaned_data["addresses"]])
 
 
 @admin.register(Retrieval)

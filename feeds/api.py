@@ -44,7 +44,7 @@ from feeds.serializers import (
 )
 
 
-class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
+class FeedQuery(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of the feed list."""
 
     category = django_filters.NumberFilter(
@@ -82,7 +82,7 @@ class FeedViewSet(
     )
     serializer_class = FeedSerializer
     permission_classes = [StaffWrites]
-    filterset_class = FeedFilter
+    filterset_class = FeedQuery
     search_fields = ["title", "url", "site_url"]
     ordering_fields = ["id", "title", "added", "last_success", "last_new", "not_before", "failing_since"]
     ordering = ["id"]

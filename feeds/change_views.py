@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
 from crawler.web.permissions import staff_only
-from feeds.adding import Added, Wanted, add_feeds
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.filters import folder_choices
 from feeds.first_visits import first_visits, progress_since
 from feeds.forms import AddFeedsForm, PickedFeedsForm
@@ -121,7 +121,10 @@ def _add(form: AddFeedsForm) -> list[Added]:
     category, content = form.chosen_category(), form.cleaned_data["opml"]
     from_file = import_opml(content, category=category).outcomes if content is not None else []
     key = category.pk if category else None
-    return [*from_file, *add_feeds([Wanted(line, category=key) for line in form.cleaned_data["addresses"]])]
+    return [
+        *from_file,
+        *add_feeds([WantedFeed(line, category=key) for line in form.cleaned_data["addresses"]]),
+    ]
 
 
 def _outcome_context(outcomes: list[Added], since: datetime) -> dict[str, Any]:

@@ -19,7 +19,7 @@ HORIZON = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class NextVisit:
     """The next visit: `at` (None: not planned), the reason in words, and the numbers behind it.
 
     `expected` new articles by now, `age` seconds since the last successful retrieval, `audience`
@@ -36,7 +36,7 @@ class Visit:
     position: int | None = None
 
 
-def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, Visit]:
+def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     """The next visit of every given feed, by id. A few queries however many feeds there are."""
     waiting = [feed for feed in feeds if feed.status == Feed.Status.ACTIVE and not _on_its_way(feed)]
     planned = _planned(waiting, now)
@@ -47,22 +47,22 @@ def _on_its_way(feed: Feed) -> bool:
     return feed.lease is not None or feed.selected_at is not None
 
 
-def _unplanned(feed: Feed, now: datetime) -> Visit:
+def _unplanned(feed: Feed, now: datetime) -> NextVisit:
     """Feeds whose next visit is no matter of time."""
     if feed.lease is not None:
-        return Visit(now, f"being retrieved now ({feed.selected_because})")
+        return NextVisit(now, f"being retrieved now ({feed.selected_because})")
     if feed.status == Feed.Status.GONE:
-        return Visit(None, "no visit: the publisher said that the feed is gone for good (410)")
+        return NextVisit(None, "no visit: the publisher said that the feed is gone for good (410)")
     if feed.status == Feed.Status.PAUSED:
-        return Visit(None, "no visit: the feed is paused")
-    return Visit(now, f"selected ({feed.selected_because}), waiting for its host to be free")
+        return NextVisit(None, "no visit: the feed is paused")
+    return NextVisit(now, f"selected ({feed.selected_because}), waiting for its host to be free")
 
 
-def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, Visit]:
+def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     policy, last = live_policy(), Tick.objects.order_by("-started").first()
     grid = _Grid.of(last, now)
     by_id = {feed.id: feed for feed in feeds}
-    visits: dict[int, Visit] = {}
+    visits: dict[int, NextVisit] = {}
     for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
         rows = [by_id[int(feed)] for feed in states.id]
         ranked = _ranked_times(policy, states, rows, last, now)
@@ -82,17 +82,17 @@ def _ranked_times(
     return next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
 
 
-def _visit(feed: Feed, why: Explanation, ranked: float, grid: _Grid, now: datetime) -> Visit:
+def _visit(feed: Feed, why: Explanation, ranked: float, grid: _Grid, now: datetime) -> NextVisit:
     held_back = feed.floor if feed.not_before > now else ""
     if feed.phase == Feed.Phase.TRAINING:
         at = max(feed.not_before, feed.training_due)
         reason = _training_reason(feed, at)
     elif math.isinf(ranked):
-        return Visit(None, f"not within {HORIZON.days} days: {why.formula}", why.expected or 0.0, why.age)
+        return NextVisit(None, f"not within {HORIZON.days} days: {why.formula}", why.expected or 0.0, why.age)
     else:
         at = datetime.fromtimestamp(ranked, UTC)
         reason = feed.floor_detail if held_back and at <= feed.not_before else why.formula
-    return Visit(
+    return NextVisit(
         at=grid.next(at),
         reason=reason or "new feed",
         expected=why.expected or 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -63,10 +63,6 @@ class FeedQuerySet(models.QuerySet["Feed"]):
     def failing(self) -> FeedQuerySet:
         """Feeds whose last visit failed, the longest failing first."""
         return self.filter(failure_streak__gt=0).order_by("failing_since")
-
-    def fresh_within(self, now: datetime, age: timedelta) -> FeedQuerySet:
-        """Feeds retrieved successfully within the given age."""
-        return self.filter(last_success__gte=now - age)
 
 
 class Feed(models.Model):

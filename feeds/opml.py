@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from feeds.adding import Added, Wanted, add_feeds
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.categories import Path, all_paths, categories_at
 from feeds.models import Category, Feed
 from feeds.outlines import OpmlError, Outline, read_opml, write_opml
@@ -46,7 +46,7 @@ def import_outlines(outlines: Sequence[Outline], *, category: Category | None = 
     keys = categories_at({folder for folder in folders if folder})
     outcomes = add_feeds(
         [
-            Wanted(outline.url, outline.title, keys.get(folder))
+            WantedFeed(outline.url, outline.title, keys.get(folder))
             for outline, folder in zip(outlines, folders, strict=True)
         ]
     )

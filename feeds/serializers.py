@@ -13,7 +13,7 @@ from rest_framework import serializers
 from crawler.web.fields import MOST_TEXT, RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
-from feeds.explain import Visit, next_visits
+from feeds.explain import NextVisit, next_visits
 from feeds.models import Category, Feed, Retrieval
 from feeds.websub.models import HubSubscription
 
@@ -118,7 +118,7 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
     def get_category(self, feed: Feed) -> str | None:
         return "/".join(self._paths[feed.category_id]) if feed.category_id else None
 
-    def _visit(self, feed: Feed) -> Visit:
+    def _visit(self, feed: Feed) -> NextVisit:
         if feed.pk not in getattr(self, "_visits", {}):
             self.plan([feed])
         return self._visits[feed.pk]

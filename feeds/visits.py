@@ -18,7 +18,7 @@ from crawler.text.characters import indexable
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
-from feeds.scheduling.floors import Limits, Outcome, floor
+from feeds.scheduling.floors import FloorLimits, VisitOutcome, floor
 from feeds.scheduling.redirects import should_move
 from feeds.scheduling.skips import hour_bits
 from feeds.scheduling.training import after_retrieval, due_at
@@ -37,7 +37,7 @@ CHANGED = [
 
 
 @dataclass(slots=True)
-class Visit:
+class FeedVisit:
     """A locked feed, the harvest that was brought for it, and the feed's subscription at a hub."""
 
     feed: Feed
@@ -56,13 +56,13 @@ class Visit:
         return self.harvest.kind == "push"
 
 
-def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[Visit]:
+def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[FeedVisit]:
     """Lock the feeds whose harvests came while their lease still held; others are dropped."""
     brought = {harvest.id: harvest for harvest in harvests}
     feeds = Feed.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
     hubs = HubSubscription.objects.in_bulk(list(brought))
     return [
-        Visit(
+        FeedVisit(
             feed=feed,
             harvest=brought[feed.id],
             lease=feed.lease or uuid.UUID(int=0),
@@ -81,7 +81,7 @@ def _last_contact(feed: Feed, hub: HubSubscription | None) -> float | None:
     return max(feed.last_success, pushed or feed.last_success).timestamp()
 
 
-def settle_visits(visits: Sequence[Visit], *, ours: bool = False) -> None:
+def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
     """Write what visits changed: feed rows, posting histories and the retrieval log, all in bulk.
 
     The caller's transaction has stored the articles and set `new`, `edited` and `published`. `ours`:
@@ -107,7 +107,7 @@ def settle_visits(visits: Sequence[Visit], *, ours: bool = False) -> None:
         _change_address(visit)
 
 
-def _learn(visits: Sequence[Visit]) -> None:
+def _learn(visits: Sequence[FeedVisit]) -> None:
     """Enter new articles into the posting histories, and note how many were expected.
 
     A first visit has no visit before it; its document tells of the time since its oldest entry.
@@ -128,14 +128,14 @@ def _learn(visits: Sequence[Visit]) -> None:
         visit.expected = articles if visit.previous else None
 
 
-def _watched_since(visit: Visit) -> float | None:
+def _watched_since(visit: FeedVisit) -> float | None:
     """From when on the harvest shows all that was posted (epoch seconds); None when nothing tells."""
     if visit.previous is not None:
         return visit.previous
     return min(visit.published) if len(visit.published) > 1 else None
 
 
-def _succeeded(visit: Visit) -> int | None:
+def _succeeded(visit: FeedVisit) -> int | None:
     """Next state after an answer; ToE in ticks while training."""
     feed, harvest = visit.feed, visit.harvest
     at = _utc(harvest.at)
@@ -156,7 +156,7 @@ def _succeeded(visit: Visit) -> int | None:
     return _train(visit) if feed.phase == Feed.Phase.TRAINING else None
 
 
-def _take_push(visit: Visit) -> None:
+def _take_push(visit: FeedVisit) -> None:
     """Next state after a push: what is known grows. Visits go on, for a hub may miss something."""
     feed, harvest = visit.feed, visit.harvest
     if harvest.feed is None:
@@ -169,7 +169,7 @@ def _take_push(visit: Visit) -> None:
         visit.hub.save(update_fields=["last_push", "pushes"])
 
 
-def _train(visit: Visit) -> int:
+def _train(visit: FeedVisit) -> int:
     feed, policy = visit.feed, training_policy()
     m, t, toe = after_retrieval(feed.training_m, feed.training_t, visit.new > 0)
     feed.training_m, feed.training_t = float(m), float(t)
@@ -177,7 +177,7 @@ def _train(visit: Visit) -> int:
     return int(toe)
 
 
-def _failed(visit: Visit, ours: bool) -> None:
+def _failed(visit: FeedVisit, ours: bool) -> None:
     """Next state after a failure: nothing learned is lost, the next try comes later."""
     feed, harvest = visit.feed, visit.harvest
     at = _utc(harvest.at)
@@ -191,10 +191,10 @@ def _failed(visit: Visit, ours: bool) -> None:
     feed.last_attempt = at
 
 
-def _set_floor(visit: Visit, *, ours: bool) -> None:
+def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
     feed, harvest = visit.feed, visit.harvest
     found = floor(
-        Outcome(
+        VisitOutcome(
             at=harvest.at,
             status=harvest.status,
             failure=harvest.failure,
@@ -213,7 +213,7 @@ def _set_floor(visit: Visit, *, ours: bool) -> None:
             jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
             pushed=visit.hub is not None and visit.hub.holds(_utc(harvest.at)),
         ),
-        Limits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=float(settings.CRAWL_TICK_SECONDS)),
+        FloorLimits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=float(settings.CRAWL_TICK_SECONDS)),
     )
     feed.floor, feed.floor_detail = found.code, found.reason
     if found.stop:
@@ -246,7 +246,7 @@ def _watch_redirect(feed: Feed, harvest: Harvest) -> None:
     feed.moved_count += bool(harvest.moved_to)
 
 
-def _change_address(visit: Visit) -> None:
+def _change_address(visit: FeedVisit) -> None:
     """Rewrite the address after a believed move, or to the feed that a page turned out to name."""
     feed, harvest = visit.feed, visit.harvest
     if harvest.failure == Failure.NOT_A_FEED and harvest.links and feed.last_success is None:
@@ -259,7 +259,7 @@ def _change_address(visit: Visit) -> None:
         move_to(feed, feed.moved_to)
 
 
-def _release(visit: Visit) -> None:
+def _release(visit: FeedVisit) -> None:
     feed = visit.feed
     feed.lease = None
     if not visit.pushed:  # else a visit that was selected still comes
@@ -268,7 +268,7 @@ def _release(visit: Visit) -> None:
         feed.selected_because = ""
 
 
-def _log_entry(visit: Visit, toe: int | None) -> Retrieval:
+def _log_entry(visit: FeedVisit, toe: int | None) -> Retrieval:
     feed, harvest = visit.feed, visit.harvest
     training = toe is not None
     return Retrieval(
@@ -293,7 +293,7 @@ def _log_entry(visit: Visit, toe: int | None) -> Retrieval:
     )
 
 
-def _outcome(visit: Visit) -> Retrieval.Outcome:
+def _outcome(visit: FeedVisit) -> Retrieval.Outcome:
     harvest = visit.harvest
     if harvest.failure:
         return Retrieval.Outcome.FAILED

@@ -19,7 +19,7 @@ from crawler.pipeline.documents import take_feeds
 from feeds.models import Feed
 from feeds.outage import outage
 from feeds.signals import arrived
-from feeds.visits import Visit, open_visits, settle_visits
+from feeds.visits import FeedVisit, open_visits, settle_visits
 
 
 @register
@@ -57,11 +57,11 @@ class FeedWork(Work):
             taken.setdefault(host, []).append(Assignment("feed", feed, url, *said, suspect=losses > 0))
         return taken
 
-    def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[Visit]:
+    def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[FeedVisit]:
         """Let whoever keeps articles have the entries, then write the visits down."""
         mine = self.mine(results)
         visits = open_visits(mine, leases)
-        arrived.send(sender=Visit, visits=visits, results=results)
+        arrived.send(sender=FeedVisit, visits=visits, results=results)
         settle_visits(visits, ours=outage(mine))
         return visits
 

@@ -77,7 +77,7 @@ class VisitAdmin(RecordAdmin):
 
 
 @admin.register(Page)
-class PageAdmin(RecordAdmin):
+class WatchedPageAdmin(RecordAdmin):
     """Pages of sites."""
 
     list_display = ("url", "site", "state", "fetched", "checks", "changes", "changed", "status", "failure")

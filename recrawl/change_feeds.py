@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from crawler.engine.models import Deployment
-from crawler.text.patterns import Allowance, compiled
+from crawler.text.patterns import PatternAllowance, compiled
 from crawler.web.syndication.answer import answer, private
 from crawler.web.syndication.formats import FORMATS
-from crawler.web.syndication.item import Channel, Item, Source, paragraphs, web_url
+from crawler.web.syndication.item import Channel, Item, ItemSource, paragraphs, web_url
 from recrawl.differences import Difference
 from recrawl.models import Change, ChangeQuerySet, Page, Site
 
@@ -64,10 +64,10 @@ def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySe
     site = about.site
     rows = changes.counting().with_pages().filter(visit__finished__isnull=False).order_by("-id")[:ITEMS]
     own = request.build_absolute_uri(request.path)
-    source = Source(
+    source = ItemSource(
         str(site), request.build_absolute_uri(reverse("site-feed", args=[site.key, kind])), site.url
     )
-    allowance = Allowance()
+    allowance = PatternAllowance()
     items = [_item(change, source) for change in rows if not _ignored(change, site, allowance)]
     changed = max((item.updated for item in items), default=about.begun)
     channel = Channel(
@@ -85,7 +85,7 @@ def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySe
     return answer(request, written.write(channel, items), written.content_type, changed)
 
 
-def _ignored(change: Change, site: Site, allowance: Allowance) -> bool:
+def _ignored(change: Change, site: Site, allowance: PatternAllowance) -> bool:
     """Whether all its lines are such that the site's rules of today leave them out."""
     gain = Difference.unpacked(bytes(change.difference))
     lines = [*gain.lines_added, *gain.lines_removed]
@@ -93,7 +93,7 @@ def _ignored(change: Change, site: Site, allowance: Allowance) -> bool:
     return bool(lines) and all(allowance.any_found(patterns, line) for line in lines)
 
 
-def _item(change: Change, source: Source) -> Item:
+def _item(change: Change, source: ItemSource) -> Item:
     return Item(
         id=change.uid.urn,
         url=web_url(change.page.url),

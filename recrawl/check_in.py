@@ -16,8 +16,7 @@ from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.reading.lines import unpacked
 from crawler.text.keys import digest
-from recrawl.comparing import compared
-from recrawl.differences import Difference, difference
+from recrawl.differences import Difference, compared, difference
 from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sitemaps
 from recrawl.models import Announcement, Change, Check, Page, Source, Visit, Wanted, key_of
 

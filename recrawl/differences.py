@@ -9,6 +9,8 @@ from difflib import SequenceMatcher
 
 import orjson
 
+from crawler.reading.lines import Rules
+
 CONTEXT = 2
 MOST_WORK = 4_000_000
 """Lines times lines: beyond that what differs is told as one block."""
@@ -118,3 +120,14 @@ def _rows(operation: Operation, old: Sequence[str], new: Sequence[str]) -> list[
     rows += [("removed", line, "") for line in old[i1 + paired : i2]]
     rows += [("added", "", line) for line in new[j1 + paired : j2]]
     return rows
+
+
+def compared(old: Sequence[str], new: Sequence[str], rules: Rules) -> tuple[Difference, bool]:
+    """What changed from one to the other (marked lines), and whether it counts.
+
+    Where nothing that counts has changed, what has is told all the same.
+    """
+    gain = difference(rules.counting(old), rules.counting(new))
+    if gain.hunks and gain.characters >= rules.least:
+        return gain, True
+    return difference([line[1:] for line in old], [line[1:] for line in new]), False

@@ -11,18 +11,18 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from recrawl.structure import Graph
+from recrawl.structure import SiteGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Division:
     """Pages that are looked at first, and those that are fetched when one of these has changed."""
 
     tops: tuple[str, ...]
     members: tuple[str, ...]
 
 
-def by_directory(graph: Graph) -> list[Site]:
+def by_directory(graph: SiteGraph) -> list[Division]:
     """Method A: a site for each directory; its shallowest pages are its tops."""
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for page in graph.by_depth:
@@ -31,11 +31,11 @@ def by_directory(graph: Graph) -> list[Site]:
     for pages in inside.values():
         least = graph.depth[pages[0]]
         tops = tuple(page for page in pages if graph.depth[page] == least)
-        sites.append(Site(tops, tuple(pages[len(tops) :])))
+        sites.append(Division(tops, tuple(pages[len(tops) :])))
     return sites
 
 
-def by_links(graph: Graph) -> list[Site]:
+def by_links(graph: SiteGraph) -> list[Division]:
     """Method B: a site for each page that other directories link to, with what it links to in its own."""
     edges = graph.edges
     candidates = [page for page in graph.by_depth if page == graph.top or page in edges.entered]
@@ -48,10 +48,10 @@ def by_links(graph: Graph) -> list[Site]:
             if page != host:
                 members.append(page)
     order = sorted(sites, key=lambda page: (graph.depth[page], page))
-    return [Site((top,), tuple(sites[top])) for top in order]
+    return [Division((top,), tuple(sites[top])) for top in order]
 
 
-def above(graph: Graph, sites: Sequence[Site]) -> list[set[int]]:
+def above(graph: SiteGraph, sites: Sequence[Division]) -> list[set[int]]:
     """For each site the numbers of those above it: they hold a page that links to one of its tops."""
     holders: defaultdict[str, set[int]] = defaultdict(set)
     for number, site in enumerate(sites):
@@ -64,7 +64,7 @@ def above(graph: Graph, sites: Sequence[Site]) -> list[set[int]]:
     return found
 
 
-def _host(graph: Graph, page: str, sites: Mapping[str, Sequence[str]]) -> str:
+def _host(graph: SiteGraph, page: str, sites: Mapping[str, Sequence[str]]) -> str:
     """Where a page goes that no top links to: its shallowest parent there, else its directory's top."""
     own = graph.directory[page]
     parent = next((one for one in graph.edges.parents[page] if graph.directory[one] == own), None)

@@ -18,22 +18,11 @@ def naive(checks: int, changes: int, interval: float) -> float:
     return changes / (checks * interval) if checks else 0.0
 
 
-def bias_reduced(checks: int, changes: int, interval: float) -> float:
-    """Cho and Garcia-Molina 2003, -ln((n - X + 0.5) / (n + 0.5)) / I: finite, and almost without bias."""
-    return -math.log((checks - changes + 0.5) / (checks + 0.5)) / interval if checks else 0.0
-
-
-def most_likely(outcomes: Sequence[tuple[float, bool]]) -> float:
-    """The maximum of the likelihood for irregular visits, given as (age, changed).
-
-    0 where nothing changed; at most HIGHEST per mean age where every visit found a change.
-    """
-    return gamma_mode(outcomes, 1.0, 0.0)
-
-
 def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float) -> float:
     """The most probable rate under a Gamma prior of this shape (1 or more) and time, by bisection.
 
+    Visits are given as (age, changed). A prior of shape 1 and time 0 says nothing: then it is the maximum of
+    the likelihood, 0 where nothing changed, at most HIGHEST per mean age where every visit found a change.
     The slope of the logarithm of the posterior falls in the rate: its zero is found.
     """
     known = [(age, changed) for age, changed in outcomes if age > 0]

@@ -13,7 +13,7 @@ from crawler.frontier import crawls
 from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
 from recrawl import visits
 from recrawl.models import Site
-from recrawl.telling import waits
+from recrawl.summary import waits
 
 State = Site.State
 

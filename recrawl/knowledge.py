@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from recrawl.structure import Graph
+from recrawl.structure import SiteGraph
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Page:
+class KnownPage:
     """One page as it is stored: the links of the copy, and the time of the last fetch.
 
     `checks` are the fetches after the first, `changes` those of them that found something new.
@@ -29,7 +29,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """A fetch: whether the page had changed, and how old the copy was, in weeks."""
 
     changed: bool
@@ -37,7 +37,7 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Visit:
+class OpenVisit:
     """One visit to a server while it lasts.
 
     `budget` is how many fetches may still be made, what was saved included; `weekly` what each week gives.
@@ -46,7 +46,7 @@ class Visit:
     now: float
     budget: float = math.inf
     weekly: float = math.inf
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, CheckOutcome] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     """Pages that were asked for and are there no more."""
     failed: set[str] = field(default_factory=set)
@@ -56,11 +56,11 @@ class Visit:
     saves: bool = True
     """Whether fetches that are not made may be made in later visits."""
 
-    def has_seen(self, path: str, server: Server) -> bool:
+    def has_seen(self, path: str, server: KnownServer) -> bool:
         """Whether it was asked for in this visit, or joined the copy in it."""
         return path in self.outcomes or path in self.failed or server.pages[path].fetched >= self.now
 
-    def joined(self, server: Server) -> set[str]:
+    def joined(self, server: KnownServer) -> set[str]:
         """Pages that joined the copy in this visit: seen, and neither asked for nor failed."""
         found = {path for path, page in server.pages.items() if page.fetched >= self.now}
         return found - self.outcomes.keys() - self.failed
@@ -71,24 +71,24 @@ class Visit:
         return outcome is not None and outcome.changed
 
 
-class Server:
+class KnownServer:
     """Stored pages by path, the graph of their links, and what a method wants to keep between visits."""
 
     def __init__(self, top: str) -> None:
         self.top = top
-        self.pages: dict[str, Page] = {}
+        self.pages: dict[str, KnownPage] = {}
         self.memory: dict[str, Any] = {}
-        self._derived: dict[Callable[[Graph], Any], Any] = {}
-        self._graph: Graph | None = None
+        self._derived: dict[Callable[[SiteGraph], Any], Any] = {}
+        self._graph: SiteGraph | None = None
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> SiteGraph:
         """The links of the stored copies."""
         if self._graph is None:
-            self._graph = Graph(self.top, {path: page.links for path, page in self.pages.items()})
+            self._graph = SiteGraph(self.top, {path: page.links for path, page in self.pages.items()})
         return self._graph
 
-    def derived(self, function: Callable[[Graph], T]) -> T:
+    def derived(self, function: Callable[[SiteGraph], T]) -> T:
         """What a function makes of the graph, computed once for each state of it."""
         if function not in self._derived:
             self._derived[function] = function(self.graph)
@@ -97,7 +97,7 @@ class Server:
 
     def store(self, path: str, links: Sequence[str], now: float) -> None:
         """A page that was not known."""
-        self.pages[path] = Page(tuple(links), now)
+        self.pages[path] = KnownPage(tuple(links), now)
         self._forget()
 
     def drop(self, path: str) -> None:
@@ -105,7 +105,7 @@ class Server:
         if self.pages.pop(path, None) is not None:
             self._forget()
 
-    def fetched(self, path: str, changed: bool, links: Sequence[str], now: float) -> Outcome:
+    def fetched(self, path: str, changed: bool, links: Sequence[str], now: float) -> CheckOutcome:
         """Note a fetch of a known page; what it showed."""
         page = self.pages[path]
         age = now - page.fetched
@@ -115,7 +115,7 @@ class Server:
         if changed and tuple(links) != page.links:
             page.links = tuple(links)
             self._forget()
-        return Outcome(changed, age)
+        return CheckOutcome(changed, age)
 
     def _forget(self) -> None:
         self._graph = None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recrawl.division import Site as Division
-from recrawl.division import above, by_links
-from recrawl.knowing import known_of
+from recrawl.division import Division, above, by_links
+from recrawl.loading import known_of
 from recrawl.models import Check, Page, Site, Visit
 
 MOST_PAGES = 5000

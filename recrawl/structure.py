@@ -72,7 +72,7 @@ class Edges:
 
 
 @dataclass(slots=False)
-class Graph:
+class SiteGraph:
     """Pages with the pages they link to, and the top page. Links to pages that are not there are left out."""
 
     top: str

@@ -19,17 +19,18 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from crawler.database.rows import insert_rows, update_rows
 from crawler.engine.wake import wake_recrawl
 from crawler.reading.lines import shape
-from recrawl import knowledge, memory
+from recrawl import knowledge
 from recrawl.differences import Difference
 from recrawl.discovery import to_fetch, to_read
-from recrawl.knowing import Known, Shown, Stored, known_of, shown, standing_of, stored
+from recrawl.loading import Known, Shown, Stored, known_of, shown, standing_of, stored
 from recrawl.mapping import learn_template, settle_mapping
+from recrawl.methods import stored_ledger as memory
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.belief import believe, unseen
 from recrawl.methods.listings import naming_new
+from recrawl.methods.reasons import reason
 from recrawl.methods.registry import make_method
 from recrawl.models import SAVED_VISITS, Change, Page, Site, Source, Visit, Wanted
-from recrawl.reasons import reason
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +209,7 @@ def _next(visit: Visit, rows: Stored, seen: Shown, now: datetime) -> list[Wanted
     return to_fetch(visit, visit.site, reasons)
 
 
-def following(method: str, server: knowledge.Server, standing: knowledge.Visit) -> list[str]:
+def following(method: str, server: knowledge.KnownServer, standing: knowledge.OpenVisit) -> list[str]:
     """The pages that a method would fetch now, as many as the budget still allows."""
     if standing.budget < 1:
         return []
@@ -255,7 +256,7 @@ def _sources(visits: Sequence[Visit]) -> list[Wanted]:
     ]
 
 
-def _finish(visit: Visit, known: Known, standing: knowledge.Visit, now: datetime) -> None:
+def _finish(visit: Visit, known: Known, standing: knowledge.OpenVisit, now: datetime) -> None:
     """Learn from the visit, estimate what it missed, tell the template's changes apart; `_write` ends it."""
     server = known.server
     belief = believe(server, standing, known.ledger)

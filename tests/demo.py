@@ -30,7 +30,7 @@ from crawler.frontier.queue import renew_hosts
 from crawler.pipeline.documents import bury
 from crawler.pipeline.documents import note as note_phase
 from crawler.pipeline.index import index
-from crawler.pipeline.messages import Outcome
+from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, UriFilter
 from crawler.text.keys import digest
 from feeds.categories import category_at
@@ -385,7 +385,7 @@ def _graph(now: datetime) -> None:
     Document.objects.filter(pk=first.pk + 6).update(state="indexed")
     bury(second, "transform", "entities", "an RDF document that declares entities is refused").save()
     for phase, seconds in (("detect", 0.001), ("transform", 0.02), ("extract", 0.004)):
-        note_phase(phase, "demo", [Outcome(number, seconds=seconds) for number in range(8)])
+        note_phase(phase, "demo", [PhaseOutcome(number, seconds=seconds) for number in range(8)])
     UriFilter.objects.create(pattern=r"\.pdf$")
 
 

@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class StoryCandidate:
     """What is compared of articles before their texts; `own` are the words that the feed itself has."""
 
     feed: int
@@ -45,7 +45,7 @@ def same_text(one: frozenset[int], other: frozenset[int], least: float) -> float
     return found if found >= least else 0.0
 
 
-def least_likeness(one: Candidate, other: Candidate) -> float | None:
+def least_likeness(one: StoryCandidate, other: StoryCandidate) -> float | None:
     """How like their texts must be for one story, by their titles; None where nothing would do.
 
     That is where the titles have hardly a word in common, or count differently: issues of a series.
@@ -56,12 +56,12 @@ def least_likeness(one: Candidate, other: Candidate) -> float | None:
     return SAME_TEXT_AND_TITLE if akin >= _ALIKE_TITLES else SAME_TEXT
 
 
-def told_apart(one: Candidate, other: Candidate) -> bool:
+def told_apart(one: StoryCandidate, other: StoryCandidate) -> bool:
     """Whether their titles count differently: issues of a series, versions of a program."""
     return bool(one.numbers and other.numbers and one.numbers != other.numbers)
 
 
-def same_address(one: Candidate, other: Candidate) -> bool:
+def same_address(one: StoryCandidate, other: StoryCandidate) -> bool:
     """Whether two entries with one address are one story: comments on a page have its address, too.
 
     Either their titles are alike, or what the feeds themselves say of them is.

@@ -13,7 +13,7 @@ from articles.enrichment.fingerprints import resemblance, shingles
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.sameness import (
     WINDOW_DAYS,
-    Candidate,
+    StoryCandidate,
     least_likeness,
     numbers,
     same_address,
@@ -32,11 +32,11 @@ OWN_CHARACTERS = 4_000
 Reason = Enrichment.Reason
 
 
-def candidate(row: Enrichment) -> Candidate:
+def candidate(row: Enrichment) -> StoryCandidate:
     """What is compared of an article, read from its row."""
     article = row.article
     own = strip_tags(article.content or article.summary)[:OWN_CHARACTERS]
-    return Candidate(
+    return StoryCandidate(
         feed=article.feed_id,
         title=frozenset(terms(article.title, row.language) or words(article.title, row.language)),
         numbers=numbers(article.title),

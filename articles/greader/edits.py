@@ -8,12 +8,12 @@ from django.db import transaction
 from django.http import HttpResponse
 
 from articles.greader.names import FEED, BadInput, Stream, item_key, label
-from articles.greader.streams import Selection, feed_key, from_microseconds, own_items, select
+from articles.greader.streams import StreamSelection, feed_key, from_microseconds, own_items, select
 from articles.greader.wire import MOST_STREAMS, Asked, in_json, ok, writes
 from articles.models import PersonalFeed, Subscriber, Subscription
 from articles.personal.following import folder_named, follow, refile, renew_outputs, unfollow
 from articles.personal.marking import mark_all_read, mark_read, star
-from feeds.adding import Wanted, add_feeds
+from feeds.adding import WantedFeed, add_feeds
 from feeds.models import Feed
 
 MOST_MARKED = 10_000
@@ -42,7 +42,7 @@ def edit_subscription(asked: Asked) -> HttpResponse:
 def quick_add(asked: Asked) -> HttpResponse:
     """Follow the feed or site at an address."""
     address = asked.parameters.needed("quickadd")
-    (added,) = add_feeds([Wanted(address.removeprefix(FEED))])
+    (added,) = add_feeds([WantedFeed(address.removeprefix(FEED))])
     if added.feed is None:
         return in_json({"query": address, "numResults": 0, "error": added.message})
     subscription, _ = follow(asked.subscriber, added.feed)
@@ -99,7 +99,7 @@ def mark_all_as_read(asked: Asked) -> HttpResponse:
     """Mark a stream (`s`) as read, as far as it was retrieved until `ts`; without it, until now."""
     stream = asked.stream(asked.parameters.needed("s"))
     until = _moment(asked.parameters.whole("ts", 0)) or asked.now
-    articles = select(asked.subscriber, Selection([stream], until=until))
+    articles = select(asked.subscriber, StreamSelection([stream], until=until))
     mark_all_read(asked.subscriber, articles, asked.now)
     return ok()
 
@@ -107,7 +107,7 @@ def mark_all_as_read(asked: Asked) -> HttpResponse:
 def _subscribe(asked: Asked, name: str, title: str) -> None:
     feed = Feed.objects.filter(pk=int(name)).first() if _is_number(name) else None
     if feed is None and not _is_number(name):
-        (added,) = add_feeds([Wanted(name)])
+        (added,) = add_feeds([WantedFeed(name)])
         if added.feed is None:
             raise BadInput(added.message)
         feed = added.feed

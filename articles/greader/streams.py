@@ -32,7 +32,7 @@ _ALL, _NONE = Q(pk__isnull=False), Q(pk__in=[])
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class StreamSelection:
     """Articles in any of `streams`, all of `include`, none of `exclude`, retrieved from `since` to `until`.
 
     Times are those of retrieval, as in the original: what came late is not missed by who asks for news.
@@ -84,7 +84,7 @@ def from_microseconds(number: int) -> datetime:
         raise BadInput(f"{number} is too far from now for a time") from error
 
 
-def select(subscriber: Subscriber, wanted: Selection) -> ArticleQuerySet:
+def select(subscriber: Subscriber, wanted: StreamSelection) -> ArticleQuerySet:
     """The articles of a selection, newest first."""
     articles = followed(subscriber)
     articles = articles.filter(reduce(or_, (_condition(subscriber, each) for each in wanted.streams)))

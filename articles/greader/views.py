@@ -10,7 +10,7 @@ from articles.greader.items import REFERENCE, items_of, references, with_texts
 from articles.greader.names import FEED, LABEL, READING_LIST, STARRED, BadInput, Stream, item_key
 from articles.greader.streams import (
     MOST_COUNTED,
-    Selection,
+    StreamSelection,
     Unread,
     Window,
     feed_key,
@@ -169,10 +169,10 @@ def stream_preferences(asked: Asked) -> HttpResponse:
     return in_json({"streamprefs": {}})
 
 
-def _selection(asked: Asked, streams: list[Stream]) -> Selection:
+def _selection(asked: Asked, streams: list[Stream]) -> StreamSelection:
     """What xt (exclude), it (include), ot and nt (seconds) say, beside the streams. Raises BadInput."""
     since, until = (asked.parameters.whole(name, 0) for name in ("ot", "nt"))
-    return Selection(
+    return StreamSelection(
         streams=streams,
         include=asked.streams("it"),
         exclude=asked.streams("xt"),

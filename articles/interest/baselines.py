@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from articles.interest.model import STRENGTHS, Event, Weights, learn_event
+from articles.interest.model import STRENGTHS, LoggedEvent, Weights, learn_event
 from articles.interest.ranking import Candidate, ranked_candidates
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownArticle:
     """An article in a list: `published` in epoch seconds, `unseen` when this subscriber never had it."""
 
     features: Mapping[str, float]
@@ -28,11 +28,11 @@ class Ranker(Protocol):
 
     name: str
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         """A number for each article, the best highest; equal ones are listed newest first."""
         ...
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         """Take in what the subscriber did."""
         ...
 
@@ -42,10 +42,10 @@ class NewestFirst:
 
     name = "newest"
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         return [each.published for each in shown]
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         pass
 
 
@@ -63,11 +63,11 @@ class SourceAffinity:
         self._shown: dict[tuple[str, str], float] = defaultdict(float)
         self._opened: dict[tuple[str, str], float] = defaultdict(float)
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         overall = (self._opened[subscriber, ""] + 1) / (self._shown[subscriber, ""] + self.PRIOR_SHOWN)
         return [self._share(subscriber, _feed(each.features), overall) for each in shown]
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         counts = self._opened if STRENGTHS[event.kind][0] else self._shown
         for feed in {"", _feed(event.features)}:
             counts[subscriber, feed] += 1
@@ -93,12 +93,12 @@ class KeywordsOnly:
         self._liked: dict[str, _Mean] = defaultdict(_Mean)
         self._passed: dict[str, _Mean] = defaultdict(_Mean)
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         liked, passed = self._liked[subscriber], self._passed[subscriber]
         words = [_words(each.features) for each in shown]
         return [self.LIKED * liked.dot(each) - self.PASSED * passed.dot(each) for each in words]
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         side = self._liked if STRENGTHS[event.kind][0] else self._passed
         side[subscriber].add(_words(event.features))
 
@@ -120,7 +120,7 @@ class _Mean:
         return found / max(self._count, 1)
 
 
-class Interest:
+class InterestRanking:
     """The model of `articles.interest.model`, without exploration."""
 
     name = "interest"
@@ -128,26 +128,26 @@ class Interest:
     def __init__(self) -> None:
         self.weights: dict[str, Weights] = defaultdict(Weights)
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         aged = self.weights[subscriber].aged(at)
         newest = max((each.published for each in shown), default=0.0)
         return [aged.score(each.features) + aged.recency(newest - each.published) for each in shown]
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         learn_event(self.weights[subscriber], event, {})
 
 
-class InterestKeywords(Interest):
+class InterestKeywords(InterestRanking):
     """The same model with keywords alone: what categories, feeds and authors add is the difference."""
 
     name = "interest-keywords"
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         return super().scores(
-            subscriber, [Shown(_words(each.features), each.published) for each in shown], at
+            subscriber, [ShownArticle(_words(each.features), each.published) for each in shown], at
         )
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         super().learn(subscriber, event._replace(features=_words(event.features)))
 
 
@@ -156,10 +156,10 @@ class InterestExploring:
 
     name = "interest-exploring"
 
-    def __init__(self, interest: Interest) -> None:
+    def __init__(self, interest: InterestRanking) -> None:
         self._interest = interest
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         candidates = [
             Candidate(i, each.published, each.features, each.unseen) for i, each in enumerate(shown)
         ]
@@ -167,13 +167,13 @@ class InterestExploring:
         places = {each.article_id: place for place, each in enumerate(placed)}
         return [-float(places[i]) for i in range(len(shown))]
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         """What it scores with learns by itself."""
 
 
 def rankers() -> list[Ranker]:
     """One of each, having learned nothing."""
-    interest = Interest()
+    interest = InterestRanking()
     return [
         NewestFirst(),
         SourceAffinity(),

@@ -210,7 +210,7 @@ class Aged:
         return sigmoid(self._weights.belief(BIAS, self._at).mean + total)
 
 
-class Event(NamedTuple):
+class LoggedEvent(NamedTuple):
     """One event with what is known of its article: what `learned_from` takes."""
 
     features: Mapping[str, float]
@@ -219,7 +219,7 @@ class Event(NamedTuple):
     published: float | None
 
 
-def learned_from(events: Iterable[Event], forgotten: Mapping[str, float] | None = None) -> Weights:
+def learned_from(events: Iterable[LoggedEvent], forgotten: Mapping[str, float] | None = None) -> Weights:
     """Weights from a log in its order, as if every event were learned when it came.
 
     What was `forgotten` (feature to time) is learned only from events after that time.
@@ -230,7 +230,7 @@ def learned_from(events: Iterable[Event], forgotten: Mapping[str, float] | None 
     return weights
 
 
-def learn_event(weights: Weights, event: Event, forgotten: Mapping[str, float]) -> None:
+def learn_event(weights: Weights, event: LoggedEvent, forgotten: Mapping[str, float]) -> None:
     """One event of a log; see `learned_from`."""
     features = event.features
     if forgotten:

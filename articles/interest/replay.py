@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from articles.interest.baselines import Ranker, Shown, rankers
+from articles.interest.baselines import Ranker, ShownArticle, rankers
 from articles.interest.events import Log, Logged
 from articles.interest.metrics import METRICS, Interval, intervals, measured, resampled_by
-from articles.interest.model import STRENGTHS, Event
+from articles.interest.model import STRENGTHS, LoggedEvent
 
 LIST_GAP = 600.0
 """Seconds."""
@@ -159,8 +159,8 @@ class _Articles:
         known = self._log.articles[article].published
         return self._first[article] if known is None else known
 
-    def event(self, event: Logged) -> Event:
-        return Event(
+    def event(self, event: Logged) -> LoggedEvent:
+        return LoggedEvent(
             self.features(event.article), event.kind, event.at, self._log.articles[event.article].published
         )
 
@@ -172,7 +172,8 @@ def _scored(
     # Newest first, then by name: how ties are listed must not follow the order in which the list was shown.
     articles = sorted(session.articles, key=lambda article: (-shown.published(article), article))
     rows = [
-        Shown(shown.features(a), shown.published(a), (session.subscriber, a) not in had) for a in articles
+        ShownArticle(shown.features(a), shown.published(a), (session.subscriber, a) not in had)
+        for a in articles
     ]
     opened = np.array([article in session.opened for article in articles])
     values: list[float] = []

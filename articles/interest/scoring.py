@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,7 +40,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class InterestExplanation:
     """Why an article has its score: `parts` sum to `score`. With `recency` (what its age takes away) that is
     its order, and with the bias its `chance` of being opened. `unknown` features have no weight yet.
     """
@@ -58,11 +58,6 @@ class Explanation:
     def total(self) -> float:
         """What the order goes by."""
         return self.score + self.recency
-
-
-def features_of(articles: Sequence[int]) -> dict[int, Mapping[str, float]]:
-    """Features of articles (primary keys), in one query; those that are gone are left out."""
-    return {article: about.features for article, about in described(articles).items()}
 
 
 def scores(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, Score]:
@@ -89,7 +84,7 @@ def ranked(subscriber: Subscriber, articles: QuerySet[Article], most: int | None
     return ranked_candidates(weights, listed, most)
 
 
-def explain(subscriber: Subscriber, article: int, now: datetime) -> Explanation | None:
+def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExplanation | None:
     """Why an article has the score it has now; None when it does not exist."""
     about = described([article]).get(article)
     if about is None:
@@ -98,7 +93,7 @@ def explain(subscriber: Subscriber, article: int, now: datetime) -> Explanation 
     aged, named = weights.aged(at), labels(about.features)
     score, age = aged.score(about.features), max(at - about.published, 0.0)
     recency = aged.recency(age)
-    return Explanation(
+    return InterestExplanation(
         parts=[
             Part(name, named[name], aged.weight(name).mean, about.features[name])
             for name, _ in aged.contributions(about.features)

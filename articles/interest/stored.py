@@ -164,11 +164,11 @@ def rebuild(row: Interest, now: datetime) -> Weights:
     return weights
 
 
-def with_features(events: Sequence[Event]) -> list[model.Event]:
+def with_features(events: Sequence[Event]) -> list[model.LoggedEvent]:
     """Events with the features of their articles as these are now; without those whose article is gone."""
     known = described({event.article_id for event in events})
     return [
-        model.Event(about.features, event.kind, event.at.timestamp(), about.published)
+        model.LoggedEvent(about.features, event.kind, event.at.timestamp(), about.published)
         for event in events
         if (about := known.get(event.article_id)) is not None
     ]

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from articles.models import PersonalFeed, Subscriber, Subscription
-from feeds.adding import Added, Wanted, add_feeds
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
 from feeds.outlines import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
 
@@ -88,7 +88,7 @@ def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
     outlines = read_opml(data)
     if not outlines:
         raise OpmlError("the file names no feed (no outline has an xmlUrl)")
-    outcomes = add_feeds([Wanted(outline.url, outline.title) for outline in outlines])
+    outcomes = add_feeds([WantedFeed(outline.url, outline.title) for outline in outlines])
     _follow_all(subscriber, outlines, outcomes)
     renew_outputs(subscriber)
     return outcomes

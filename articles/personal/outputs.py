@@ -20,7 +20,7 @@ from crawler.engine.models import Deployment
 from crawler.web.syndication.item import (
     Channel,
     Item,
-    Source,
+    ItemSource,
     attachment,
     full_body,
     language_tag,
@@ -152,7 +152,7 @@ def _item(row: _Row, key: str, ending: str, *, full: bool) -> Item:
         updated=max(row.updated, row.made_at) if row.made_at else row.updated,
         summary=short if full else short + ending,
         content=body + ending if full else "",
-        source=Source(row.source, row.feed_url, row.site_url),
+        source=ItemSource(row.source, row.feed_url, row.site_url),
         language=language_tag(row.language),
         categories=_categories(row),
         attachments=tuple(media for media in found if media is not None),

@@ -34,7 +34,7 @@ from articles.personal.selection import (
     revoke_address,
     rotate_address,
 )
-from feeds.adding import Added, Wanted, add_feeds
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
 from feeds.outlines import MAX_BYTES, OpmlError
 
@@ -50,7 +50,7 @@ def feeds(request: HttpRequest) -> HttpResponse:
     form = FollowForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
-        outcomes = add_feeds([Wanted(address) for address in said["addresses"]])
+        outcomes = add_feeds([WantedFeed(address) for address in said["addresses"]])
         for outcome in outcomes:
             if outcome.feed is not None:
                 follow(subscriber, outcome.feed, folder=said["folder"])
@@ -148,7 +148,7 @@ def export_opml(request: HttpRequest) -> HttpResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SubscriptionRow:
     """A personal feed with its addresses by format name; none while revoked."""
 
     feed: PersonalFeed
@@ -161,7 +161,7 @@ class Row:
 def personal_feeds(request: HttpRequest) -> HttpResponse:
     """The subscriber's personal feeds with their addresses."""
     rows = subscriber_of(request.user).personal_feeds.all()
-    context = {"personal_feeds": [Row(row, _addresses(request, row)) for row in rows]}
+    context = {"personal_feeds": [SubscriptionRow(row, _addresses(request, row)) for row in rows]}
     return render(request, "me/personal_feeds.html", context)
 
 

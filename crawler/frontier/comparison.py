@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawler.frontier.graph import Floats, Graph, pagerank
+from crawler.frontier.graph import Floats, LinkGraph, pagerank
 from crawler.frontier.strategies import STRATEGIES, Parent, Strategy, make_strategy
 
 POINTS = 200
@@ -32,7 +32,7 @@ class Course:
         return next((p for p, s in zip(self.pages, self.share, strict=True) if s >= share), None)
 
 
-def compare(graph: Graph) -> list[Course]:
+def compare(graph: LinkGraph) -> list[Course]:
     """All strategies in the order of their names' list, and what an oracle could do (the best pages first).
 
     `area` is the mean share over all pages fetched: 1 would be all importance in the first page.
@@ -44,12 +44,12 @@ def compare(graph: Graph) -> list[Course]:
     return [*courses, _course("oracle", np.array(best), rank)]
 
 
-def crawl_order(graph: Graph, strategy: Strategy) -> list[int]:
+def crawl_order(graph: LinkGraph, strategy: Strategy) -> list[int]:
     """The pages in the order in which the strategy fetches them."""
     return (_by_turns if strategy.by_turns else _by_score)(graph, strategy)
 
 
-def _by_score(graph: Graph, strategy: Strategy) -> list[int]:
+def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
     order: list[int] = []
     score: dict[int, float] = {}
     depth: dict[int, int] = dict.fromkeys(graph.seeds, 0)
@@ -79,7 +79,7 @@ def _by_score(graph: Graph, strategy: Strategy) -> list[int]:
     return order
 
 
-def _by_turns(graph: Graph, strategy: Strategy) -> list[int]:
+def _by_turns(graph: LinkGraph, strategy: Strategy) -> list[int]:
     """Hosts in turn, first in first out within each."""
     order: list[int] = []
     waiting: dict[int, deque[int]] = {}

@@ -25,7 +25,7 @@ class GraphError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class LinkGraph:
     """`names` of n pages, the seeds' numbers, and `links`: a tuple of page numbers for each page.
 
     `domain` numbers the registrable domain of each page, `host` its host; pages that were never fetched
@@ -51,7 +51,7 @@ def graph_of(
     seeds: Sequence[str],
     domains: Mapping[str, str] | None = None,
     counts: Mapping[str, tuple[int, int]] | None = None,
-) -> Graph:
+) -> LinkGraph:
     """A graph from page to the pages that it links to; pages that are only linked to are in it, too.
 
     `domains` names the registrable domain of a host (else a host is its own), `counts` the inter- and
@@ -80,7 +80,7 @@ def graph_of(
     counted = [
         (counts or {}).get(page, (inter[at], len(out[at]) - inter[at])) for at, page in enumerate(numbers)
     ]
-    return Graph(
+    return LinkGraph(
         name,
         tuple(numbers),
         tuple(out),
@@ -91,7 +91,7 @@ def graph_of(
     )
 
 
-def read_site_history(path: Path) -> Graph:
+def read_site_history(path: Path) -> LinkGraph:
     """The first week of a recorded site, gzipped JSON lines: {"top", "pages": {path: [hash, links]}}.
 
     Raises GraphError that says what is wrong, OSError where the file cannot be read.
@@ -109,7 +109,7 @@ def read_site_history(path: Path) -> Graph:
         raise GraphError(f"{path.name}: no recorded site: {error}") from error
 
 
-def pagerank(graph: Graph, damping: float = DAMPING, tolerance: float = 1e-10) -> Floats:
+def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = 1e-10) -> Floats:
     """(n,) PageRank of every page (Page et al. 1998); pages without links give to all. Sums to 1."""
     n = len(graph)
     source = np.repeat(np.arange(n), [len(targets) for targets in graph.links])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import uuid
 
-from crawler.frontier.graph import Graph, GraphError, graph_of
+from crawler.frontier.graph import GraphError, LinkGraph, graph_of
 from crawler.frontier.models import Crawl, CrawlUrl
 
 MOST_PAGES = 100_000
 
 
-def crawled_graph(crawl: Crawl) -> Graph:
+def crawled_graph(crawl: Crawl) -> LinkGraph:
     """URLs that the crawl knows, with the links of those that it crawled. Raises GraphError."""
     known: dict[uuid.UUID, str] = {}
     out: dict[str, list[uuid.UUID]] = {}

@@ -18,7 +18,7 @@ State = CrawlUrl.State
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CrawlReport:
     """Counts of URLs; shares are fractions.
 
     `uncrawled` by the paper's causes, `failures` by ours; `queue` waits now, `out` is with terminals;
@@ -62,7 +62,7 @@ class Report:
         return asdict(self)
 
 
-def report(crawl: Crawl) -> Report:
+def report(crawl: Crawl) -> CrawlReport:
     """The figures of now, in seven queries."""
     urls = crawl.urls.order_by()
     states = dict(urls.values_list("state").annotate(count=Count("id")))
@@ -78,7 +78,7 @@ def report(crawl: Crawl) -> Report:
     out = crawl.leased.count()
     seconds = crawl.seconds(datetime.now(UTC))
     all_links = links["inter"] + links["intra"]
-    return Report(
+    return CrawlReport(
         crawl=crawl.pk,
         state=crawl.state,
         reason=crawl.reason,

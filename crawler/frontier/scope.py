@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.text.patterns import Allowance, PatternError, compiled
+from crawler.text.patterns import PatternAllowance, PatternError, compiled
 
 
 class ScopeError(ValueError):
@@ -22,7 +22,7 @@ class Scope:
             self._patterns = [compiled(expression) for expression in expressions]
         except PatternError as error:
             raise ScopeError(f"the scope: {error}") from error
-        self._allowance = Allowance()
+        self._allowance = PatternAllowance()
 
     def allows(self, url: str) -> bool:
         """Whether one of them matches somewhere in the URL."""

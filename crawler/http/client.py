@@ -22,7 +22,7 @@ from crawler.http.connections import Connections, Dialer, Lookup, Proxy, Resolve
 from crawler.http.encodings import ACCEPTED
 from crawler.http.failures import Failure, FetchError, of_response
 from crawler.http.gate import HostGate
-from crawler.http.transfer import Answer, Limits, transfer
+from crawler.http.transfer import Answer, TransferLimits, transfer
 from crawler.http.wire import Allowance, tls_context
 from crawler.text import charset
 
@@ -196,7 +196,7 @@ class Client:
         trip = self._trip(url, deadline)
         headers = self._headers(accept, subscribers)
         validators = _validators(etag, last_modified)
-        limits = Limits(max_bytes or self.config.max_bytes, cut, errors)
+        limits = TransferLimits(max_bytes or self.config.max_bytes, cut, errors)
         with _telling(trip):
             while True:
                 sent = validators if trip.on_first_host else {}
@@ -214,7 +214,7 @@ class Client:
         """
         trip = self._trip(url, None)
         headers = self._headers("*/*", 0) | {"Content-Type": "application/x-www-form-urlencoded"}
-        limits = Limits(_MAX_FORM_ANSWER, cut=True)
+        limits = TransferLimits(_MAX_FORM_ANSWER, cut=True)
         with _telling(trip):
             while True:
                 answer = self._hop(trip, headers, limits, spacing, form)
@@ -230,7 +230,7 @@ class Client:
         """
         trip = self._trip(url, None)
         with _telling(trip):
-            limits = Limits(self.config.max_bytes)
+            limits = TransferLimits(self.config.max_bytes)
             answer = self._hop(trip, self._headers(accept, 0) | dict(headers), limits, 0.0, content)
             return _response(trip, answer, {}, also={204})
 
@@ -243,7 +243,7 @@ class Client:
         self,
         trip: _Trip,
         headers: dict[str, str],
-        limits: Limits,
+        limits: TransferLimits,
         spacing: float | None,
         form: bytes | None = None,
     ) -> Answer:

@@ -42,7 +42,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TransferLimits:
     """`max_bytes` of body, on the wire and decoded; with `cut` a longer one is cut, not refused.
 
     With `errors` redirects and errors have bodies, too, of MAX_ERROR_BYTES at most.
@@ -60,7 +60,7 @@ def transfer(
     *,
     headers: Mapping[str, str],
     allowance: Allowance,
-    limits: Limits,
+    limits: TransferLimits,
     form: bytes | None = None,
 ) -> Answer:
     """GET `path` (with its query; an absolute URL for a proxy) from an origin; with `form`, POST it there.
@@ -117,7 +117,7 @@ def _send(
     return connection.getresponse()
 
 
-def _receive(response: HTTPResponse, allowance: Allowance, limits: Limits) -> tuple[Answer, bool]:
+def _receive(response: HTTPResponse, allowance: Allowance, limits: TransferLimits) -> tuple[Answer, bool]:
     """The answer, and whether it was read to its end."""
     headers = response.headers
     length = _body_length(headers)
@@ -142,7 +142,7 @@ def _receive(response: HTTPResponse, allowance: Allowance, limits: Limits) -> tu
     return Answer(response.status, headers, bytes(content), line), next(wire, None) is None
 
 
-def _beginning(response: HTTPResponse, allowance: Allowance, limits: Limits) -> tuple[bytes, bool]:
+def _beginning(response: HTTPResponse, allowance: Allowance, limits: TransferLimits) -> tuple[bytes, bool]:
     """What an error or a redirect says, as far as it comes and can be read; and whether that was all."""
     body = bytearray()
     wire = _pieces(response, allowance)

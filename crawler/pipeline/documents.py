@@ -17,7 +17,7 @@ from crawler.database.rows import update_rows
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.messages import Harvest
-from crawler.pipeline.messages import HEAD, Done, Outcome, Plugin, Sheet, Task, Work
+from crawler.pipeline.messages import HEAD, Done, PhaseOutcome, PhaseWork, Plugin, Sheet, Task
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
 from crawler.pipeline.terms import plain
 from crawler.text.keys import digest
@@ -164,7 +164,7 @@ def out(phase: str) -> int:
     return leased.order_by().values("lease").distinct().count()
 
 
-def work(phase: str, rows: Sequence[Document]) -> list[Work]:
+def work(phase: str, rows: Sequence[Document]) -> list[PhaseWork]:
     """Messages for detect or transform, each of bounded size; rows of one lease."""
     if not rows:
         return []
@@ -181,7 +181,7 @@ def work(phase: str, rows: Sequence[Document]) -> list[Work]:
     expires = rows[0].leased_until.timestamp() if rows[0].leased_until else 0.0
     sheets, plugins = (_sheets(), _plugins()) if phase == "transform" else ((), ())
     return [
-        Work(
+        PhaseWork(
             phase,
             str(rows[0].lease),
             tuple(batch),
@@ -232,7 +232,7 @@ _CHANGED = [
 ]  # fmt: skip
 
 
-def _settled(row: Document, outcome: Outcome, phase: str) -> Document:
+def _settled(row: Document, outcome: PhaseOutcome, phase: str) -> Document:
     row.lease = row.leased_until = None
     row.changed = datetime.now(UTC)
     row.attempts = 0
@@ -278,7 +278,7 @@ def sweep(now: datetime) -> int:
     return len(lost)
 
 
-def note(phase: str, worker: str, outcomes: Iterable[Outcome]) -> None:
+def note(phase: str, worker: str, outcomes: Iterable[PhaseOutcome]) -> None:
     """Add to the figures of this minute."""
     seen = list(outcomes)
     if not seen:

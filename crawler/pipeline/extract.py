@@ -21,10 +21,10 @@ from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.pipeline.documents import State, note
 from crawler.pipeline.index import context_of
-from crawler.pipeline.messages import Outcome
+from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, LinkQuery, UriFilter
 from crawler.pipeline.terms import Kind, iri
-from crawler.text.patterns import Allowance, compiled
+from crawler.text.patterns import PatternAllowance, compiled
 
 MOST_OF_DOCUMENT = 2_000
 
@@ -50,7 +50,7 @@ def extracted(
             of_predicate[iri(name).key()].append(query)
     documents = {context: document for document, context in contexts.items()}
     rules = [(compiled(one.pattern), one) for one in filters]
-    allowance = Allowance()
+    allowance = PatternAllowance()
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -96,7 +96,7 @@ def extract(lease: uuid.UUID, worker: str) -> int:
         for key, count in sorted(hits.items()):
             model.objects.filter(pk=key).update(hits=F("hits") + count)
     each = (time.perf_counter() - began) / max(len(rows), 1)
-    note("extract", worker, [Outcome(row.pk, seconds=each) for row in rows])
+    note("extract", worker, [PhaseOutcome(row.pk, seconds=each) for row in rows])
     return len(rows)
 
 
@@ -135,7 +135,7 @@ def _address(value: str) -> str:
 def _wanted(
     address: str,
     rules: Sequence[tuple[regex.Pattern[str], UriFilter]],
-    allowance: Allowance,
+    allowance: PatternAllowance,
     answer: Extracted,
 ) -> bool:
     for pattern, rule in rules:

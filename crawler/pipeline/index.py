@@ -12,7 +12,7 @@ from django.db import DatabaseError, OperationalError, transaction
 from crawler.database.rows import update_rows
 from crawler.messages import inflated
 from crawler.pipeline.documents import State, bury, note
-from crawler.pipeline.messages import Outcome
+from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
@@ -44,7 +44,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
             graphs[row.pk] = _source(row)
         except ValueError as error:
             bury(row, "index", "malformed", str(error))
-            outcomes.append(Outcome(row.pk, "malformed", str(error)))
+            outcomes.append(PhaseOutcome(row.pk, "malformed", str(error)))
     live = [row for row in rows if row.pk in graphs]
     outcomes += _put(live, graphs)
     for row in rows:
@@ -53,7 +53,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
         row.changed = datetime.now(UTC)
     update_rows(Document, rows, _CHANGED)
     each = (time.perf_counter() - began) / max(len(rows), 1)
-    note("index", worker, [Outcome(one.id, one.failure, seconds=each) for one in outcomes])
+    note("index", worker, [PhaseOutcome(one.id, one.failure, seconds=each) for one in outcomes])
     return len(rows)
 
 
@@ -63,7 +63,7 @@ _CHANGED = [
 ]  # fmt: skip
 
 
-def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[Outcome]:
+def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[PhaseOutcome]:
     """Replace the graphs of these; where that fails, one by one, so that a bad one costs no other."""
     if not rows:
         return []
@@ -79,8 +79,8 @@ def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[Outcome]
         if len(rows) > 1:
             return [outcome for row in rows for outcome in _put([row], graphs)]
         bury(rows[0], "index", "error", f"{type(error).__name__}: {error}")
-        return [Outcome(rows[0].pk, "error", str(error))]
-    return [Outcome(row.pk) for row in rows]
+        return [PhaseOutcome(rows[0].pk, "error", str(error))]
+    return [PhaseOutcome(row.pk) for row in rows]
 
 
 def _source(row: Document) -> Terms:

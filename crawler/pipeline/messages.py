@@ -45,7 +45,7 @@ class Plugin:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PhaseOutcome:
     """What a phase made of a document; `failure` is empty on success. `seconds` of work."""
 
     id: int
@@ -62,7 +62,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PhaseWork:
     """A batch of one phase under a lease, as it goes to a worker; after `expires` (epoch) it is void."""
 
     phase: str
@@ -82,4 +82,4 @@ class Done:
     phase: str
     lease: str
     worker: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PhaseOutcome, ...]

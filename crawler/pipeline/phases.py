@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from crawler.pipeline.messages import Done, Outcome, Task, Work
+from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.terms import plain
-from crawler.pipeline.transform import Document, TransformError, transform
+from crawler.pipeline.transform import SourceDocument, TransformError, transform
 from crawler.pipeline.transform.plugins import Call, Plugins
 from crawler.reading.detect import BINARY, EMPTY, detect
 
@@ -21,13 +21,13 @@ MARGIN = 30.0
 """Seconds before a lease ends at which no further document of its batch is begun."""
 
 
-def run(work: Work, worker: str, call: Call | None = None) -> Done:
+def run(work: PhaseWork, worker: str, call: Call | None = None) -> Done:
     """Do the batch; no document's failure reaches another. Plug-ins take part where `call` reaches them."""
     plugins = Plugins(work.plugins, call) if call is not None and work.plugins else None
-    one: Callable[[Task], Outcome] = (
+    one: Callable[[Task], PhaseOutcome] = (
         _detected if work.phase == "detect" else lambda task: _transformed(task, work, plugins)
     )
-    outcomes: list[Outcome] = []
+    outcomes: list[PhaseOutcome] = []
     for task in work.tasks:
         if work.expires and outcomes and time.time() > work.expires - MARGIN:
             break  # what is done counts; the rest comes back when the lease is over, one document at a time
@@ -35,12 +35,12 @@ def run(work: Work, worker: str, call: Call | None = None) -> Done:
     return Done(work.phase, work.lease, worker, tuple(outcomes))
 
 
-def _timed(phase: Callable[[Task], Outcome], task: Task) -> Outcome:
+def _timed(phase: Callable[[Task], PhaseOutcome], task: Task) -> PhaseOutcome:
     began = time.perf_counter()
     try:
         outcome = phase(task)
     except TransformError as error:
-        outcome = Outcome(task.id, error.kind, plain(error.detail)[:1000])
+        outcome = PhaseOutcome(task.id, error.kind, plain(error.detail)[:1000])
     except Exception as error:  # whatever it is, no other document may pay for it
         outcome = _fault(task, error)
     except BaseException as error:
@@ -50,22 +50,24 @@ def _timed(phase: Callable[[Task], Outcome], task: Task) -> Outcome:
     return replace(outcome, seconds=time.perf_counter() - began)
 
 
-def _fault(task: Task, error: BaseException) -> Outcome:
+def _fault(task: Task, error: BaseException) -> PhaseOutcome:
     """A fault of ours on bytes of theirs: named, so that it can be found, and kept to its document."""
-    return Outcome(task.id, "error", plain(f"{type(error).__name__}: {error}")[:1000])
+    return PhaseOutcome(task.id, "error", plain(f"{type(error).__name__}: {error}")[:1000])
 
 
-def _detected(task: Task) -> Outcome:
+def _detected(task: Task) -> PhaseOutcome:
     verdict = detect(task.body, task.content_type, task.url)
     if verdict.type in {BINARY, EMPTY}:
-        return Outcome(task.id, "unsupported-type", verdict.reason, type=verdict.type, reason=verdict.reason)
-    return Outcome(task.id, type=verdict.type, reason=verdict.reason)
+        return PhaseOutcome(
+            task.id, "unsupported-type", verdict.reason, type=verdict.type, reason=verdict.reason
+        )
+    return PhaseOutcome(task.id, type=verdict.type, reason=verdict.reason)
 
 
-def _transformed(task: Task, work: Work, plugins: Plugins | None) -> Outcome:
-    document = Document(task.url, task.type, task.body, task.content_type)
+def _transformed(task: Task, work: PhaseWork, plugins: Plugins | None) -> PhaseOutcome:
+    document = SourceDocument(task.url, task.type, task.body, task.content_type)
     found = transform(document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins)
-    return Outcome(
+    return PhaseOutcome(
         task.id,
         sha256=hashlib.sha256(task.body).hexdigest(),
         transformer=found.transformer,

@@ -9,7 +9,7 @@ from django.conf import settings
 from crawler.http.client import Client, ClientConfig
 from crawler.http.failures import FetchError
 from crawler.http.gate import HostGate
-from crawler.pipeline.transform import Document
+from crawler.pipeline.transform import SourceDocument
 from crawler.pipeline.transform.graph import MOST_OUTPUT
 from crawler.pipeline.transform.plugins import ACCEPT, PluginError
 
@@ -23,7 +23,7 @@ _MEDIA = {
 }  # fmt: skip
 
 
-def call(address: str, document: Document) -> tuple[str, bytes]:
+def call(address: str, document: SourceDocument) -> tuple[str, bytes]:
     """POST the document, its address in Content-Location; the answer. Raises PluginError."""
     kind = document.content_type or _MEDIA.get(document.type, "application/xml")
     headers = {"Content-Type": _header(kind), "Content-Location": _header(document.url)}

@@ -81,11 +81,11 @@ def extract(lease: str) -> None:
 
 def _phase(work: str) -> None:
     """A batch of detect or transform, without a database; one whose lease is over is left alone."""
-    from crawler.pipeline.messages import Work
+    from crawler.pipeline.messages import PhaseWork
     from crawler.pipeline.phases import run
     from crawler.pipeline.plugins import call
 
-    for batch in decode_all(Work, [work]):
+    for batch in decode_all(PhaseWork, [work]):
         if time.time() < batch.expires:
             settle.delay(encode(run(batch, _worker(), call)))
 

@@ -24,7 +24,7 @@ from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
 from crawler.pipeline.report import phases
 from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
-from crawler.pipeline.sparql.run import SECONDS, Answer, QueryError, ask
+from crawler.pipeline.sparql.run import SECONDS, QueryAnswer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
 from crawler.web.listing import page_of, render_list, wants_part
 from crawler.web.permissions import staff_only
@@ -199,7 +199,7 @@ def query_page(request: HttpRequest) -> HttpResponse:
     return render(request, "pipeline/query.html", context)
 
 
-def _table(answer: Answer) -> dict[str, Any]:
+def _table(answer: QueryAnswer) -> dict[str, Any]:
     """Columns and rows of terms, or the text of a graph, or yes and no."""
     if answer.type != JSON_RESULTS:
         return {"text": answer.body.decode(), "cut": answer.cut}

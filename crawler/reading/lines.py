@@ -20,7 +20,7 @@ from cssselect import SelectorError
 from lxml import etree, html
 from lxml.cssselect import CSSSelector
 
-from crawler.text.patterns import Allowance, compiled
+from crawler.text.patterns import PatternAllowance, compiled
 
 CONTENT, BOILERPLATE, IGNORED = " ", "~", "-"
 """The marks of lines."""
@@ -64,7 +64,7 @@ class Rules:
     template: Collection[int] = field(default_factory=frozenset)
     patterns: tuple[str, ...] = ()
     least: int = 0
-    _allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+    _allowance: PatternAllowance = field(default_factory=PatternAllowance, compare=False, repr=False)
 
     def counting(self, lines: Sequence[str]) -> list[str]:
         """The text of the lines that count; of all that are not ignored where no others are left."""

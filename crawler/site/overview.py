@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
 
-from feeds.explain import Visit, next_visits
+from feeds.explain import NextVisit, next_visits
 from feeds.models import Feed, Retrieval
 
 DAY = timedelta(hours=24)
@@ -18,14 +18,14 @@ CANDIDATES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FailureKind:
     """A kind of failure and how many feeds it holds up."""
 
     failure: str
     feeds: int
 
 
-def failing_by_kind() -> list[Kind]:
+def failing_by_kind() -> list[FailureKind]:
     """Active feeds that fail, by their last failure, the most frequent first."""
     rows = (
         Feed.objects.active()
@@ -35,7 +35,7 @@ def failing_by_kind() -> list[Kind]:
         .order_by("-feeds", "failure")
         .values_list("failure", "feeds")
     )
-    return [Kind(failure, feeds) for failure, feeds in rows]
+    return [FailureKind(failure, feeds) for failure, feeds in rows]
 
 
 def retrieved_within(now: datetime) -> dict[str, int]:
@@ -47,7 +47,7 @@ def retrieved_within(now: datetime) -> dict[str, int]:
     return counts
 
 
-def soonest_visits(now: datetime, most: int = 10) -> list[tuple[Feed, Visit]]:
+def soonest_visits(now: datetime, most: int = 10) -> list[tuple[Feed, NextVisit]]:
     """The next visits of the deployment, the soonest first."""
     lean = Feed.objects.active().select_related("host").defer("fingerprints", "description")
     training = lean.filter(phase=Feed.Phase.TRAINING, selected_at__isnull=True)

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, QuerySet
 
 from articles.models import Page
-from feeds.explain import Visit, next_visits
+from feeds.explain import NextVisit, next_visits
 from feeds.models import Feed
 
 ROWS = 100
@@ -32,7 +32,7 @@ def feeds_in_trouble() -> list[Feed]:
     return list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
 
 
-def with_next_visits(feeds: Sequence[Feed], now: datetime) -> list[tuple[Feed, Visit]]:
+def with_next_visits(feeds: Sequence[Feed], now: datetime) -> list[tuple[Feed, NextVisit]]:
     """The feeds with their next visits, in their order."""
     visits = next_visits(feeds, now)
     return [(feed, visits[feed.id]) for feed in feeds]

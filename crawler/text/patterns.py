@@ -40,7 +40,7 @@ def compiled(expression: str) -> regex.Pattern[str]:
         raise PatternError(f"{expression[:100]!a} is nested too deeply") from error
 
 
-class Allowance:
+class PatternAllowance:
     """The time that expressions may take together over one piece of work: a page's lines, a batch's URLs.
 
     Whoever searches through it takes about SECONDS_TOGETHER at most beyond what plain expressions need. Once
@@ -78,4 +78,4 @@ class Allowance:
 
 def found_in(pattern: regex.Pattern[str], text: str) -> bool:
     """Whether a single expression matches somewhere in a single text, within its time."""
-    return Allowance(SECONDS).found_in(pattern, text)
+    return PatternAllowance(SECONDS).found_in(pattern, text)

@@ -21,7 +21,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerDescription:
     """What comes back with one status."""
 
     status: str
@@ -39,7 +39,7 @@ class Endpoint:
     description: str
     parameters: tuple[Field, ...]
     body: tuple[Field, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerDescription, ...]
 
 
 def endpoints(schema: Mapping[str, Any]) -> dict[str, list[Endpoint]]:
@@ -67,7 +67,7 @@ def _endpoint(schema: Mapping[str, Any], path: str, method: str, operation: Mapp
         parameters=tuple(parameters),
         body=_fields(schema, operation.get("requestBody", {})),
         answers=tuple(
-            Answer(str(status), answer.get("description", ""), _fields(schema, answer))
+            AnswerDescription(str(status), answer.get("description", ""), _fields(schema, answer))
             for status, answer in operation["responses"].items()
             if "$ref" not in answer  # what every endpoint may answer
         ),

@@ -23,9 +23,9 @@ from feeds.replay.comparison import Options, Result, budgeted_retrievals, replay
 from feeds.replay.sample import sample_trace
 from feeds.replay.setup import Setup
 from feeds.replay.simulation import flat_optimum
-from feeds.replay.trace import Limits, Trace, TraceError, pack_trace, parse_trace, unpack_trace
+from feeds.replay.trace import Trace, TraceError, TraceLimits, pack_trace, parse_trace, unpack_trace
 
-LIMITS = Limits(posts=1_000_000, feeds=2_000, days=400)
+LIMITS = TraceLimits(posts=1_000_000, feeds=2_000, days=400)
 MOST_BYTES = 20_000_000
 CURVE = (1.0, 0.25, 0.5, 2.0, 4.0)
 """Multiples of the budget, the budget itself first."""

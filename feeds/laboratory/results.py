@@ -22,7 +22,7 @@ _FAIR = 1.02  # more than so many times the budget, and a policy is not compared
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ResultRow:
     """A policy's line of the table: its outcome, and total pending as a multiple of others'."""
 
     outcome: Outcome
@@ -47,7 +47,7 @@ def at_budget(experiment: Experiment, outcomes: Iterable[Outcome]) -> list[Outco
     return [found[name] for name in experiment.policies if name in found]
 
 
-def rows(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Row]:
+def rows(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[ResultRow]:
     """The table at the experiment's budget."""
     shown = at_budget(experiment, outcomes)
     totals = {each.policy: each.metrics["total_pending"] for each in shown if each.metrics}
@@ -55,7 +55,7 @@ def rows(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[Row]:
     rivals = {name: totals[name] for name in fair if name != "full-information"}
     best = min(rivals, key=lambda name: rivals[name], default="")
     return [
-        Row(
+        ResultRow(
             each,
             _ratio(totals.get(each.policy), totals.get("advarss")),
             _ratio(totals.get(each.policy), experiment.flat_optimum),

@@ -41,7 +41,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PolicyComparison:
     """All results in the order asked for."""
 
     trace: str
@@ -77,7 +77,7 @@ def compare(
     *,
     processes: int,
     progress: Callable[[float], None] | None = None,
-) -> Comparison:
+) -> PolicyComparison:
     """Replay the trace with every policy. Raises ValueError for a policy or setting that there is not."""
     for name in names:
         _made(name, setup, options, len(trace.feeds))
@@ -95,7 +95,7 @@ def compare(
             for future in done:
                 future.result()
             tell(sum(shares[:]) / len(names))
-    return Comparison(
+    return PolicyComparison(
         trace=trace.name,
         feeds=len(trace.feeds),
         articles=len(trace.owner),

@@ -27,7 +27,7 @@ class TraceError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TraceLimits:
     """How much a trace may hold."""
 
     posts: int = 20_000_000
@@ -35,7 +35,7 @@ class Limits:
     days: int = 4_000
 
 
-LIMITS = Limits()
+LIMITS = TraceLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Trace:
     published: Floats
 
     @classmethod
-    def of(cls, name: str, posts: Iterable[tuple[str, float]], limits: Limits = LIMITS) -> Trace:
+    def of(cls, name: str, posts: Iterable[tuple[str, float]], limits: TraceLimits = LIMITS) -> Trace:
         """From (feed, published) in any order. Raises TraceError for none, or for too much of anything."""
         numbers: dict[str, int] = {}
         owner: list[int] = []
@@ -86,7 +86,7 @@ def read_trace(path: Path) -> Trace:
         return parse_trace(path.name, file)
 
 
-def parse_trace(name: str, file: BinaryIO, limits: Limits = LIMITS) -> Trace:
+def parse_trace(name: str, file: BinaryIO, limits: TraceLimits = LIMITS) -> Trace:
     """The same from an open file, compressed or not."""
     packed = file.read(2) == _GZIP
     file.seek(0)

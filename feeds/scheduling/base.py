@@ -155,11 +155,6 @@ def select(feeds: FeedStates, keys: Floats, allowed: NDArray[np.bool_], k: int) 
     return rows[order][: max(k, 0)]
 
 
-def cut_off(keys: Floats, selected: Integers, k: int) -> float:
-    """The key at which a tick with k retrievals stopped admitting: 0 when it could take everyone."""
-    return 0.0 if len(selected) < k or k <= 0 else float(keys[selected].min())
-
-
 def next_visit(
     policy: Policy,
     feeds: FeedStates,

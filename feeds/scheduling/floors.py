@@ -30,7 +30,7 @@ MISSING_DAYS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FloorLimits:
     """Settings: seconds between two visits of one feed at least, and between two ticks."""
 
     min_gap: float = 600.0
@@ -43,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class VisitOutcome:
     """What the retrieval at `at` reported, and what was known of the feed.
 
     Times are epoch seconds, durations seconds. `failure` is the taxonomy's label, empty on success;
@@ -85,7 +85,7 @@ class Floor:
     stop: bool = False
 
 
-def floor(outcome: Outcome, limits: Limits) -> Floor:
+def floor(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """The latest of all floors that apply, moved out of the hours the publisher asks to skip."""
     if gone := _gone(outcome):
         return gone
@@ -103,20 +103,20 @@ def floor(outcome: Outcome, limits: Limits) -> Floor:
     return _outside_skips(outcome, latest)
 
 
-def _gone(outcome: Outcome) -> Floor | None:
+def _gone(outcome: VisitOutcome) -> Floor | None:
     """410 stops at once: the publisher says it will not come back."""
     if outcome.status != 410:
         return None
     return Floor(float("inf"), "gone", "The publisher says that the feed is gone for good (410).", stop=True)
 
 
-def _min_gap(outcome: Outcome, limits: Limits) -> Floor:
+def _min_gap(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """No two visits of one feed closer than the gap."""
     reason = f"No feed is visited twice within {in_words(limits.min_gap)}."
     return Floor(outcome.at + limits.min_gap, "min-gap", reason)
 
 
-def _retry_after(outcome: Outcome) -> Floor | None:
+def _retry_after(outcome: VisitOutcome) -> Floor | None:
     """Retry-After in full, whatever the status it came with, days included."""
     if outcome.retry_after is None or not outcome.retry_after > 0:
         return None
@@ -126,7 +126,7 @@ def _retry_after(outcome: Outcome) -> Floor | None:
     )
 
 
-def _failed(outcome: Outcome, limits: Limits) -> Floor:
+def _failed(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """The rule for a failure: whose fault it is, and what the server meant by it."""
     if outcome.ours:
         reason = "Most hosts failed at once, so the fault is likely here and the feed is not held to blame."
@@ -140,7 +140,7 @@ def _failed(outcome: Outcome, limits: Limits) -> Floor:
     return _back_off(outcome, limits)
 
 
-def _throttled(outcome: Outcome, limits: Limits) -> Floor:
+def _throttled(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """429, 503 or a challenge: double the interval, up to a day. With Retry-After that alone decides."""
     if outcome.retry_after is not None:
         return _min_gap(outcome, limits)
@@ -149,7 +149,7 @@ def _throttled(outcome: Outcome, limits: Limits) -> Floor:
     return Floor(outcome.at + wait, "throttled", reason)
 
 
-def _forbidden(outcome: Outcome, limits: Limits) -> Floor:
+def _forbidden(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """A streak of 403 is throttling in disguise: 3, 6, 12, then 18 hours."""
     doubled = 3 * 2.0 ** min(outcome.failure_streak - 2, 3)
     wait = min(doubled, 18) * GAPS_PER_HOUR * limits.min_gap
@@ -160,7 +160,7 @@ def _forbidden(outcome: Outcome, limits: Limits) -> Floor:
     return Floor(outcome.at + wait, "forbidden", reason)
 
 
-def _missing(outcome: Outcome, limits: Limits) -> Floor:
+def _missing(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """404: four times the wait after each, up to a day; after two weeks once a week, but for ever.
 
     The first look follows as soon as after any failure: pages are missing for minutes while sites
@@ -179,7 +179,7 @@ def _missing(outcome: Outcome, limits: Limits) -> Floor:
     )
 
 
-def _back_off(outcome: Outcome, limits: Limits) -> Floor:
+def _back_off(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Any other failure: twice the wait after each, up to a day, and never an end."""
     wait = _growing(outcome, limits, factor=2.0)
     times = "once" if outcome.failure_streak <= 1 else f"{outcome.failure_streak} times in a row"
@@ -187,7 +187,7 @@ def _back_off(outcome: Outcome, limits: Limits) -> Floor:
     return Floor(outcome.at + wait, "back-off", reason)
 
 
-def _growing(outcome: Outcome, limits: Limits, factor: float) -> float:
+def _growing(outcome: VisitOutcome, limits: FloorLimits, factor: float) -> float:
     """Two base intervals, times `factor` for each failure before, up to a day; a quarter of it by lot.
 
     The lot keeps feeds that failed together from coming back together.
@@ -198,7 +198,7 @@ def _growing(outcome: Outcome, limits: Limits, factor: float) -> float:
     return wait * (1 + outcome.jitter / 4)
 
 
-def _max_age(outcome: Outcome) -> Floor | None:
+def _max_age(outcome: VisitOutcome) -> Floor | None:
     """max-age and Expires: until then the answer is fresh by the server's own word, on 304 as on 200."""
     if outcome.max_age is None or not outcome.max_age > 0:
         return None
@@ -206,7 +206,7 @@ def _max_age(outcome: Outcome) -> Floor | None:
     return Floor(outcome.at + wait, "max-age", f"The server says its answer is fresh for {in_words(wait)}.")
 
 
-def _hint(outcome: Outcome, limits: Limits) -> Floor | None:
+def _hint(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     """The feed's own ttl and sy:updatePeriod, as hints that widen the gap, to twice its length at most."""
     hints = [hint for hint in (outcome.ttl, outcome.update_period) if hint is not None and hint > 0]
     if not hints:
@@ -220,7 +220,7 @@ def _hint(outcome: Outcome, limits: Limits) -> Floor | None:
     )
 
 
-def _quiet(outcome: Outcome, limits: Limits) -> Floor | None:
+def _quiet(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     """Feeds that brought nothing new several times running.
 
     Where a visit costs the server a whole document (no validators), the gap doubles from the fourth
@@ -243,7 +243,7 @@ def _quiet(outcome: Outcome, limits: Limits) -> Floor | None:
     return Floor(outcome.at + wait, "unconditional", reason)
 
 
-def _websub(outcome: Outcome, limits: Limits) -> Floor | None:
+def _websub(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     """A feed whose hub pushes needs a visit a day, for what the hub may have missed."""
     if not outcome.pushed:
         return None
@@ -251,7 +251,7 @@ def _websub(outcome: Outcome, limits: Limits) -> Floor | None:
     return Floor(outcome.at + limits.day, WEBSUB, reason)
 
 
-def _outside_skips(outcome: Outcome, found: Floor) -> Floor:
+def _outside_skips(outcome: VisitOutcome, found: Floor) -> Floor:
     """The floor moved to the next hour that skipHours and skipDays leave open."""
     moved = next_allowed(found.not_before, outcome.skip_hours, outcome.skip_days)
     if moved == found.not_before:

@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, exp, log, sums
 from recrawl.methods.base import unfetched
-from recrawl.methods.belief import Belief, believe, record, there, unseen
+from recrawl.methods.belief import ChangeBelief, believe, record, there, unseen
 from recrawl.methods.ledger import OPEN, Ledger, Past
 
 SIGNALS = 0.5
@@ -72,7 +72,7 @@ class Adaptive:
 
     name = "adaptive"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         ledger = ledger_of(server)
         if unfetched([server.top], server, visit) and _top_first(server, visit, ledger):
             return [server.top]
@@ -95,17 +95,17 @@ class Adaptive:
             few = order[: min(most, int(max(visit.budget - KEPT_WEEKS * visit.weekly, 0.0)))].tolist()
         return [paths[page] for page in few]
 
-    def finish(self, server: Server, visit: Visit) -> None:
+    def finish(self, server: KnownServer, visit: OpenVisit) -> None:
         record(server, visit, ledger_of(server))
 
 
-def ledger_of(server: Server) -> Ledger:
+def ledger_of(server: KnownServer) -> Ledger:
     """What was counted of a server; an empty ledger is put there where none is."""
     found: Ledger = server.memory.setdefault("adaptive", Ledger())
     return found
 
 
-def _top_first(server: Server, visit: Visit, ledger: Ledger) -> bool:
+def _top_first(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> bool:
     """Whether the top page is fetched before it is asked what pages are worth.
 
     Where a visit may fetch few of very many pages, so that going round would take longer than a copy lasts,
@@ -121,7 +121,7 @@ def _top_first(server: Server, visit: Visit, ledger: Ledger) -> bool:
     return (1 - (1 - rate) ** weeks) * visit.weekly**2 >= FEW_A_VISIT**2
 
 
-def _lowered(price: float, visit: Visit) -> float:
+def _lowered(price: float, visit: OpenVisit) -> float:
     """BAR of the price, which falls to nothing as what is saved grows to the most that is kept."""
     if not visit.weekly:
         return BAR * price
@@ -129,7 +129,9 @@ def _lowered(price: float, visit: Visit) -> float:
     return BAR * price * max(0.0, 1 - saved / (KEPT_WEEKS * visit.weekly))
 
 
-def _affordable(pages: Iterable[int], belief: Belief, ledger: Ledger, visit: Visit) -> Iterator[int]:
+def _affordable(
+    pages: Iterable[int], belief: ChangeBelief, ledger: Ledger, visit: OpenVisit
+) -> Iterator[int]:
     """Without those that gain less than the fetch would, were it kept for next week.
 
     Looking one week ahead is enough: a fetch that is not needed then can be made, or kept, once more.
@@ -153,7 +155,7 @@ def _needed(demands: list[float], left: float, weekly: float) -> float:
     return (PRIOR_VISITS * prior + bursts) / (PRIOR_VISITS + len(demands))
 
 
-def _few(pages: Iterable[int], belief: Belief, most: int) -> list[int]:
+def _few(pages: Iterable[int], belief: ChangeBelief, most: int) -> list[int]:
     """Of each section behind gates of one kind only some more than were fetched there already."""
     groups = belief.groups.tolist()
     taken: Counter[int] = Counter()
@@ -168,7 +170,7 @@ def _few(pages: Iterable[int], belief: Belief, most: int) -> list[int]:
     return found
 
 
-def _rates_and_price(past: Past, visit: Visit, ledger: Ledger) -> tuple[Floats, float]:
+def _rates_and_price(past: Past, visit: OpenVisit, ledger: Ledger) -> tuple[Floats, float]:
     """Both hold for the whole visit; pages that join in it are not asked for any more."""
     key = f"rates of {visit.weekly}"
     if key not in ledger.derived:
@@ -232,7 +234,9 @@ def _value(sound: Floats, fresh: Floats, rates: Floats, price: float) -> Floats:
     return (SIGNALS * (1 - sound) + (1 - SIGNALS) * _grown(sound)) / rates + IN_TIME * price * fresh
 
 
-def _worth(visit: Visit, ledger: Ledger, belief: Belief, left: Flags, terms: tuple[Floats, float]) -> Floats:
+def _worth(
+    visit: OpenVisit, ledger: Ledger, belief: ChangeBelief, left: Flags, terms: tuple[Floats, float]
+) -> Floats:
     """Of every page, on terms of rates and price; what is not `left` counts for nothing."""
     told, past = belief.gates, belief.past
     rates, price = terms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 
 
 class Method(Protocol):
@@ -14,7 +14,7 @@ class Method(Protocol):
     @property
     def name(self) -> str: ...
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         """Pages to fetch now, the most wanted first, none that this visit has fetched; [] ends the visit."""
         ...
 
@@ -23,12 +23,12 @@ class Method(Protocol):
 class Learning(Protocol):
     """A method that keeps more than the pages' own figures."""
 
-    def finish(self, server: Server, visit: Visit) -> None:
+    def finish(self, server: KnownServer, visit: OpenVisit) -> None:
         """Learn from a visit when it is over; once for each."""
         ...
 
 
-def unfetched(paths: Iterable[str], server: Server, visit: Visit) -> list[str]:
+def unfetched(paths: Iterable[str], server: KnownServer, visit: OpenVisit) -> list[str]:
     """Those that are known and that this visit has not seen, each once."""
     return [
         path for path in dict.fromkeys(paths) if path in server.pages and not visit.has_seen(path, server)

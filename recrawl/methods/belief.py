@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
 from recrawl.methods.evidence import learned
 from recrawl.methods.gates import Gates, gates
@@ -31,7 +31,7 @@ _LATE = 0.25
 
 
 @dataclass(slots=True, eq=False)
-class Belief:
+class ChangeBelief:
     """Of every known page, by number: its kind in this visit, its habit then, probability of a change since
     the visit before.
     """
@@ -58,7 +58,7 @@ class Belief:
         return self.gates.section * KINDS + self.kinds
 
 
-def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
+def believe(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> ChangeBelief:
     """What can be known of all pages at this moment of a visit."""
     told = server.derived(gates)
     past = ledger.past(told)
@@ -69,7 +69,7 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     every = np.arange(len(told.paths))
     expected = ledger.expected(told, top)
     logits = expected.logits[kinds, every]
-    belief = Belief(told, past, top, kinds, expected.habits[kinds, every], expected.odds[kinds, every])
+    belief = ChangeBelief(told, past, top, kinds, expected.habits[kinds, every], expected.odds[kinds, every])
     if visit.signals:
         _heed(visit, ledger, belief)
         logits = logit(belief.fresh)
@@ -77,7 +77,7 @@ def believe(server: Server, visit: Visit, ledger: Ledger) -> Belief:
     return belief
 
 
-def unseen(server: Server, visit: Visit, told: Gates) -> Flags:
+def unseen(server: KnownServer, visit: OpenVisit, told: Gates) -> Flags:
     """Which pages this visit has neither asked for nor found: those that `Visit.has_seen` has not."""
     found = np.array([page.fetched < visit.now for page in server.pages.values()], np.bool_)
     found[told.numbers(visit.outcomes)] = False
@@ -85,7 +85,7 @@ def unseen(server: Server, visit: Visit, told: Gates) -> Flags:
     return found
 
 
-def there(told: Gates, visit: Visit) -> Floats:
+def there(told: Gates, visit: OpenVisit) -> Floats:
     """How likely pages are there that no stored copy links to, or whose directory has lost others."""
     found = np.where(told.reached, 1.0, UNLINKED)
     if visit.gone:
@@ -98,7 +98,7 @@ def there(told: Gates, visit: Visit) -> Floats:
     return found
 
 
-def _shown(told: Gates, visit: Visit, past: Past) -> Numbers:
+def _shown(told: Gates, visit: OpenVisit, past: Past) -> Numbers:
     """What this visit's gates have shown of each page: OPEN behind one that has changed since the visit
     before, CLOSED where half of its gates or more were looked at.
     """
@@ -116,7 +116,7 @@ def _shown(told: Gates, visit: Visit, past: Past) -> Numbers:
     return kinds
 
 
-def _heed(visit: Visit, ledger: Ledger, belief: Belief) -> None:
+def _heed(visit: OpenVisit, ledger: Ledger, belief: ChangeBelief) -> None:
     """Move the odds of pages that sources name by what these have been worth."""
     fresh, number = belief.fresh, belief.gates.number
     for source, named in visit.signals.items():
@@ -127,7 +127,7 @@ def _heed(visit: Visit, ledger: Ledger, belief: Belief) -> None:
             fresh[at] = bounded(expit(logit(fresh[at]) + np.array([shift for _, shift in known])))
 
 
-def _learn_from(visit: Visit, top: str, belief: Belief, logits: Floats) -> None:
+def _learn_from(visit: OpenVisit, top: str, belief: ChangeBelief, logits: Floats) -> None:
     """Move the odds of all pages by what the visit has found; what the top page showed is counted before."""
     number = belief.gates.number
     found = [
@@ -140,7 +140,7 @@ def _learn_from(visit: Visit, top: str, belief: Belief, logits: Floats) -> None:
         belief.fresh, belief.past = learned(belief.gates, belief.past, belief.kinds, logits, found)
 
 
-def record(server: Server, visit: Visit, ledger: Ledger) -> None:
+def record(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> None:
     """After a visit: count what its fetches showed, and let doubt grow on the other pages."""
     belief = believe(server, visit, ledger)
     _keep_revised(belief, ledger)
@@ -187,7 +187,7 @@ def record(server: Server, visit: Visit, ledger: Ledger) -> None:
     ledger.derived = {}
 
 
-def _keep_revised(belief: Belief, ledger: Ledger) -> None:
+def _keep_revised(belief: ChangeBelief, ledger: Ledger) -> None:
     """What the visit has told of doubt from before it, on the pages that it has not fetched."""
     before = ledger.past(belief.gates).doubt
     for page in np.nonzero(belief.past.doubt != before)[0].tolist():

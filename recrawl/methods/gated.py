@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recrawl.division import Site, above, by_directory, by_links
-from recrawl.knowledge import Server, Visit
+from recrawl.division import Division, above, by_directory, by_links
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.base import unfetched
-from recrawl.structure import Graph
+from recrawl.structure import SiteGraph
 
 
 class ByDirectory:
@@ -13,7 +13,7 @@ class ByDirectory:
 
     name = "A"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         return _tops_then_members(server.derived(by_directory), server, visit)
 
 
@@ -22,7 +22,7 @@ class ByLinks:
 
     name = "B"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         return _tops_then_members(server.derived(by_links), server, visit)
 
 
@@ -31,7 +31,7 @@ class ByLinksGated:
 
     name = "C"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         sites, over = server.derived(_gates)
         changed = {number for number, site in enumerate(sites) if _changed(site, visit)}
         tops: list[str] = []
@@ -44,16 +44,16 @@ class ByLinksGated:
         return unfetched(tops, server, visit) or unfetched(members, server, visit)
 
 
-def _gates(graph: Graph) -> tuple[list[Site], list[set[int]]]:
+def _gates(graph: SiteGraph) -> tuple[list[Division], list[set[int]]]:
     sites = by_links(graph)
     return sites, above(graph, sites)
 
 
-def _tops_then_members(sites: list[Site], server: Server, visit: Visit) -> list[str]:
+def _tops_then_members(sites: list[Division], server: KnownServer, visit: OpenVisit) -> list[str]:
     tops = [top for site in sites for top in site.tops]
     members = [page for site in sites if _changed(site, visit) for page in site.members]
     return unfetched(tops, server, visit) or unfetched(members, server, visit)
 
 
-def _changed(site: Site, visit: Visit) -> bool:
+def _changed(site: Division, visit: OpenVisit) -> bool:
     return any(visit.changed(top) for top in site.tops)

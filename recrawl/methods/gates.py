@@ -15,7 +15,7 @@ import numpy as np
 from recrawl.division import by_links
 from recrawl.methods.arrays import Flags, Floats, Numbers, sums
 from recrawl.methods.sections import sections
-from recrawl.structure import Graph, shallow
+from recrawl.structure import SiteGraph, shallow
 
 _TOP = "top"
 """The top page's section; names of others are directories, which end in a slash."""
@@ -66,7 +66,7 @@ class Gates:
         return [self.number[path] for path in paths if path in self.number]
 
 
-def gates(graph: Graph) -> Gates:
+def gates(graph: SiteGraph) -> Gates:
     """The gates of a graph, as far as its division goes."""
     paths = list(graph.links)
     number = {path: at for at, path in enumerate(paths)}
@@ -91,7 +91,7 @@ def gates(graph: Graph) -> Gates:
     )
 
 
-def _pairs(graph: Graph, number: dict[str, int]) -> tuple[Numbers, Numbers]:
+def _pairs(graph: SiteGraph, number: dict[str, int]) -> tuple[Numbers, Numbers]:
     """Each page with each top that tells of it, by page.
 
     Sites are bits of a mask: of one page that they hold, or of one that leads to a top.

@@ -7,20 +7,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from recrawl.knowledge import Server, Visit
-from recrawl.structure import Graph, is_index, parent_directory, raw_directory, shallow
+from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.structure import SiteGraph, is_index, parent_directory, raw_directory, shallow
 
 FEWEST, SHARE = 2, 0.3
 """So many of the pages beside a new one, and this part of them, a page links to that lists them."""
 
 
-def naming_new(server: Server, visit: Visit) -> set[str]:
+def naming_new(server: KnownServer, visit: OpenVisit) -> set[str]:
     """Pages that should name those which joined the copy in this visit, but for the top page."""
     new = visit.joined(server)
     return listings(server.graph, new) - {server.top} if new else set()
 
 
-def listings(graph: Graph, new: set[str]) -> set[str]:
+def listings(graph: SiteGraph, new: set[str]) -> set[str]:
     """Pages that should link to the new ones, as far as the graph's top page leads; these themselves are left
     out.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.base import unfetched
 
 
-class BreadthFirst:
+class BreadthFirstMethod:
     """Pages by depth; a visit goes on where the one before it had to stop."""
 
     name = "breadth-first"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         depth = server.graph.depth
         deepest = len(server.pages)
         order = sorted(
@@ -20,12 +20,12 @@ class BreadthFirst:
         return unfetched(order, server, visit)
 
 
-class History:
+class HistoryMethod:
     """Pages by the share of their checks that found a change; of equal ones the longest unseen first."""
 
     name = "history"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         def frequency(path: str) -> tuple[float, float, str]:
             page = server.pages[path]
             return -(page.changes + 0.5) / (page.checks + 1), page.fetched, path

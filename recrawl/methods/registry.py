@@ -7,19 +7,19 @@ from collections.abc import Callable
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByDirectory, ByLinks, ByLinksGated
-from recrawl.methods.plain import BreadthFirst, History
+from recrawl.methods.plain import BreadthFirstMethod, HistoryMethod
 from recrawl.methods.sampling import ServerSampling
 
 METHODS: dict[str, Callable[[], Method]] = {
     "A": ByDirectory,
     "B": ByLinks,
     "C": ByLinksGated,
-    "breadth-first": BreadthFirst,
+    "breadth-first": BreadthFirstMethod,
     "server-sampling": ServerSampling,
     "server-sampling+A": lambda: ServerSampling(ByDirectory()),
     "server-sampling+B": lambda: ServerSampling(ByLinks()),
     "server-sampling+C": lambda: ServerSampling(ByLinksGated()),
-    "history": History,
+    "history": HistoryMethod,
     "adaptive": Adaptive,
 }
 DEFAULT = "adaptive"

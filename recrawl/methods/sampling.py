@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
 
 SHARE = 0.05
@@ -23,7 +23,7 @@ class ServerSampling:
         self.inner = inner
         self.name = f"server-sampling+{inner.name}" if inner is not None else "server-sampling"
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         sample = chosen(server, visit.now)
         rest = unfetched(sample, server, visit)
         if rest:
@@ -31,7 +31,7 @@ class ServerSampling:
         changed = sum(visit.changed(path) for path in sample)
         return self.within(server, visit) if changed >= WORTH * len(sample) and sample else []
 
-    def within(self, server: Server, visit: Visit) -> list[str]:
+    def within(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         """What to fetch where it is worth it: everything, the longest unseen first, or by a method."""
         if self.inner is not None:
             return self.inner.following(server, visit)
@@ -39,7 +39,7 @@ class ServerSampling:
         return unfetched(order, server, visit)
 
 
-def chosen(server: Server, now: float) -> list[str]:
+def chosen(server: KnownServer, now: float) -> list[str]:
     """The sample of a visit: the same whenever it is asked for, and as if drawn by chance."""
     size = max(LEAST, round(SHARE * len(server.pages)))
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.base import Learning, Method
 from recrawl.replay.history import History
 
@@ -62,7 +62,7 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
             open_changes.setdefault(path, []).append(week)
         weekly = math.inf if budget is None else budget * len(live)
         saved = min(saved, SAVED_WEEKS * weekly) + weekly
-        visit = Visit(float(week), math.floor(saved + 1e-9) if saved < math.inf else math.inf, weekly)
+        visit = OpenVisit(float(week), math.floor(saved + 1e-9) if saved < math.inf else math.inf, weekly)
         fetched = copy.visit(week, method, visit)
         saved -= fetched
         _settle(open_changes, visit, week, begin, tally)
@@ -89,11 +89,11 @@ class _Copy:
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self.server = Server(history.top)
+        self.server = KnownServer(history.top)
         self.stored: dict[str, str] = {}
         self._join(0, (history.top,))
 
-    def visit(self, week: int, method: Method, visit: Visit) -> int:
+    def visit(self, week: int, method: Method, visit: OpenVisit) -> int:
         """Fetch what the method wants as long as the budget lasts; how many pages."""
         fetched = 0
         while visit.budget >= 1:
@@ -108,7 +108,7 @@ class _Copy:
             method.finish(self.server, visit)
         return fetched
 
-    def _fetch(self, week: int, path: str, visit: Visit) -> None:
+    def _fetch(self, week: int, path: str, visit: OpenVisit) -> None:
         state = self.history.weeks[week]
         if path not in state:
             visit.gone.append(path)
@@ -132,7 +132,9 @@ class _Copy:
                 waiting += found
 
 
-def _settle(open_changes: dict[str, list[int]], visit: Visit, week: int, begin: int, tally: _Tally) -> None:
+def _settle(
+    open_changes: dict[str, list[int]], visit: OpenVisit, week: int, begin: int, tally: _Tally
+) -> None:
     """Changes that the visit's fetches saw are over."""
     for path in visit.outcomes:
         for changed in open_changes.pop(path, ()):

@@ -34,7 +34,7 @@ class FileResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MethodComparison:
     """All histories in the order asked for."""
 
     methods: tuple[str, ...]
@@ -83,7 +83,7 @@ def compare(
     *,
     processes: int,
     progress: Callable[[float], None] | None = None,
-) -> Comparison:
+) -> MethodComparison:
     """Replay every history with every method. Raises ValueError (HistoryError is one), OSError."""
     for name in names:
         make_method(name)
@@ -98,7 +98,7 @@ def compare(
             pool.shutdown(cancel_futures=True)
             raise
     results = {path: future.result() for future, path in futures.items()}
-    return Comparison(tuple(names), tuple(results[path] for path in paths))
+    return MethodComparison(tuple(names), tuple(results[path] for path in paths))
 
 
 def replay(path: Path, names: Sequence[str], periods: Sequence[int], budget: float | None) -> FileResult:

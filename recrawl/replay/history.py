@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from recrawl.structure import Graph
+from recrawl.structure import SiteGraph
 
 MOST_BYTES = 2_000_000_000
 
@@ -34,7 +34,7 @@ class History:
         """Checksums of the pages that the top page led to, week by week."""
         found = []
         for state in self.weeks:
-            depth = Graph(self.top, {path: links for path, (_, links) in state.items()}).depth
+            depth = SiteGraph(self.top, {path: links for path, (_, links) in state.items()}).depth
             found.append({path: state[path][0] for path in depth})
         return found
 

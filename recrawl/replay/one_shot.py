@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recrawl.knowledge import Outcome, Server, Visit
+from recrawl.knowledge import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByLinksGated
@@ -69,13 +69,13 @@ def pairs(history: History, periods: Sequence[int]) -> Iterator[tuple[int, int, 
                 yield period, week, _pair(history, server, week, period)
 
 
-def _observed(history: History) -> Iterator[Server]:
+def _observed(history: History) -> Iterator[KnownServer]:
     """The server as known in each week by somebody who has fetched all of it every week."""
-    server = Server(history.top)
+    server = KnownServer(history.top)
     learner = Adaptive()
     for week, state in enumerate(history.weeks):
         live = history.live[week]
-        visit = Visit(float(week))
+        visit = OpenVisit(float(week))
         for path in [path for path in server.pages if path not in live]:
             server.drop(path)
         for path in live:
@@ -98,7 +98,7 @@ class Pair:
     `now` is the second week, `as_c` how many pages method C fetches.
     """
 
-    server: Server
+    server: KnownServer
     changed: dict[str, bool]
     now: float
     as_c: int = 0
@@ -120,7 +120,7 @@ class Pair:
 
     def fetched(self, method: Method, budget: float) -> set[str]:
         """The pages that count which a method fetches in one visit."""
-        visit = Visit(self.now, budget, budget, saves=False)
+        visit = OpenVisit(self.now, budget, budget, saves=False)
         found: set[str] = set()
         while len(found) < budget:
             wanted = method.following(self.server, visit)
@@ -128,14 +128,14 @@ class Pair:
                 break
             for path in wanted:
                 age = self.now - self.server.pages[path].fetched
-                visit.outcomes[path] = Outcome(self.changed.get(path, False), age)
+                visit.outcomes[path] = CheckOutcome(self.changed.get(path, False), age)
                 if path in self.changed and len(found) < budget:
                     found.add(path)
                     visit.budget -= 1
         return found
 
 
-def _pair(history: History, server: Server, week: int, period: int) -> Pair:
+def _pair(history: History, server: KnownServer, week: int, period: int) -> Pair:
     after = history.weeks[week + period]
     changed = {
         path: after[path][0] != checksum for path, checksum in history.live[week].items() if path in after
@@ -151,5 +151,5 @@ class _Within:
         self._method = method
         self.name = method.name
 
-    def following(self, server: Server, visit: Visit) -> list[str]:
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         return self._method.within(server, visit)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recrawl.replay.comparison import Comparison, FileResult
+from recrawl.replay.comparison import FileResult, MethodComparison
 from recrawl.replay.one_shot import Table
 
 FEW_CHANGES = 20
 RIVALS = ("C", "history", "breadth-first")
 
 
-def tables(done: Comparison) -> str:
+def tables(done: MethodComparison) -> str:
     """One-shot by period and method, budgeted by method, then file by file; restless sites apart."""
     calm = [file for file in done.files if not file.restless]
     restless = [file for file in done.files if file.restless]
@@ -30,7 +30,7 @@ def tables(done: Comparison) -> str:
     return "\n".join(parts)
 
 
-def _one_shot(done: Comparison, pooled: Table) -> str:
+def _one_shot(done: MethodComparison, pooled: Table) -> str:
     head = [
         "method",
         *(f"{period} w {what}" for period in pooled for what in ("fetched", "rate", "coverage")),
@@ -46,7 +46,7 @@ def _one_shot(done: Comparison, pooled: Table) -> str:
     return aligned([head, *rows])
 
 
-def _budgeted(done: Comparison, files: Sequence[FileResult]) -> str:
+def _budgeted(done: MethodComparison, files: Sequence[FileResult]) -> str:
     rows = [["method", "spent", "staleness", "coverage", "rate", "delay weeks"]]
     for name, mean in done.mean(files).items():
         rows.append(
@@ -62,7 +62,7 @@ def _budgeted(done: Comparison, files: Sequence[FileResult]) -> str:
     return aligned(rows)
 
 
-def _by_file(done: Comparison) -> str:
+def _by_file(done: MethodComparison) -> str:
     rivals = [name for name in RIVALS if name in done.methods]
     against = "adaptive" in done.methods and bool(rivals)
     head = ["history", "pages", "changes", "budget", *done.methods]

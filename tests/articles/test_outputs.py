@@ -16,7 +16,7 @@ from crawler.web.syndication.item import (
     Attachment,
     Channel,
     Item,
-    Source,
+    ItemSource,
     attachment,
     full_body,
     legal,
@@ -56,7 +56,7 @@ def item(**changes):
         "updated": AT,
         "summary": "<p>Short &amp; sweet</p>",
         "content": "<p>Long</p>",
-        "source": Source("News", "https://news.example/feed", "https://news.example/"),
+        "source": ItemSource("News", "https://news.example/feed", "https://news.example/"),
         "language": "en",
         "categories": ("One", "Two"),
         "attachments": (Attachment("https://news.example/1.mp3", "audio/mpeg", 123),),
@@ -160,7 +160,7 @@ def test_no_text_breaks_a_document(*, title, author, summary, content, category,
         summary=summary,
         content=content,
         categories=(category,),
-        source=Source(name, "https://news.example/feed"),
+        source=ItemSource(name, "https://news.example/feed"),
     )
     page = channel(title=name, description=title)
     rss = etree.fromstring(write_rss(page, [one]))

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.reading.lines import CONTENT, Rules
-from crawler.text.patterns import Allowance, PatternError, compiled
+from crawler.text.patterns import PatternAllowance, PatternError, compiled
 
 EVIL = r"^(\w+\s?)*$"
 LINES = ["word " * 12 + f"end {n}!" for n in range(400)]
@@ -38,12 +38,12 @@ def test_a_scope_takes_no_longer_for_many_addresses() -> None:
 
 def test_expressions_that_are_each_a_little_slow_are_bounded_too() -> None:
     patterns = [compiled(rf"^(\w+\s?)*{n}$") for n in range(50)]
-    allowance = Allowance()
+    allowance = PatternAllowance()
     assert seconds_of(lambda: [allowance.any_found(patterns, line[:40] + "!") for line in LINES]) < 2.5
 
 
 def test_plain_expressions_are_never_left_out() -> None:
-    allowance = Allowance()
+    allowance = PatternAllowance()
     patterns = [compiled(f"needle {n}$") for n in range(40)]
     for line in LINES * 5:
         assert not allowance.any_found(patterns, line)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feeds.adding import Wanted, add_feed, add_feeds
+from feeds.adding import WantedFeed, add_feed, add_feeds
 from feeds.categories import category_at
 from feeds.models import Feed, FeedAlias
 
@@ -26,7 +26,7 @@ def test_it_adds_a_feed_that_is_visited_at_once():
 
 def test_it_starts_training_at_a_random_tick_of_the_first_four(settings):
     settings.CRAWL_TICK_SECONDS = 600
-    add_feeds([Wanted(f"https://h{i}.example/") for i in range(200)])
+    add_feeds([WantedFeed(f"https://h{i}.example/") for i in range(200)])
     feeds = Feed.objects.all()
     ticks = {round((feed.training_due - feed.training_since).total_seconds() / 600 + 0.5) for feed in feeds}
     assert ticks == {0, 1, 2, 3}
@@ -97,7 +97,9 @@ def test_it_takes_private_addresses_of_allowed_networks(settings):
 
 
 def test_one_bad_address_does_not_keep_the_others_out():
-    outcomes = add_feeds([Wanted("ftp://x/"), Wanted("https://a.example/"), Wanted("https://a.example/#x")])
+    outcomes = add_feeds(
+        [WantedFeed("ftp://x/"), WantedFeed("https://a.example/"), WantedFeed("https://a.example/#x")]
+    )
     assert [outcome.outcome for outcome in outcomes] == ["refused", "added", "duplicate"]
     assert outcomes[2].feed == outcomes[1].feed
 
@@ -111,13 +113,13 @@ def test_it_puts_a_feed_into_its_category():
 
 def test_it_wakes_the_controller_once_the_feeds_are_stored(django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks() as callbacks:
-        add_feeds([Wanted("https://a.example/"), Wanted("https://b.example/")])
+        add_feeds([WantedFeed("https://a.example/"), WantedFeed("https://b.example/")])
         add_feed("https://a.example/")
     assert len(callbacks) == 1
 
 
 def test_thousands_of_feeds_take_few_queries(django_assert_max_num_queries):
-    wanted = [Wanted(f"https://host{i % 750}.example/{i}/feed.xml", f"Feed {i}") for i in range(3_000)]
+    wanted = [WantedFeed(f"https://host{i % 750}.example/{i}/feed.xml", f"Feed {i}") for i in range(3_000)]
     with django_assert_max_num_queries(30):
         outcomes = add_feeds(wanted)
     assert {outcome.outcome for outcome in outcomes} == {"added"}

@@ -27,7 +27,7 @@ from crawler.pipeline import phases
 from crawler.pipeline.documents import LEASE_SECONDS, lease, settle, sweep, work
 from crawler.pipeline.index import index
 from crawler.pipeline.inline import work_off
-from crawler.pipeline.messages import Done, Outcome, Task, Work
+from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.models import Document
 from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot
 from crawler.pipeline.sparql.run import QueryError, ask
@@ -388,7 +388,7 @@ def test_a_slow_document_costs_its_neighbours_no_more_than_time(
     clock = [now.timestamp()]
     whole = phases._timed
 
-    def slow(one: Any, task: Task) -> Outcome:
+    def slow(one: Any, task: Task) -> PhaseOutcome:
         clock[0] += LEASE_SECONDS - 10 if task.url.endswith("slow") else 1
         return whole(one, task)
 
@@ -408,9 +408,9 @@ def test_messages_that_are_late_double_or_forged_change_nothing() -> None:
     stored("last", HEALTHY, "text/html")
     (batch,) = work("detect", lease("detect", datetime.now(UTC)))
     done = phases.run(batch, "w")
-    forged = Outcome(row.pk, type="x" * 500, reason="\x00", notes=("\x00",), transformer="\x00" * 500)
+    forged = PhaseOutcome(row.pk, type="x" * 500, reason="\x00", notes=("\x00",), transformer="\x00" * 500)
     assert settle(Done("detect", str(uuid.uuid4()), "w", (forged,))) == 0, "no lease"
-    assert settle(Done("detect", batch.lease, "w", (*done.outcomes, Outcome(10**9)))) == 2
+    assert settle(Done("detect", batch.lease, "w", (*done.outcomes, PhaseOutcome(10**9)))) == 2
     assert settle(done) == 0, "double"
     (again,) = work("transform", lease("transform", datetime.now(UTC)))
     sweep(datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS + 1))
@@ -425,7 +425,8 @@ def test_words_of_a_failure_may_be_anything() -> None:
     (batch,) = work("detect", lease("detect", datetime.now(UTC)))
     wild = "\x00\ud800" + "x" * 5_000
     assert (
-        settle(Done("detect", batch.lease, "w", (Outcome(row.pk, wild, wild, type=wild, reason=wild),))) == 1
+        settle(Done("detect", batch.lease, "w", (PhaseOutcome(row.pk, wild, wild, type=wild, reason=wild),)))
+        == 1
     )
     row.refresh_from_db()
     assert (row.state, len(row.failure), len(row.detail)) == ("dead", 20, 1_000)
@@ -485,5 +486,5 @@ def test_every_query_ends_and_the_next_is_answered() -> None:
 @pytest.mark.django_db
 def test_a_batch_that_is_over_is_worked_on_no_further() -> None:
     tasks = tuple(Task(number, "http://site.example/", HEALTHY) for number in range(3))
-    done = phases.run(Work("detect", str(uuid.uuid4()), tasks, expires=time.time() - 1), "w")
+    done = phases.run(PhaseWork("detect", str(uuid.uuid4()), tasks, expires=time.time() - 1), "w")
     assert len(done.outcomes) == 1

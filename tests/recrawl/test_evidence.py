@@ -4,51 +4,51 @@ from __future__ import annotations
 
 import pytest
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
-from recrawl.methods.belief import Belief, believe
+from recrawl.methods.belief import ChangeBelief, believe
 
 PAGES = 30
 
 
-def site() -> Server:
+def site() -> KnownServer:
     """A home page that links to all others, in two directories."""
     names = [f"{name}/{n}.html" for name in "ab" for n in range(PAGES)]
-    server = Server("index.html")
+    server = KnownServer("index.html")
     server.store("index.html", names, 0.0)
     for name in names:
         server.store(name, (), 0.0)
     return server
 
 
-def visit(server: Server, number: float, found: dict[str, bool]) -> Visit:
+def visit(server: KnownServer, number: float, found: dict[str, bool]) -> OpenVisit:
     """A visit that has fetched these pages, changed or not, and is not over."""
-    made = Visit(number, 5.0, 5.0)
+    made = OpenVisit(number, 5.0, 5.0)
     for path, changed in found.items():
         made.outcomes[path] = server.fetched(path, changed, server.pages[path].links, number)
     return made
 
 
-def quiet(server: Server, *numbers: int) -> None:
+def quiet(server: KnownServer, *numbers: int) -> None:
     """Visits that look at the home page alone, which is as stored."""
     for number in numbers:
         Adaptive().finish(server, visit(server, float(number), {"index.html": False}))
 
 
-def believed(server: Server, of: Visit) -> Belief:
+def believed(server: KnownServer, of: OpenVisit) -> ChangeBelief:
     return believe(server, of, ledger_of(server))
 
 
-def stale(belief: Belief, path: str) -> float:
+def stale(belief: ChangeBelief, path: str) -> float:
     """How likely the copy was stale before this visit."""
     return 1 - float(belief.past.sound[belief.gates.number[path]])
 
 
-def fresh(belief: Belief, path: str) -> float:
+def fresh(belief: ChangeBelief, path: str) -> float:
     return float(belief.fresh[belief.gates.number[path]])
 
 
-def looked(server: Server, number: float, *, changed: bool) -> Belief:
+def looked(server: KnownServer, number: float, *, changed: bool) -> ChangeBelief:
     """What is believed when five pages of one directory have been fetched."""
     some = {f"a/{n}.html": changed for n in range(5)}
     return believed(server, visit(server, number, {"index.html": False, **some}))

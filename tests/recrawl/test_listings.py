@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.belief import believe
 from recrawl.methods.listings import listings, naming_new
-from recrawl.reasons import reason
-from recrawl.structure import Graph
+from recrawl.methods.reasons import reason
+from recrawl.structure import SiteGraph
 
 TOP = "/index.html"
 NEW = "/news/2014/06/post"
@@ -27,13 +27,13 @@ LINKS = {
 
 
 def test_indexes_above_and_pages_that_list_its_neighbours() -> None:
-    graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], NEW], NEW: []})
+    graph = SiteGraph(TOP, {**LINKS, TOP: [*LINKS[TOP], NEW], NEW: []})
     assert listings(graph, {NEW}) == {TOP, "/news/index.html", "/news/2014/index.html", "/archive.html"}
 
 
 def test_elsewhere_other_pages() -> None:
     new = "/docs/c.html"
-    graph = Graph(TOP, {**LINKS, TOP: [*LINKS[TOP], new], new: ["/docs/a.html", "/docs/b.html"]})
+    graph = SiteGraph(TOP, {**LINKS, TOP: [*LINKS[TOP], new], new: ["/docs/a.html", "/docs/b.html"]})
     assert listings(graph, {new}) == {TOP}  # one link to a neighbour is no list, and the new page is none
     assert listings(graph, set()) == set()
 
@@ -41,14 +41,14 @@ def test_elsewhere_other_pages() -> None:
 def test_paths_without_a_first_slash_are_the_same() -> None:
     new = NEW[1:]
     plain = {path[1:]: [link[1:] for link in links] for path, links in LINKS.items()}
-    graph = Graph(TOP[1:], {**plain, TOP[1:]: [*plain[TOP[1:]], new], new: []})
+    graph = SiteGraph(TOP[1:], {**plain, TOP[1:]: [*plain[TOP[1:]], new], new: []})
     assert listings(graph, {new}) == {
         "index.html", "news/index.html", "news/2014/index.html", "archive.html",
     }  # fmt: skip
 
 
-def server() -> Server:
-    found = Server(TOP)
+def server() -> KnownServer:
+    found = KnownServer(TOP)
     for path, links in LINKS.items():
         found.store(path, links, 0.0)
     return found
@@ -60,7 +60,7 @@ def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
     odds: list[dict[str, float]] = []
     for found in ([], [NEW]):
         site = server()
-        visit = Visit(1.0, 4.0, 1.0)
+        visit = OpenVisit(1.0, 4.0, 1.0)
         for path in (TOP, "/news/index.html"):
             changed = path == TOP
             links = [*site.pages[path].links, *(found if changed else ())]
@@ -75,7 +75,7 @@ def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
 
 
 def test_a_visit_says_so() -> None:
-    site, visit = server(), Visit(1.0, 4.0, 1.0)
+    site, visit = server(), OpenVisit(1.0, 4.0, 1.0)
     visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], NEW], visit.now)
     assert naming_new(site, visit) == set()
     site.store(NEW, (), visit.now)
@@ -88,7 +88,7 @@ def test_a_visit_says_so() -> None:
 def test_what_listings_show_tells_of_listings_alone() -> None:
     """That a page names another says nothing of the pages beside it."""
     site = server()
-    visit = Visit(1.0, 9.0, 3.0)
+    visit = OpenVisit(1.0, 9.0, 3.0)
     visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], NEW], visit.now)
     site.store(NEW, (), visit.now)
     ledger = ledger_of(site)
@@ -105,7 +105,7 @@ def test_where_listings_change_they_come_to_be_expected_to() -> None:
     ledger = ledger_of(site)
     seen = []
     for number in range(1, 7):
-        visit = Visit(float(number), 20.0, 10.0)
+        visit = OpenVisit(float(number), 20.0, 10.0)
         new = f"/news/2014/0{number}/more"
         visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
         site.store(new, (), visit.now)

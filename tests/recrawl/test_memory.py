@@ -7,18 +7,18 @@ from typing import Any
 
 import orjson
 
-from recrawl import memory
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.methods import stored_ledger as memory
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.ledger import KINDS, Ledger
 
 
 def learned() -> Ledger:
-    server = Server("/")
+    server = KnownServer("/")
     for path in ("/", "/a/", "/a/b", "/ü"):
         server.store(path, ("/", "/a/", "/a/b"), 0.0)
     for number in range(1, 6):
-        visit = Visit(float(number), 2.0, 2.0, signals={"sitemap": {"/a/b": number % 2 == 0}})
+        visit = OpenVisit(float(number), 2.0, 2.0, signals={"sitemap": {"/a/b": number % 2 == 0}})
         visit.outcomes["/"] = server.fetched("/", number % 2 == 0, server.pages["/"].links, visit.now)
         visit.outcomes["/a/b"] = server.fetched("/a/b", True, (), visit.now)
         Adaptive().finish(server, visit)

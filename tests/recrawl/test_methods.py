@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.knowledge import Outcome, Server, Visit
+from recrawl.knowledge import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.base import Learning, Method
 from recrawl.methods.registry import METHODS, make_method
@@ -18,7 +18,7 @@ from tests.recrawl.test_division import FIGURE_4
 ALL = set(FIGURE_4)
 
 
-class Site(Server):
+class Site(KnownServer):
     """What is known of a site, and which of its pages have changed since they were fetched."""
 
     def __init__(self, top: str) -> None:
@@ -33,14 +33,16 @@ def known(links: dict[str, list[str]]) -> Site:
     return server
 
 
-def visited(method: Method, server: Server, changed: set[str], visit: Visit | None = None) -> list[str]:
+def visited(
+    method: Method, server: KnownServer, changed: set[str], visit: OpenVisit | None = None
+) -> list[str]:
     """The pages that a visit fetches, in order."""
-    visit = visit or Visit(1.0)
+    visit = visit or OpenVisit(1.0)
     while visit.budget >= 1 and (wanted := method.following(server, visit)):
         for path in wanted:
             if visit.budget >= 1:
                 assert path not in visit.outcomes
-                visit.outcomes[path] = Outcome(path in changed, visit.now - server.pages[path].fetched)
+                visit.outcomes[path] = CheckOutcome(path in changed, visit.now - server.pages[path].fetched)
                 visit.budget -= 1
     return list(visit.outcomes)
 
@@ -70,11 +72,11 @@ def test_what_is_fetched_of_figure_4(name: str, changed: set[str], fetched: set[
 
 def test_breadth_first_goes_by_depth_and_on_where_it_stopped() -> None:
     server = known(FIGURE_4)
-    first = visited(make_method("breadth-first"), server, set(), Visit(1.0, 3, 3))
+    first = visited(make_method("breadth-first"), server, set(), OpenVisit(1.0, 3, 3))
     assert first == ["a/A", "a/B", "a/C"]
     for path in first:
         server.fetched(path, False, FIGURE_4[path], 1.0)
-    assert visited(make_method("breadth-first"), server, set(), Visit(2.0, 3, 3)) == ["d/D", "d/F", "g/G"]
+    assert visited(make_method("breadth-first"), server, set(), OpenVisit(2.0, 3, 3)) == ["d/D", "d/F", "g/G"]
 
 
 def test_history_goes_by_how_often_pages_have_changed() -> None:
@@ -82,7 +84,7 @@ def test_history_goes_by_how_often_pages_have_changed() -> None:
     for week, changed in enumerate([{"g/H", "d/F"}, {"g/H"}], 1):
         for path in FIGURE_4:
             server.fetched(path, path in changed, FIGURE_4[path], float(week))
-    assert visited(make_method("history"), server, set(), Visit(3.0, 2, 2)) == ["g/H", "d/F"]
+    assert visited(make_method("history"), server, set(), OpenVisit(3.0, 2, 2)) == ["g/H", "d/F"]
 
 
 def test_a_sample_tells_whether_a_server_is_visited() -> None:
@@ -106,7 +108,7 @@ def week(
     weekly: float = 0.0,
 ) -> list[str]:
     """A visit as the replay makes it; without `weekly` nothing is saved."""
-    visit = Visit(number, budget, weekly or budget)
+    visit = OpenVisit(number, budget, weekly or budget)
     fetched = []
     server.stale |= changed
     while visit.budget >= 1 and (wanted := method.following(server, visit)):
@@ -121,7 +123,7 @@ def week(
 
 
 def saving(
-    method: Adaptive, server: Server, weeks: int, weekly: float, changed: Callable[[int], set[str]]
+    method: Adaptive, server: KnownServer, weeks: int, weekly: float, changed: Callable[[int], set[str]]
 ) -> Iterator[list[str]]:
     """What is fetched in each of so many weeks, where what is not spent is kept for eight of them."""
     saved = 0.0
@@ -224,7 +226,7 @@ def test_a_change_found_late_is_one_change_in_many_weeks() -> None:
     server, method = known(site(3)), Adaptive()
     for number in range(1, 10):
         week(method, server, float(number), set(), 0.0, weekly=1.0)
-    visit = Visit(10.0, 3.0, 3.0)
+    visit = OpenVisit(10.0, 3.0, 3.0)
     visit.outcomes = {path: server.fetched(path, path == "p0", (), 10.0) for path in ("p0", "p1")}
     method.finish(server, visit)
     changed, same = (list(ledger_of(server).tracks[path].values()) for path in ("p0", "p1"))
@@ -239,7 +241,7 @@ def test_pages_that_are_probably_gone_ask_for_little_in_a_burst() -> None:
     for linked in (40, 10):
         server, method = known(site(40)), Adaptive()
         for number in range(1, 4):
-            visit = Visit(float(number), 12.0, 12.0)
+            visit = OpenVisit(float(number), 12.0, 12.0)
             for path in ["index.html", *(f"p{n}" for n in range(9))]:
                 links = [f"p{n}" for n in range(linked)] if path == "index.html" else []
                 visit.outcomes[path] = server.fetched(path, changed=True, links=links, now=float(number))
@@ -258,7 +260,7 @@ def test_no_method_fetches_a_page_twice_or_beyond_its_budget(
 ) -> None:
     server, method = known(FIGURE_4), make_method(name)
     for number, (changed, budget) in enumerate(weeks, 1):
-        visit = Visit(float(number), float(budget), weekly)
+        visit = OpenVisit(float(number), float(budget), weekly)
         fetched = visited(method, server, changed, visit)
         assert len(fetched) == len(set(fetched)) <= budget
         for path in fetched:

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from recrawl.methods.gated import ByLinksGated
-from recrawl.methods.plain import BreadthFirst
+from recrawl.methods.plain import BreadthFirstMethod
 from recrawl.methods.registry import METHODS
 from recrawl.replay.budgeted import SAVED_WEEKS, mean_spending, measured_from, simulate
 from recrawl.replay.history import HistoryError, read_history
@@ -68,7 +68,7 @@ def test_what_is_not_spent_is_saved_up_to_eight_weeks(tmp_path: Path) -> None:
     # C spends its one fetch every week on the top page: nothing is saved.
     assert simulate(history, ByLinksGated(), 0.25).coverage == pytest.approx(1 / 4)
 
-    class Waiting(BreadthFirst):
+    class Waiting(BreadthFirstMethod):
         def following(self, server: Any, visit: Any) -> list[str]:
             budgets.append(visit.budget)
             return super().following(server, visit) if visit.now == 15 else []
@@ -82,7 +82,7 @@ def test_pages_first_seen_join_at_no_cost_and_the_gone_are_dropped(tmp_path: Pat
     new = {"pages": {"top": ["2", ["a", "b", "d"]], "d": ["1", ["e"]], "e": ["1", []]}, "removed": ["c"]}
     weeks = [{}, new, {"pages": {"e": ["2", []]}}]
     history = read_history(written(tmp_path / "h.gz", weeks))
-    found = simulate(history, BreadthFirst(), 1.0)
+    found = simulate(history, BreadthFirstMethod(), 1.0)
     # Week 2 fetches top, a, b and the gone c; week 3 (measured, as is week 2) all five that are left.
     assert found.spent == pytest.approx((4 + 5) / (5 + 5))
     assert (found.staleness, found.coverage) == (0.0, 1.0)

@@ -8,13 +8,13 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.knowledge import Server
+from recrawl.knowledge import KnownServer
 from recrawl.methods.adaptive import ledger_of
 from recrawl.methods.belief import believe
 from recrawl.methods.gates import gates
 from recrawl.methods.listings import listings
 from recrawl.methods.sections import FEWEST, sections
-from recrawl.structure import DEEPEST, Graph, parent_directory, shallow
+from recrawl.structure import DEEPEST, SiteGraph, parent_directory, shallow
 from tests.recrawl.test_evidence import quiet, visit
 
 POSTS = [f"news/2014/{month:02}/{day:02}/post/index.html" for month in (1, 2, 3) for day in (5, 9, 20)]
@@ -58,9 +58,9 @@ def test_each_is_in_one_above_or_itself_and_only_roots_are_small(names: list[str
     assert all(size >= FEWEST for section, size in sizes.items() if section.strip("/"))
 
 
-def blog() -> Server:
+def blog() -> KnownServer:
     """A home page that links to nine articles, each in a directory of its own, and to as many documents."""
-    server = Server("index.html")
+    server = KnownServer("index.html")
     names = [*POSTS, *(f"docs/{n}.html" for n in range(9))]
     server.store("index.html", names, 0.0)
     for name in names:
@@ -80,7 +80,7 @@ def test_paths_as_deep_as_urls_can_be_take_little_memory() -> None:
     """Directories of hundreds of levels, no two of them shared: all that lie above would be gigabytes."""
     pages = [f"/{n}/{'/'.join(map(str, range(500)))}/" for n in range(1000)]
     links = {"/": pages, **dict.fromkeys(pages, ())}
-    graph = Graph("/", links)
+    graph = SiteGraph("/", links)
     tracemalloc.start()
     told = gates(graph)
     named = listings(graph, set(pages[::2]))

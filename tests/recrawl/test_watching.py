@@ -26,7 +26,7 @@ from recrawl.differences import Difference
 from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_site, map_again
 from recrawl.models import Announcement, Change, Check, Page, Site, Source, Visit, Wanted
-from recrawl.telling import in_words
+from recrawl.summary import in_words
 from tests.recrawl.sites import Paper, changes, visit, watch
 from tests.servers import Reply, Request
 

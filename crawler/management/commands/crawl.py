@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crawler.frontier.crawls import CrawlError, begin, pause, resume
 from crawler.frontier.models import Crawl
-from crawler.frontier.report import Report, report
+from crawler.frontier.report import CrawlReport, report
 from crawler.frontier.scope import ScopeError
 from crawler.frontier.strategies import STRATEGIES
 from crawler.pipeline.inline import run_crawl
@@ -112,7 +112,7 @@ class _Line:
             self._on = False
 
 
-def in_words(found: Report) -> str:
+def in_words(found: CrawlReport) -> str:
     """The report as lines."""
     causes = ", ".join(f"{name} {count}" for name, count in found.uncrawled.items()) or "none"
     domains = ", ".join(f"{name} {share:.1%}" for name, share in list(found.top_level_domains.items())[:8])

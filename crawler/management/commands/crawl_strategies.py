@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crawler.frontier.charts import courses_chart
 from crawler.frontier.comparison import compare
-from crawler.frontier.graph import Graph, GraphError, read_site_history
+from crawler.frontier.graph import GraphError, LinkGraph, read_site_history
 from crawler.frontier.models import Crawl
 from crawler.frontier.own_graph import crawled_graph
 from crawler.web.plots import standalone
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             cells = "".join(f"{course.pages_for(share) or '-':>15}" for share in SHARES)
             self.stdout.write(f"{course.strategy:18}{course.area:11.3f}{cells}{course.reached:9}")
 
-    def _graph(self, path: Path | None, crawl: int | None) -> Graph:
+    def _graph(self, path: Path | None, crawl: int | None) -> LinkGraph:
         if path is not None and crawl is None:
             return read_site_history(path)
         if path is not None or crawl is None:

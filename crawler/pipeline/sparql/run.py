@@ -30,7 +30,7 @@ class QueryTooLong(QueryError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """A result in its media type; `cut` when there were more rows than allowed."""
 
     type: str
@@ -47,7 +47,7 @@ def ask(
     named_graphs: Sequence[str] = (),
     seconds: int = SECONDS,
     rows: int = MOST_ROWS,
-) -> Answer:
+) -> QueryAnswer:
     """The answer to a query. Raises QueryError; QueryTooLong after so many seconds."""
     if len(query) > LONGEST_QUERY:
         raise QueryError(f"a query of more than {LONGEST_QUERY} characters")
@@ -77,7 +77,7 @@ def ask(
     told = json.loads(line)
     if "error" in told:
         raise QueryError(told["error"])
-    return Answer(told["type"], body, told["cut"])
+    return QueryAnswer(told["type"], body, told["cut"])
 
 
 def wall() -> str:

@@ -11,7 +11,7 @@ from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.feed import parsed_feed, xml_feed
 from crawler.pipeline.transform.foreign import add_foreign
-from crawler.pipeline.transform.graph import Document, Graph, Transformed, TransformError, iri, literal
+from crawler.pipeline.transform.graph import Graph, SourceDocument, Transformed, TransformError, iri, literal
 from crawler.pipeline.transform.outline import outline_graph
 from crawler.pipeline.transform.page import page_graph
 from crawler.pipeline.transform.plugins import Plugins
@@ -35,7 +35,7 @@ _MARKUP = _FEEDS | _PAGES | {detect.XML, detect.RDF_XML, detect.SITEMAP, detect.
 
 
 def transform(
-    document: Document,
+    document: SourceDocument,
     *,
     hash_mail: bool = False,
     rdfa: bool = False,
@@ -50,7 +50,7 @@ def transform(
         body = unpacked(document.body, MOST_BYTES)
     except ValueError as error:
         raise TransformError("malformed", str(error)) from error
-    document = Document(document.url, document.type, body, document.content_type)
+    document = SourceDocument(document.url, document.type, body, document.content_type)
     plain = _without_stray_signs(document)
     graph = Graph(safe(document.url))
     way = _way(plain, graph, hash_mail)
@@ -65,7 +65,7 @@ def transform(
     return graph.done(f"{way or OTHERS}@{VERSION}")
 
 
-def _way(document: Document, graph: Graph, hash_mail: bool) -> str:
+def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
     """Take it; its name, empty where there is none of ours."""
     kind = document.type
     if kind in _PAGES:
@@ -80,24 +80,24 @@ def _way(document: Document, graph: Graph, hash_mail: bool) -> str:
     return kind
 
 
-def _without_stray_signs(document: Document) -> Document:
+def _without_stray_signs(document: SourceDocument) -> SourceDocument:
     """Markup without the control characters that XML forbids: one in a title costs itself."""
     if document.type not in _MARKUP or wide_encoding(document.body):
         return document
     return replace(document, body=document.body.translate(None, STRAY))
 
 
-def _jsonld_graph(document: Document, graph: Graph) -> None:
+def _jsonld_graph(document: SourceDocument, graph: Graph) -> None:
     jsonld.document(decode(document.body, document.content_type), graph)
 
 
-def _text_graph(_: Document, graph: Graph) -> None:
+def _text_graph(_: SourceDocument, graph: Graph) -> None:
     """A text says nothing of itself but that it is there."""
     graph.add(iri(graph.url), expanded("rdf:type"), expanded("foaf:Document"))
     graph.add(iri(graph.url), expanded("dct:format"), literal("text/plain"))
 
 
-_WAYS: dict[str, Callable[[Document, Graph], None]] = {
+_WAYS: dict[str, Callable[[SourceDocument, Graph], None]] = {
     detect.JSON_FEED: parsed_feed,
     detect.JSON_LD: _jsonld_graph,
     detect.SITEMAP: outline_graph,

@@ -10,7 +10,15 @@ from lxml import etree
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform import sheets
-from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError, iri, literal, resolved
+from crawler.pipeline.transform.graph import (
+    ENTITY,
+    Graph,
+    SourceDocument,
+    TransformError,
+    iri,
+    literal,
+    resolved,
+)
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry
 from crawler.reading.feeds.limits import FeedError
@@ -29,7 +37,7 @@ _RSS, _CONTENT, _XSD = (PREFIXES[name] for name in ("rss", "content", "xsd"))
 _TYPE = PREFIXES["rdf"] + "type"
 
 
-def xml_feed(document: Document, graph: Graph) -> str:
+def xml_feed(document: SourceDocument, graph: Graph) -> str:
     """Add what a feed says; the name of the way it took. Raises TransformError."""
     root = None if ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
     if root is None:
@@ -40,7 +48,7 @@ def xml_feed(document: Document, graph: Graph) -> str:
     return "feed.xsl"
 
 
-def parsed_feed(document: Document, graph: Graph) -> None:
+def parsed_feed(document: SourceDocument, graph: Graph) -> None:
     """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises TransformError."""
     try:
         feed = parse_feed(document.body, url=graph.url, content_type=document.content_type)

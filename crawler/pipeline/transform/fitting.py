@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.pipeline.transform.graph import Document
+from crawler.pipeline.transform.graph import SourceDocument
 from crawler.text.patterns import PatternError, compiled, found_in
 
 
-def fits(types: Sequence[str], pattern: str, document: Document) -> bool:
+def fits(types: Sequence[str], pattern: str, document: SourceDocument) -> bool:
     """By type (none given: all) and by a regular expression on the address (empty: every address)."""
     if types and document.type not in types:
         return False

@@ -12,11 +12,11 @@ import pyoxigraph
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.transform.children import run_child
 from crawler.pipeline.transform.fitting import fits
-from crawler.pipeline.transform.graph import Document, Graph, TransformError
+from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError
 from crawler.reading.detect import HTML, XHTML
 
 
-def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> int:
+def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph) -> int:
     """Add what the stylesheets that fit the document make of it; how many they are."""
     fitting = 0
     for sheet in sheets:
@@ -32,12 +32,12 @@ def add_foreign(sheets: Sequence[Sheet], document: Document, graph: Graph) -> in
     return fitting
 
 
-def _named(address: str, document: Document) -> bool:
+def _named(address: str, document: SourceDocument) -> bool:
     """Whether the document names a stylesheet for GRDDL; true for those that are for no GRDDL."""
     return not address or (b"transformation" in document.body and address.encode() in document.body)
 
 
-def _run(sheet: Sheet, document: Document, url: str) -> bytes:
+def _run(sheet: Sheet, document: SourceDocument, url: str) -> bytes:
     """RDF/XML. Raises TransformError with the reason."""
     content = sheet.content.encode()
     asked = {"html": document.type in {HTML, XHTML}, "url": url, "sheet": len(content)}

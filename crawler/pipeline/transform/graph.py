@@ -39,7 +39,7 @@ class TransformError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """What the phase takes: the bytes, their detected type, and where they come from."""
 
     url: str

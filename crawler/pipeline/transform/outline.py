@@ -8,7 +8,7 @@ from lxml import etree
 
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import Term
-from crawler.pipeline.transform.graph import Document, Graph, TransformError, iri, literal, resolved
+from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError, iri, literal, resolved
 from crawler.reading.detect import SITEMAP
 
 MOST_NAMED = 20_000
@@ -17,7 +17,7 @@ _MODIFIED, _TITLE = expanded("dct:modified"), expanded("dct:title")
 _TYPE, _DOCUMENT = expanded("rdf:type"), expanded("foaf:Document")
 
 
-def outline_graph(document: Document, graph: Graph) -> None:
+def outline_graph(document: SourceDocument, graph: Graph) -> None:
     """Add what the document names. Raises TransformError where it names nothing before it breaks."""
     own = iri(graph.url)
     graph.add(own, _TYPE, _DOCUMENT)

@@ -11,7 +11,7 @@ from lxml import etree, html
 from crawler.http.urls import BadUrl, host_key
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
-from crawler.pipeline.transform.graph import Document, Graph, TransformError, resolved
+from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError, resolved
 from crawler.reading.pages import ExtractionError
 from crawler.reading.pages.tree import MAX_DEPTH, page_tree, text_of, whole_tree
 
@@ -32,7 +32,7 @@ _META_ADDRESSES = (
 )
 
 
-def page_graph(document: Document, graph: Graph, *, hash_mail: bool = False) -> None:
+def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = False) -> None:
     """Add what a page says. Mail addresses as SHA-1 where asked. Raises TransformError."""
     try:
         text = text_of(document.body, document.content_type)

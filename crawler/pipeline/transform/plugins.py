@@ -14,7 +14,7 @@ import pyoxigraph
 from crawler.pipeline.messages import Plugin
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.fitting import fits
-from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError
+from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument, TransformError
 from crawler.reading.mime import parse_mime_type
 from crawler.text.charset import decode
 
@@ -34,7 +34,7 @@ class PluginError(Exception):
     """A plug-in that did not answer as it should, with the reason."""
 
 
-Call = Callable[[str, Document], tuple[str, bytes]]
+Call = Callable[[str, SourceDocument], tuple[str, bytes]]
 """Sends a document to an address; the answer's Content-Type and body. Raises PluginError."""
 
 
@@ -46,7 +46,7 @@ class Plugins:
     call: Call
     failed: Counter[str] = field(default_factory=Counter)
 
-    def add(self, document: Document, graph: Graph) -> int:
+    def add(self, document: SourceDocument, graph: Graph) -> int:
         """Add what the plug-ins that fit the document make of it; how many they are."""
         fitting = 0
         for plugin in self.rules:

@@ -6,7 +6,7 @@ import re
 
 import pyoxigraph
 
-from crawler.pipeline.transform.graph import ENTITY, Document, Graph, TransformError
+from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument, TransformError
 from crawler.reading.detect import N_QUADS, N_TRIPLES, RDF_XML, TURTLE
 from crawler.reading.mime import wide_encoding
 
@@ -18,7 +18,7 @@ FORMATS = {
 }
 
 
-def rdf_graph(document: Document, graph: Graph) -> None:
+def rdf_graph(document: SourceDocument, graph: Graph) -> None:
     """Add the document's triples; entities are refused, for what they may become. Raises TransformError."""
     body = document.body
     if wide := wide_encoding(body):

@@ -7,21 +7,21 @@ import re
 import pyoxigraph
 
 from crawler.pipeline.transform.children import run_child
-from crawler.pipeline.transform.graph import Document, Graph, TransformError
+from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError
 from crawler.reading.detect import HTML, XHTML
 
 _TYPED = re.compile(rb"\stypeof\s*=", re.IGNORECASE)
 _NAMED = re.compile(rb"\s(?:vocab|prefix|xmlns:\w+)\s*=", re.IGNORECASE)
 
 
-def has_rdfa(document: Document) -> bool:
+def has_rdfa(document: SourceDocument) -> bool:
     """Whether a page may hold RDFa: some type, and a vocabulary or prefix to read it by."""
     if document.type not in {HTML, XHTML}:
         return False
     return bool(_TYPED.search(document.body) and _NAMED.search(document.body))
 
 
-def add_rdfa(document: Document, graph: Graph) -> None:
+def add_rdfa(document: SourceDocument, graph: Graph) -> None:
     """Add the page's RDFa; what goes wrong is a note."""
     if not has_rdfa(document):
         return

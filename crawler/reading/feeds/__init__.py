@@ -2,13 +2,13 @@
 
 from crawler.reading.feeds.discover import feed_links
 from crawler.reading.feeds.fingerprints import compare, fingerprints, merged
-from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.feeds.sniff import looks_like_html
 
 __all__ = [
     "FeedError",
-    "Limits",
+    "FeedLimits",
     "compare",
     "feed_links",
     "fingerprints",

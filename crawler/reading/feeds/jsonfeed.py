@@ -6,11 +6,11 @@ import html
 import json
 from typing import Any
 
-from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 
 
-def read_json(data: bytes, limits: Limits) -> RawFeed:
+def read_json(data: bytes, limits: FeedLimits) -> RawFeed:
     """The fields of a JSON Feed. Raises FeedError: malformed, too-deep, too-large, not-a-feed."""
     if _more_values(data, limits.elements):
         raise FeedError("too-large", f"more than {limits.elements} values")
@@ -42,7 +42,7 @@ def _separators(data: bytes) -> int:
     return data.count(b",") + data.count(b"{") + data.count(b"[")
 
 
-def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: Limits) -> RawFeed:
+def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: FeedLimits) -> RawFeed:
     """The top level."""
     addresses = (("home_page_url", "alternate"), ("feed_url", "self"))
     links = [RawLink(_text(document, key), rel) for key, rel in addresses if _text(document, key)]

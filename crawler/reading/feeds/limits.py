@@ -11,7 +11,7 @@ ErrorKind = Literal["not-a-feed", "malformed", "too-deep", "too-large"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FeedLimits:
     """Upper bounds: `bytes` of the document (inflated), counts per document or entry, and characters.
 
     Depth is bounded by libxml2 (256 levels). Ill-formed

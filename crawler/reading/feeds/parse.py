@@ -13,7 +13,7 @@ from crawler.reading.documents import FeedDocument
 from crawler.reading.feeds.build import document
 from crawler.reading.feeds.charset import to_utf8
 from crawler.reading.feeds.jsonfeed import read_json
-from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.raw import RawFeed
 from crawler.reading.feeds.repair import repair
 from crawler.reading.feeds.sniff import description, is_feed_root, media
@@ -21,10 +21,12 @@ from crawler.reading.feeds.tolerant import read_tolerantly
 from crawler.reading.feeds.xmlfeed import parse_xml, read_xml
 
 _GZIP = b"\x1f\x8b"
-_DEFAULTS = Limits()
+_DEFAULTS = FeedLimits()
 
 
-def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits = _DEFAULTS) -> FeedDocument:
+def parse_feed(
+    body: bytes, *, url: str, content_type: str = "", limits: FeedLimits = _DEFAULTS
+) -> FeedDocument:
     """The feed in a response body that came from `url` (the address after redirects).
 
     Reads RSS 0.90 to 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, well-formed or not. Raises FeedError with
@@ -42,7 +44,7 @@ def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits 
     return document(raw, url, limits, well_formed=well_formed and sound)
 
 
-def _inflated(body: bytes, limits: Limits) -> bytes:
+def _inflated(body: bytes, limits: FeedLimits) -> bytes:
     """The body, unpacked when a server left gzip undone, and never above the limit."""
     if body.startswith(_GZIP):
         stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
@@ -55,7 +57,7 @@ def _inflated(body: bytes, limits: Limits) -> bytes:
     return body
 
 
-def _read(data: bytes, url: str, limits: Limits) -> tuple[RawFeed | None, bool]:
+def _read(data: bytes, url: str, limits: FeedLimits) -> tuple[RawFeed | None, bool]:
     """The feed's fields by the first reader that can, and whether the document was well-formed."""
     try:
         return read_xml(parse_xml(data, url, limits), url, limits), True

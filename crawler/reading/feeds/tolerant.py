@@ -12,7 +12,7 @@ from typing import Any
 
 import feedparser
 
-from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import sections
 
@@ -34,7 +34,7 @@ _HOUR = re.compile(r"<hour>\s*(\d{1,2})\s*</hour", re.IGNORECASE)
 _DAY = re.compile(r"<day>\s*([A-Za-z]{3,9})\s*</day", re.IGNORECASE)
 
 
-def read_tolerantly(text: str, limits: Limits) -> RawFeed | None:
+def read_tolerantly(text: str, limits: FeedLimits) -> RawFeed | None:
     """An ill-formed feed's fields, None when it has none. Raises FeedError: too-deep, malformed."""
     text = _INHERITED.sub(" ", text[: limits.tolerant_bytes])
     if _drift(text) > _DEPTH:

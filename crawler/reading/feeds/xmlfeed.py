@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from crawler.reading.feeds.limits import FeedError, Limits
+from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.packed import from_base64
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import NAMESPACES
@@ -46,7 +46,7 @@ _PAGES = {"", "text", "html", "xhtml", "text/html", "application/xhtml+xml", "te
 Fields = dict[str, list[etree._Element]]
 
 
-def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
+def parse_xml(data: bytes, url: str, limits: FeedLimits) -> etree._Element:
     """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, or FeedError beyond a limit."""
     if data.count(b"=") > 10 * limits.attributes and _MANY_ATTRIBUTES.search(data):
         raise FeedError("too-large", f"an element with more than {limits.attributes} attributes")
@@ -62,7 +62,7 @@ def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
         raise FeedError("too-large", str(error).split(", ")[0]) from error
 
 
-def read_xml(root: etree._Element, url: str, limits: Limits) -> RawFeed | None:
+def read_xml(root: etree._Element, url: str, limits: FeedLimits) -> RawFeed | None:
     """The fields of the tree of a feed at `url`, None when its root is none."""
     reader = _Reader(root, url, limits)
     kind = reader.format()
@@ -96,7 +96,7 @@ class _Census:
 class _Reader:
     """One document: how its tags are named, and what xml:base and entities it has."""
 
-    def __init__(self, root: etree._Element, url: str, limits: Limits) -> None:
+    def __init__(self, root: etree._Element, url: str, limits: FeedLimits) -> None:
         self._root = root
         self._url = url
         self._limits = limits

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from crawler.web.syndication.item import Channel, Item, Source, legal, web_url
+from crawler.web.syndication.item import Channel, Item, ItemSource, legal, web_url
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 
@@ -61,7 +61,7 @@ def _entry(feed: etree._Element, item: Item) -> None:
     _source(out, item.source, item.updated)
 
 
-def _source(entry: etree._Element, source: Source, updated: datetime) -> None:
+def _source(entry: etree._Element, source: ItemSource, updated: datetime) -> None:
     out = _child(entry, "source")
     _text(out, "id", source.feed_url)
     _text(out, "title", source.title)

@@ -29,7 +29,7 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ItemSource:
     """The feed that an item comes from."""
 
     title: str
@@ -52,7 +52,7 @@ class Item:
     updated: datetime
     summary: str
     content: str
-    source: Source
+    source: ItemSource
     language: str = ""
     categories: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.engine.pulses import worker_alive
 from crawler.http.failures import Failure
-from feeds.adding import Added, Wanted, add_feeds, known_feeds
+from feeds.adding import Added, WantedFeed, add_feeds, known_feeds
 from feeds.categories import category_at, path_of
 from feeds.models import Category, Feed
 from feeds.opml import OpmlError, import_opml
@@ -62,7 +62,7 @@ class Command(BaseCommand):
 
     def _from_words(self, urls: Sequence[str], folder: Category | None) -> list[Added]:
         key = folder.pk if folder else None
-        return self._told(add_feeds([Wanted(url, category=key) for url in urls]))
+        return self._told(add_feeds([WantedFeed(url, category=key) for url in urls]))
 
     def _from_file(self, file: Path, folder: Category | None) -> list[Added]:
         try:

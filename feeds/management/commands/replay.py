@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
-from feeds.replay.comparison import Comparison, Options, compare
+from feeds.replay.comparison import Options, PolicyComparison, compare
 from feeds.replay.metrics import Metrics
 from feeds.replay.setup import Setup
 from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
@@ -87,7 +87,7 @@ def _setup(trace: Trace, options: dict[str, Any]) -> Setup:
     )
 
 
-def table(done: Comparison) -> str:
+def table(done: PolicyComparison) -> str:
     """A line for each policy, with its total pending relative to advarss and to the flat optimum."""
     base = next((r.metrics.total_pending for r in done.results if r.policy == "advarss"), 0.0)
     head = ["policy", "x advarss", "x flat", *(title for title, _, _ in COLUMNS)]

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from recrawl.inline import work_off
 from recrawl.models import Site
-from recrawl.telling import figures, in_words
+from recrawl.summary import figures, in_words
 from recrawl.visits import begin_all
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from articles.enrichment.fingerprints import fingerprint, jaccard, resemblance, shingles
 from articles.enrichment.sameness import (
-    Candidate,
+    StoryCandidate,
     least_likeness,
     numbers,
     same_address,
@@ -69,7 +69,9 @@ def test_titles_say_how_like_texts_must_be():
 
 
 def candidate(feed=1, title="A title of words", own="", address="x"):
-    return Candidate(feed, frozenset(title.lower().split()), numbers(title), frozenset(own.split()), address)
+    return StoryCandidate(
+        feed, frozenset(title.lower().split()), numbers(title), frozenset(own.split()), address
+    )
 
 
 def test_a_title_alone_makes_no_story():

@@ -17,7 +17,7 @@ from articles.interest.model import (
     MOST_FEATURES,
     PRIOR,
     STRENGTHS,
-    Event,
+    LoggedEvent,
     Weights,
     _minimum,
     learned_from,
@@ -31,11 +31,11 @@ kinds = st.sampled_from(sorted(STRENGTHS))
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> list[Event]:
+def logs(draw: st.DrawFn) -> list[LoggedEvent]:
     """Events in order of time, over up to some months."""
     times = sorted(draw(st.lists(st.floats(0, 200 * DAY), max_size=12)))
     return [
-        Event(draw(features), draw(kinds), START + at, START + at - draw(st.floats(0, 30 * DAY)))
+        LoggedEvent(draw(features), draw(kinds), START + at, START + at - draw(st.floats(0, 30 * DAY)))
         for at in times
     ]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from articles.interest.baselines import NewestFirst, Shown, rankers
+from articles.interest.baselines import NewestFirst, ShownArticle, rankers
 from articles.interest.events import Log, Logged
 from articles.interest.facts import Facts
-from articles.interest.model import Event
+from articles.interest.model import LoggedEvent
 from articles.interest.replay import LIST_GAP, evaluate, sessions_of
 
 HOUR = 3600.0
@@ -25,12 +25,12 @@ class Spy:
         self.knew: list[int] = []
         self.unseen: list[list[bool]] = []
 
-    def scores(self, subscriber: str, shown: Sequence[Shown], at: float) -> list[float]:
+    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         self.knew.append(len(self.learned))
         self.unseen.append([each.unseen for each in shown])
         return [0.0] * len(shown)
 
-    def learn(self, subscriber: str, event: Event) -> None:
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
         self.learned.append((event.kind, event.at))
 
 
@@ -138,6 +138,6 @@ def test_all_methods_are_deterministic():
 
 @pytest.mark.parametrize("method", rankers(), ids=lambda method: method.name)
 def test_a_method_that_learned_nothing_orders_newest_first_at_least_on_ties(method):
-    shown = [Shown({"feed:a": 1.0}, float(100 - i)) for i in range(12)]
+    shown = [ShownArticle({"feed:a": 1.0}, float(100 - i)) for i in range(12)]
     scores = method.scores("ann", shown, 200.0)
     assert scores == sorted(scores, reverse=True)

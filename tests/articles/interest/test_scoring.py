@@ -10,7 +10,7 @@ from articles.enrichment.models import Enrichment
 from articles.interest.log import Kind, note, reset
 from articles.interest.own_log import own_log
 from articles.interest.replay import evaluate
-from articles.interest.scoring import explain, features_of, ranked, scores
+from articles.interest.scoring import described, explain, ranked, scores
 from articles.interest.stored import weights_of
 from articles.models import Article
 from tests.articles.interest.rows import enriched
@@ -34,7 +34,8 @@ def test_features_come_from_enrichment_and_article(django_assert_num_queries):
     full = enriched("comet", category="Science", author="Ada", feed=make_feed())
     plain = make_article(category="given", author="")
     with django_assert_num_queries(1):
-        found = features_of([full.pk, plain.pk, 10**9])
+        known = described([full.pk, plain.pk, 10**9])
+    found = {article: about.features for article, about in known.items()}
     assert set(found) == {full.pk, plain.pk}
     assert set(found[full.pk]) == {
         "keyword:comet", "category:science", "author:ada", f"feed:{full.feed_id}",

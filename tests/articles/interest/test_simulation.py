@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from articles.interest.baselines import Interest, KeywordsOnly, NewestFirst, SourceAffinity
+from articles.interest.baselines import InterestRanking, KeywordsOnly, NewestFirst, SourceAffinity
 from articles.interest.events import parse_events
 from articles.interest.model import Weights
 from articles.interest.ranking import Candidate, ranked_candidates
@@ -22,7 +22,7 @@ def mixed():
 
 
 def test_the_model_beats_newest_first_and_keywords_only_with_intervals_apart(mixed):
-    found = evaluate(mixed, methods=[NewestFirst(), KeywordsOnly(), Interest()])
+    found = evaluate(mixed, methods=[NewestFirst(), KeywordsOnly(), InterestRanking()])
     assert apart(found, "newest")
     assert apart(found, "keywords")
 
@@ -30,7 +30,7 @@ def test_the_model_beats_newest_first_and_keywords_only_with_intervals_apart(mix
 def test_the_simulation_is_not_made_for_the_model():
     """Where clicks follow feeds, source affinity is as good; where topics, keywords beat newest first."""
     log = simulated_log(7, SMALL, kinds=("words", "sources"))
-    sources = evaluate(part_of(log, "sources"), methods=[NewestFirst(), SourceAffinity(), Interest()])
+    sources = evaluate(part_of(log, "sources"), methods=[NewestFirst(), SourceAffinity(), InterestRanking()])
     assert apart(sources, "newest")
     assert not apart(sources, "source-affinity")
     words = evaluate(part_of(log, "words"), methods=[NewestFirst(), KeywordsOnly()]).methods
@@ -38,7 +38,7 @@ def test_the_simulation_is_not_made_for_the_model():
 
 
 def test_reset_returns_to_newest_first(mixed):
-    learned = Interest()
+    learned = InterestRanking()
     evaluate(mixed, methods=[learned])
     latest = [Candidate(i, f.published, f.features()) for i, f in enumerate(mixed.articles.values())][-60:]
     newest = [each.article for each in sorted(latest, key=lambda each: -each.published)]

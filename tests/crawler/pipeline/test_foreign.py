@@ -14,7 +14,7 @@ from django.test import Client
 from crawler.pipeline.documents import work
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.models import Document, Stylesheet
-from crawler.pipeline.transform import Document as Given
+from crawler.pipeline.transform import SourceDocument as Given
 from crawler.pipeline.transform import Transformed, TransformError, children, rdfa, transform
 from crawler.reading import detect as types
 from tests.crawler.pipeline.test_store import transformed

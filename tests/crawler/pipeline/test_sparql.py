@@ -16,7 +16,7 @@ from crawler.pipeline.models import GraphChange
 from crawler.pipeline.sparql.endpoint import wanted
 from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot, trouble
-from crawler.pipeline.sparql.run import Answer, QueryError, QueryTooLong, ask
+from crawler.pipeline.sparql.run import QueryAnswer, QueryError, QueryTooLong, ask
 from crawler.pipeline.terms import iri
 from tests.crawler.pipeline.test_store import URL, indexed, triple
 from tests.factories import make_token, make_user
@@ -38,7 +38,7 @@ def replica() -> Replica:
     return Replica()
 
 
-def answer(query: str, form: str = JSON, **options: Any) -> Answer:
+def answer(query: str, form: str = JSON, **options: Any) -> QueryAnswer:
     newest = snapshot()
     assert newest is not None
     return ask(newest[0], query, form, **options)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.pipeline.terms import Kind, Term, read_triples, safe
-from crawler.pipeline.transform import Document, Transformed, TransformError, transform
+from crawler.pipeline.transform import SourceDocument, Transformed, TransformError, transform
 from crawler.pipeline.transform.graph import Graph, iri, literal
 from crawler.reading import detect as types
 from crawler.reading.detect import detect
@@ -27,7 +27,9 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 def graph(body: str | bytes, kind: str = "", **options: bool) -> Transformed:
     raw = body.encode() if isinstance(body, str) else body
-    return transform(Document(URL, kind or detect(raw).type, raw, "text/html; charset=utf-8"), **options)
+    return transform(
+        SourceDocument(URL, kind or detect(raw).type, raw, "text/html; charset=utf-8"), **options
+    )
 
 
 def triples(found: Transformed) -> set[tuple[str, str, str]]:
@@ -296,7 +298,7 @@ def test_a_literal_is_what_was_said_whatever_it_looks_like(text: str) -> None:
         f'<body><div itemscope itemtype="http://v.example/{written} {written}"><b itemprop="said">x</b>'
         f'<meta itemprop="heard" content="{written}"></div></body></html>'
     )
-    raw = transform(Document(URL, types.HTML, page.encode(), "text/html; charset=utf-8"))
+    raw = transform(SourceDocument(URL, types.HTML, page.encode(), "text/html; charset=utf-8"))
     found = triples(raw)
     (title,) = (value for _, name, value in found if name == DCT + "title")
     if text.isprintable():
@@ -322,7 +324,7 @@ def test_every_feed_and_list_takes_every_text(text: str) -> None:
     )  # fmt: skip
     opml = f"<opml><body><outline text='{written}' xmlUrl='http://f.example/'/></body></opml>"
     for body, kind in ((rss, types.RSS_2), (feed, types.JSON_FEED), (opml, types.OPML)):
-        found = triples(transform(Document(URL, kind, body.encode())))
+        found = triples(transform(SourceDocument(URL, kind, body.encode())))
         assert any(value == kept(clean) for _, _, value in found) or not text.isprintable()
 
 
@@ -345,7 +347,7 @@ def test_every_feed_and_list_takes_every_text(text: str) -> None:
     ],
 )
 def test_a_bad_term_costs_its_triple_and_is_told(kind: str, body: str) -> None:
-    found = transform(Document(URL, kind, body.replace("{u}", URL).encode()))
+    found = transform(SourceDocument(URL, kind, body.replace("{u}", URL).encode()))
     assert triples(found) == {(URL, "urn:p:p", "good")}
     if kind != types.JSON_LD:  # there an address that is none is left out by the standard itself
         assert "left out" in " ".join(found.notes)
@@ -382,7 +384,7 @@ def test_triples_of_an_earlier_version_are_read_line_by_line() -> None:
 )
 @pytest.mark.parametrize("sign", ["\x00", "\x01", "\x1f", "\x0b", "&#1;", "&#x1F;"])
 def test_a_control_character_in_a_title_costs_itself(kind: str, body: str, sign: str) -> None:
-    found = triples(transform(Document(URL, kind, body.format(sign).encode(), "")))
+    found = triples(transform(SourceDocument(URL, kind, body.format(sign).encode(), "")))
     titles = {value.replace(" ", "") for _, name, value in found if name == DCT + "title"}
     assert titles & {"ab", "a\ufffdb"}, titles
 
@@ -393,14 +395,14 @@ def test_a_control_character_in_a_list_costs_itself(sign: str) -> None:
         (types.OPML, "<opml><body><outline text='a{0}b' xmlUrl='http://f.example/'/></body></opml>"),
         (types.SITEMAP, "<urlset><url><loc>http://f.example/</loc><lastmod>2026{0}</lastmod></url></urlset>"),
     ):
-        found = transform(Document(URL, kind, body.replace("{0}", sign).encode()))
+        found = transform(SourceDocument(URL, kind, body.replace("{0}", sign).encode()))
         assert ("http://f.example/" in found.triples, found.notes) == (True, ())
 
 
 def test_jsonld_follows_its_base() -> None:
     def said(context: object, **more: object) -> set[tuple[str, str, str]]:
         block = {"@context": context, "@id": "x", "http://p.example/": {"@id": "y", "http://q.example/": 1}}
-        return triples(transform(Document(URL, types.JSON_LD, json.dumps(block | more).encode())))
+        return triples(transform(SourceDocument(URL, types.JSON_LD, json.dumps(block | more).encode())))
 
     there, here = "http://other.example/base/", "http://site.example/dir/"
     for context, base in (
@@ -429,5 +431,5 @@ def test_a_first_line_that_is_a_triple_is_read_whole() -> None:
         (first + '<> <urn:p:p> "b" ; <urn:p:q> <other> .\n', "text/turtle", "b"),
     ):
         raw = body.encode()
-        found = triples(transform(Document(URL, detect(raw, header).type, raw, header)))
+        found = triples(transform(SourceDocument(URL, detect(raw, header).type, raw, header)))
         assert {(URL, "urn:p:p", "a"), (URL, "urn:p:p", more)} <= found

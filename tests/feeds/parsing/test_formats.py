@@ -10,7 +10,7 @@ import json
 import pytest
 
 from crawler.reading.documents import Enclosure, FeedDocument
-from crawler.reading.feeds import FeedError, Limits, parse_feed
+from crawler.reading.feeds import FeedError, FeedLimits, parse_feed
 
 URL = "https://example.org/feed"
 NOON = 1704110400.0  # 2024-01-01 12:00 UTC
@@ -192,13 +192,13 @@ def test_too_many_entries_leave_the_newest_in_document_order() -> None:
         for day in (3, 1, 9, 5, 7)
     )
     body = f"<rss><channel>{items}</channel></rss>".encode()
-    feed = parse_feed(body, url=URL, limits=Limits(entries=3))
+    feed = parse_feed(body, url=URL, limits=FeedLimits(entries=3))
     assert [e.identity for e in feed.entries] == ["9", "5", "7"]
 
 
 def test_long_fields_are_cut() -> None:
     body = f"<rss><channel><item><title>{'t' * 5000}</title><description>{'d' * 5000}</description></item></channel></rss>"
-    (entry,) = parse_feed(body.encode(), url=URL, limits=Limits(title=100, markup=200)).entries
+    (entry,) = parse_feed(body.encode(), url=URL, limits=FeedLimits(title=100, markup=200)).entries
     assert (len(entry.title), len(entry.summary)) == (100, 200)
 
 

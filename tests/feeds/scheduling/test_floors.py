@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feeds.scheduling.floors import Floor, Limits, Outcome, floor
+from feeds.scheduling.floors import Floor, FloorLimits, VisitOutcome, floor
 from feeds.scheduling.outage import it_is_us
 from feeds.scheduling.redirects import should_move
 from feeds.scheduling.skips import day_bits, hour_bits, next_allowed, skipped
@@ -16,22 +16,22 @@ from feeds.scheduling.skips import day_bits, hour_bits, next_allowed, skipped
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 # Monday 2026-01-05 10:20 UTC.
 AT = 1767571200.0 + 10 * HOUR + 20 * MINUTE
-FAST = Limits(min_gap=10, tick=5)
+FAST = FloorLimits(min_gap=10, tick=5)
 
 
-def after(limits: Limits | None = None, **reported: Any) -> Floor:
+def after(limits: FloorLimits | None = None, **reported: Any) -> Floor:
     """The floor after a retrieval at AT; without a lot drawn."""
-    return floor(Outcome(at=AT, **{"status": 200, "jitter": 0.0, **reported}), limits or Limits())
+    return floor(VisitOutcome(at=AT, **{"status": 200, "jitter": 0.0, **reported}), limits or FloorLimits())
 
 
-def wait(limits: Limits | None = None, **reported: Any) -> float:
+def wait(limits: FloorLimits | None = None, **reported: Any) -> float:
     """Seconds from the retrieval to its floor."""
     return after(limits, **reported).not_before - AT
 
 
 def test_no_feed_is_visited_twice_within_the_minimum_gap() -> None:
     assert (wait(), after().code) == (600, "min-gap")
-    assert wait(Limits(min_gap=37)) == 37
+    assert wait(FloorLimits(min_gap=37)) == 37
 
 
 @pytest.mark.parametrize("status", [429, 503, 200, 404, 500])
@@ -146,7 +146,7 @@ def test_other_failures_back_off_exponentially_to_a_day_and_never_die() -> None:
 
 
 def test_back_off_starts_from_the_tick_when_it_is_longer_than_the_gap() -> None:
-    assert wait(Limits(min_gap=60, tick=600), failure="timeout", failure_streak=1) == 1200
+    assert wait(FloorLimits(min_gap=60, tick=600), failure="timeout", failure_streak=1) == 1200
 
 
 def test_back_off_is_spread_by_up_to_a_quarter() -> None:

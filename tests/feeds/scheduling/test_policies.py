@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from feeds.scheduling.base import FeedStates, Policy, cut_off, in_words, next_visit, select
+from feeds.scheduling.base import FeedStates, Policy, in_words, next_visit, select
 from feeds.scheduling.rates import PeriodicRates, between_hours, hour_of
 from feeds.scheduling.registry import POLICIES, make_policy
 from feeds.scheduling.training import due_at
@@ -154,12 +154,6 @@ def test_a_key_never_falls_while_a_feed_waits(name: str, age: float, more: float
     policy, feeds = make_policy(name), states([age], [rate], window=np.array([20]))
     keys = policy.keys(feeds, NOW)[0], policy.keys(feeds, NOW + more * HOUR)[0]
     assert keys[1] >= keys[0] * (1 - 1e-9)
-
-
-def test_the_cut_off_is_the_last_key_admitted() -> None:
-    keys = np.array([5.0, 3, 9])
-    assert cut_off(keys, np.array([2, 0]), 2) == 5
-    assert cut_off(keys, np.array([2, 0, 1]), 4) == 0
 
 
 def test_it_foresees_when_a_key_reaches_the_cut_off() -> None:

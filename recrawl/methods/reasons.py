@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from recrawl.knowledge import Server, Visit
+from recrawl.knowledge import KnownServer, OpenVisit
 from recrawl.methods.gates import gates
 
 LONGEST = 200
 
 
-def reason(path: str, server: Server, visit: Visit, naming: Container[str] = ()) -> str:
+def reason(path: str, server: KnownServer, visit: OpenVisit, naming: Container[str] = ()) -> str:
     """The first that holds: the top page, announced, one that should name new pages (`naming`), behind a gate
     that changed, a gate, or its turn.
     """

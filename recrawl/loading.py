@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.database.statements import rows_of
-from recrawl import knowledge, memory
+from recrawl import knowledge
+from recrawl.methods import stored_ledger as memory
 from recrawl.methods.ledger import Ledger
 from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of, path_of
 
@@ -40,7 +41,7 @@ class Shown:
 class Known:
     """A site's live pages as a server, and their primary keys by path; methods name pages by path."""
 
-    server: knowledge.Server
+    server: knowledge.KnownServer
     ledger: Ledger
     ids: dict[str, int]
     paths: dict[int, str]
@@ -93,12 +94,12 @@ def known_of(site: Site, rows: Stored | None = None) -> Known:
         target = _end(key, moves)
         if target in paths:
             paths.setdefault(key, paths[target])
-    server = knowledge.Server(paths.get(key_of(site.url), site.url[start:]))
+    server = knowledge.KnownServer(paths.get(key_of(site.url), site.url[start:]))
     path_at = paths.get
     for path, _, links, fetched_in, checks, changes in live:
         targets: dict[Any, None] = dict.fromkeys(map(path_at, links))
         targets.pop(None, None)  # what is not there
-        server.pages[path] = knowledge.Page(tuple(targets), float(fetched_in), checks, changes)
+        server.pages[path] = knowledge.KnownPage(tuple(targets), float(fetched_in), checks, changes)
     ids = {row[0]: row[1] for row in live}
     known = Known(server, memory.unpacked(bytes(site.memory)), ids, {pk: path for path, pk in ids.items()})
     server.memory["adaptive"] = known.ledger
@@ -106,10 +107,10 @@ def known_of(site: Site, rows: Stored | None = None) -> Known:
     return known
 
 
-def standing_of(visit: Visit, known: Known, rows: Shown | None = None) -> knowledge.Visit:
+def standing_of(visit: Visit, known: Known, rows: Shown | None = None) -> knowledge.OpenVisit:
     """The visit as it stands: what its fetches have shown, and what is left of its budget."""
     rows = rows or shown([visit])[visit.pk]
-    state = knowledge.Visit(float(visit.number), float(visit.budget - visit.fetched), visit.weekly)
+    state = knowledge.OpenVisit(float(visit.number), float(visit.budget - visit.fetched), visit.weekly)
     for page, outcome, age, url in rows.checks:
         path = known.paths.get(page)
         if outcome in {Check.Outcome.GONE, Check.Outcome.MOVED}:
@@ -119,7 +120,7 @@ def standing_of(visit: Visit, known: Known, rows: Shown | None = None) -> knowle
         elif outcome == Check.Outcome.FAILED:
             state.failed.add(path)
         else:
-            state.outcomes[path] = knowledge.Outcome(outcome == Check.Outcome.CHANGED, age)
+            state.outcomes[path] = knowledge.CheckOutcome(outcome == Check.Outcome.CHANGED, age)
     state.signals = _signals(visit, known, rows)
     return state
 
