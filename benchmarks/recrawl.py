@@ -122,7 +122,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
 
     from crawler.engine.models import Host
     from recrawl.methods import stored_ledger as memory
-    from recrawl.models import Page, Site, key_of
+    from recrawl.models import Site, WatchedPage, key_of
 
     dice = random.Random(3)
     Host.objects.bulk_create([Host(name=f"site{n}.example") for n in range(1, sites + 1)], batch_size=5000)
@@ -135,8 +135,8 @@ def _fill(sites: int, pages: int, method: str) -> None:
             url=top, host_id=hosts[number - 1], state="watched", method=method, budget=BUDGET, visited=5,
             next_visit=timezone.now(), memory=memory.packed(_learned(paths, dice)),
         )  # fmt: skip
-        Page.objects.bulk_create(
-            Page(
+        WatchedPage.objects.bulk_create(
+            WatchedPage(
                 site=site, url=url, key=key_of(url), state="live", size=20_000, fetched=timezone.now(),
                 fetched_in=dice.randint(0, 5), checks=3, changes=dice.randint(0, 1), content=None,
                 links=[key_of(target) for target in dice.sample(urls, min(20, len(urls)))],
@@ -150,7 +150,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
             f"first.memory, {same}", f"first.memory, {first}"
         )
         cursor.execute(statement, [TEMPLATES + 1, sites])
-        same = _columns(Page, {"id", "site_id", "url"})
+        same = _columns(WatchedPage, {"id", "site_id", "url"})
         page = ", ".join(f"page.{name}" for name in same.split(", "))
         statement = COPY_PAGES.format(same=same, templates=TEMPLATES)
         head, select = statement.split("SELECT", 1)

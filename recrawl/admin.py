@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from crawler.web.admin import RecordAdmin, RowAdmin
 from recrawl.forms import SettingsForm
 from recrawl.mapping import forget
-from recrawl.models import SETTINGS, Change, Check, Page, Site, Source, Visit
+from recrawl.models import SETTINGS, Change, Check, Site, Source, Visit, WatchedPage
 from recrawl.visits import pause, resume, visit_now
 
 
@@ -76,7 +76,7 @@ class VisitAdmin(RecordAdmin):
     list_select_related = ("site",)
 
 
-@admin.register(Page)
+@admin.register(WatchedPage)
 class WatchedPageAdmin(RecordAdmin):
     """Pages of sites."""
 

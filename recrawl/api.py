@@ -16,7 +16,7 @@ from rest_framework.serializers import BaseSerializer
 from crawler.web.pagination import KeysetPages
 from crawler.web.permissions import StaffWrites
 from recrawl.mapping import SiteError, add_site, forget, map_again
-from recrawl.models import Change, Check, Page, Site
+from recrawl.models import Change, Check, Site, WatchedPage
 from recrawl.serializers import (
     ChangeDetailSerializer,
     ChangeSerializer,
@@ -112,10 +112,10 @@ class SiteViewSet(
 @extend_schema_view(
     list=extend_schema(summary="Pages of watched sites"), retrieve=extend_schema(summary="One page")
 )
-class PageViewSet(viewsets.ReadOnlyModelViewSet[Page]):
+class PageViewSet(viewsets.ReadOnlyModelViewSet[WatchedPage]):
     """Pages of watched sites; `checks` are the fetches of one."""
 
-    queryset = Page.objects.light()
+    queryset = WatchedPage.objects.light()
     serializer_class = PageSerializer
     filterset_fields = ["site", "state", "url"]
     search_fields = ["url", "title"]

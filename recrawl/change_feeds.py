@@ -18,7 +18,7 @@ from crawler.web.syndication.answer import answer, private
 from crawler.web.syndication.formats import FORMATS
 from crawler.web.syndication.item import Channel, Item, ItemSource, paragraphs, web_url
 from recrawl.differences import Difference
-from recrawl.models import Change, ChangeQuerySet, Page, Site
+from recrawl.models import Change, ChangeQuerySet, Site, WatchedPage
 
 ITEMS = 50
 MOST_LINES = 200
@@ -49,7 +49,7 @@ def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
 @require_safe
 def page_feed(request: HttpRequest, key: str, page: int, kind: str) -> HttpResponseBase:
     """The changes of one page."""
-    row = Page.objects.filter(pk=page, site__key=key).select_related("site").first()
+    row = WatchedPage.objects.filter(pk=page, site__key=key).select_related("site").first()
     if row is None or kind not in FORMATS:
         return _unknown()
     title = f"Changes of {row.title or row.url}"

@@ -18,7 +18,7 @@ from crawler.reading.lines import unpacked
 from crawler.text.keys import digest
 from recrawl.differences import Difference, compared, difference
 from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sitemaps
-from recrawl.models import Announcement, Change, Check, Page, Source, Visit, Wanted, key_of
+from recrawl.models import Announcement, Change, Check, Source, Visit, Wanted, WatchedPage, key_of
 
 Outcome = Check.Outcome
 MOST_ATTEMPTS = 4
@@ -88,7 +88,7 @@ class _Desk:
         row.save(update_fields=["attempts", "not_before", "lease", "losses"])
         return True
 
-    def _page(self, row: Wanted, page: Page, harvest: Harvest) -> None:
+    def _page(self, row: Wanted, page: WatchedPage, harvest: Harvest) -> None:
         at = datetime.fromtimestamp(harvest.at, UTC)
         check = Check(
             visit=self.visit,
@@ -103,7 +103,7 @@ class _Desk:
             requests=row.attempts,
             bytes=harvest.bytes,
         )
-        known = page.state == Page.State.LIVE
+        known = page.state == WatchedPage.State.LIVE
         if harvest.failure:
             outcome = self._failed(page, harvest, at)
         elif harvest.unchanged:
@@ -131,38 +131,38 @@ class _Desk:
         self.counts["vanished"] += known and outcome in {Outcome.GONE, Outcome.MOVED}
         self.counts["failed"] += outcome is Outcome.FAILED
 
-    def _failed(self, page: Page, harvest: Harvest, at: datetime) -> Outcome:
+    def _failed(self, page: WatchedPage, harvest: Harvest, at: datetime) -> Outcome:
         """A page that is gone is a change; one that cannot be had is none, and its copy stays."""
         gone = harvest.status in {404, 410}
-        if page.state == Page.State.LIVE:
+        if page.state == WatchedPage.State.LIVE:
             if not gone:
                 return Outcome.FAILED
             self._note(page, Change.Kind.GONE, at, Difference(), f"The server answers {harvest.status}.")
-        page.state = Page.State.GONE if gone else Page.State.FAILED
+        page.state = WatchedPage.State.GONE if gone else WatchedPage.State.FAILED
         return Outcome.GONE if gone else Outcome.FAILED
 
-    def _moved(self, page: Page, crawled: CrawledPage, at: datetime) -> Outcome:
+    def _moved(self, page: WatchedPage, crawled: CrawledPage, at: datetime) -> Outcome:
         target = crawled.links[0] if crawled.links else ""
-        if page.state == Page.State.LIVE:
+        if page.state == WatchedPage.State.LIVE:
             self._note(page, Change.Kind.MOVED, at, Difference(), f"It leads to {target}.")
-        page.state, page.leads_to = Page.State.MOVED, target
+        page.state, page.leads_to = WatchedPage.State.MOVED, target
         self.again[target] = f"{page.path} leads here"[:200]
         return Outcome.MOVED
 
-    def _read(self, page: Page, crawled: CrawledPage, harvest: Harvest, at: datetime) -> Outcome:
+    def _read(self, page: WatchedPage, crawled: CrawledPage, harvest: Harvest, at: datetime) -> Outcome:
         """A body that is not the stored one."""
         new, old = unpacked(crawled.lines), unpacked(bytes(page.lines))
         before, had, links = page.state, page.fetched is not None, set(page.links)
         same_rules = page.selectors == self.site.selectors_digest
         describe(page, crawled, self.site)
-        found = self.again if before == Page.State.LIVE else self.found
+        found = self.again if before == WatchedPage.State.LIVE else self.found
         for url in crawled.links:
             if inside(self.site, url) and key_of(url) not in links:
                 found[url] = f"new on {page.path}"[:200]
         if page.url == self.site.url:
             name_feeds(self.site, harvest.links)
         outcome, keep = Outcome.MINOR, True
-        if before != Page.State.LIVE:
+        if before != WatchedPage.State.LIVE:
             kind = Change.Kind.BACK if had else Change.Kind.NEW
             gain = difference(self.rules.counting(old) if had else (), self.rules.counting(new))
             self._note(page, kind, at, gain, page.title)
@@ -181,7 +181,9 @@ class _Desk:
             page.content = digest("\n".join(self.rules.counting(new)))
         return outcome
 
-    def _note(self, page: Page, kind: Change.Kind, at: datetime, gain: Difference, words: str = "") -> None:
+    def _note(
+        self, page: WatchedPage, kind: Change.Kind, at: datetime, gain: Difference, words: str = ""
+    ) -> None:
         summary = words or " … ".join(gain.lines_added or gain.lines_removed)
         Change.objects.create(
             site=self.site,
@@ -227,7 +229,7 @@ def note_stamps(source: Source, stamps: dict[int, str], visit: Visit, *, first: 
 
     What it says at first is no news.
     """
-    pages = Page.objects.filter(site=visit.site_id, key__in=stamps).values_list("id", "key")
+    pages = WatchedPage.objects.filter(site=visit.site_id, key__in=stamps).values_list("id", "key")
     known = {row.page_id: row for row in source.announcements.all()}
     new, changed = [], []
     named: set[int] = set()

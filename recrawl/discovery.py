@@ -11,7 +11,7 @@ from crawler.database.rows import insert_rows
 from crawler.frontier.budgets import Budgets, shape_refusal
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.reading.documents import CrawledPage, FeedLink
-from recrawl.models import Page, Site, Source, Visit, Wanted, key_of
+from recrawl.models import Site, Source, Visit, Wanted, WatchedPage, key_of
 
 MOST_SOURCES = 50
 _BOUNDS = Budgets()
@@ -22,9 +22,9 @@ def inside(site: Site, url: str) -> bool:
     return url.startswith(site.prefix) or url == site.url
 
 
-def describe(page: Page, crawled: CrawledPage, site: Site) -> None:
+def describe(page: WatchedPage, crawled: CrawledPage, site: Site) -> None:
     """Write down that a page is there, and all that was read of it but its text."""
-    page.state, page.leads_to = Page.State.LIVE, ""
+    page.state, page.leads_to = WatchedPage.State.LIVE, ""
     page.title = crawled.title or page.title
     page.size, page.raw = crawled.size, uuid.UUID(crawled.digest)
     page.links = [key_of(url) for url in crawled.links if inside(site, url)]
@@ -36,15 +36,15 @@ def find_pages(site: Site, visit: Visit, found: Mapping[str, str], *, lost: bool
     Beyond what the site may have, pages are left out.
     """
     keys = {key_of(url): url for url in found if inside(site, url) and not shape_refusal(url, 0, _BOUNDS)}
-    known = set(Page.objects.filter(site=site, key__in=keys).values_list("key", flat=True))
-    new = [Page(site=site, url=url, key=key) for key, url in keys.items() if key not in known]
+    known = set(WatchedPage.objects.filter(site=site, key__in=keys).values_list("key", flat=True))
+    new = [WatchedPage(site=site, url=url, key=key) for key, url in keys.items() if key not in known]
     if new:
-        room = max(site.max_pages - Page.objects.filter(site=site).count(), 0)
-        Page.objects.bulk_create(new[:room], ignore_conflicts=True)
-    states = [Page.State.FOUND]
+        room = max(site.max_pages - WatchedPage.objects.filter(site=site).count(), 0)
+        WatchedPage.objects.bulk_create(new[:room], ignore_conflicts=True)
+    states = [WatchedPage.State.FOUND]
     if lost:
-        states += [Page.State.GONE, Page.State.MOVED, Page.State.FAILED]
-    open_ones = Page.objects.filter(site=site, key__in=keys, state__in=states)
+        states += [WatchedPage.State.GONE, WatchedPage.State.MOVED, WatchedPage.State.FAILED]
+    open_ones = WatchedPage.objects.filter(site=site, key__in=keys, state__in=states)
     rows = open_ones.exclude(all_checks__visit=visit).order_by("id").values_list("id", "key")
     return want(visit, site, [(page, found[keys[key]]) for page, key in rows])
 

@@ -13,7 +13,7 @@ from crawler.database.statements import rows_of
 from recrawl import knowledge
 from recrawl.methods import stored_ledger as memory
 from recrawl.methods.ledger import Ledger
-from recrawl.models import Announcement, Check, Page, Site, Source, Visit, key_of, path_of
+from recrawl.models import Announcement, Check, Site, Source, Visit, WatchedPage, key_of, path_of
 
 MOST_MOVES = 5
 PAGE_COLUMNS = (
@@ -51,8 +51,8 @@ class Known:
 def stored(sites: Sequence[int]) -> dict[int, Stored]:
     """What is stored of these sites, by their primary keys."""
     found = {site: Stored() for site in sites}
-    states = [Page.State.LIVE, Page.State.MOVED]
-    pages = Page.objects.filter(site__in=sites, state__in=states)
+    states = [WatchedPage.State.LIVE, WatchedPage.State.MOVED]
+    pages = WatchedPage.objects.filter(site__in=sites, state__in=states)
     for row in rows_of(pages.order_by("site_id", "id").values_list(*PAGE_COLUMNS)):
         found[row[0]].pages.append(row)
     named = Announcement.objects.filter(source__site__in=sites, source__kind=Source.Kind.SITEMAP)
@@ -83,7 +83,7 @@ def known_of(site: Site, rows: Stored | None = None) -> Known:
     live: list[tuple[str, int, list[int], int, int, int]] = []
     paths: dict[int, str] = {}
     moves: dict[int, int] = {}
-    start, there = len(site.origin), str(Page.State.LIVE)
+    start, there = len(site.origin), str(WatchedPage.State.LIVE)
     for _, key, pk, url, state, links, leads_to, fetched_in, checks, changes in rows.pages:
         if state == there:
             paths[key] = path = url[start:]

@@ -19,7 +19,7 @@ from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
 from crawler.reading.lines import template_of, unpacked
 from recrawl.discovery import describe, name_feeds, name_sitemaps
-from recrawl.models import Page, Site, Visit, key_of
+from recrawl.models import Site, Visit, WatchedPage, key_of
 from recrawl.structure import MOST_LINKS
 
 LONGEST_WAIT = 1e6
@@ -96,12 +96,12 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
             for row, result in mine
             if row.url not in sitemaps and row.url not in guessed
         ]
-        Page.objects.bulk_create(pages, ignore_conflicts=True, batch_size=200)
+        WatchedPage.objects.bulk_create(pages, ignore_conflicts=True, batch_size=200)
         Visit.objects.filter(site=site, number=0).update(
             requests=F("requests") + len(mine),
             bytes=F("bytes") + sum(result.bytes for _, result in mine),
-            found=F("found") + sum(page.state == Page.State.LIVE for page in pages),
-            failed=F("failed") + sum(page.state == Page.State.FAILED for page in pages),
+            found=F("found") + sum(page.state == WatchedPage.State.LIVE for page in pages),
+            failed=F("failed") + sum(page.state == WatchedPage.State.FAILED for page in pages),
         )
         top = next((result for row, result in mine if row.url == site.url), None)
         if top is not None:
@@ -117,19 +117,19 @@ def _is_sitemap(harvest: Harvest) -> bool:
     return harvest.crawled is not None and harvest.crawled.sitemap
 
 
-def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> Page:
-    page = Page(site=site, url=row.url, key=key_of(row.url), status=row.status, failure=row.failure)
+def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> WatchedPage:
+    page = WatchedPage(site=site, url=row.url, key=key_of(row.url), status=row.status, failure=row.failure)
     crawled = harvest.crawled
     if row.state == CrawlUrl.State.MOVED:
         target = crawled.links[0] if crawled and crawled.links else ""
-        page.state, page.leads_to = Page.State.MOVED, target
+        page.state, page.leads_to = WatchedPage.State.MOVED, target
     elif row.state == CrawlUrl.State.CRAWLED and crawled is not None:
         describe(page, crawled, site)
         page.fetched = datetime.fromtimestamp(harvest.at, UTC)
         page.lines, page.selectors = crawled.lines, site.selectors_digest
         page.etag, page.last_modified = harvest.etag, harvest.last_modified
     else:
-        page.state = Page.State.GONE if row.status in {404, 410} else Page.State.FAILED
+        page.state = WatchedPage.State.GONE if row.status in {404, 410} else WatchedPage.State.FAILED
     return page
 
 
@@ -160,20 +160,20 @@ def learn_template(site: Site) -> frozenset[int]:
 
 
 def _settle(site: Site, now: datetime) -> None:
-    top = Page.objects.filter(site=site, key=key_of(site.url)).first()
+    top = WatchedPage.objects.filter(site=site, key=key_of(site.url)).first()
     if site.crawl is None or site.crawl.state == Crawl.State.CANCELLED:
         _fail(site, "Its mapping crawl was cancelled.", now)
     elif top is None:
         _fail(site, f"Its mapping crawl ended before the top page was fetched: {site.crawl.reason}.", now)
-    elif top.state == Page.State.MOVED:
+    elif top.state == WatchedPage.State.MOVED:
         _follow(site, top, now)
-    elif top.state != Page.State.LIVE:
+    elif top.state != WatchedPage.State.LIVE:
         _fail(site, f"Its top page cannot be read: {top.failure or top.status}.", now)
     else:
         _watch(site, top, now)
 
 
-def _follow(site: Site, top: Page, now: datetime) -> None:
+def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
     """The top page leads elsewhere: that is the site's address."""
     target = top.leads_to
     circle = target in site.former or len(site.former) >= MOST_TURNS
@@ -188,7 +188,7 @@ def _follow(site: Site, top: Page, now: datetime) -> None:
     map_site(site)
 
 
-def _watch(site: Site, top: Page, now: datetime) -> None:
+def _watch(site: Site, top: WatchedPage, now: datetime) -> None:
     name_sitemaps(site, named_sitemaps(site.host))
     site.template = sorted(learn_template(site))
     site.title = site.title or top.title

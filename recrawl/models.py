@@ -218,19 +218,19 @@ class Visit(models.Model):
         return None if self.missed is None else estimated_coverage(self.changed, self.missed)
 
 
-class PageQuerySet(models.QuerySet["Page"]):
+class WatchedPageQuerySet(models.QuerySet["WatchedPage"]):
     """Reads of pages."""
 
-    def live(self) -> PageQuerySet:
+    def live(self) -> WatchedPageQuerySet:
         """Those that are there."""
-        return self.filter(state=Page.State.LIVE)
+        return self.filter(state=WatchedPage.State.LIVE)
 
-    def light(self) -> PageQuerySet:
+    def light(self) -> WatchedPageQuerySet:
         """Without their text and links."""
         return self.defer("lines", "links")
 
 
-class Page(models.Model):
+class WatchedPage(models.Model):
     """A page of a site and the copy that is kept of it."""
 
     class State(models.TextChoices):
@@ -267,9 +267,11 @@ class Page(models.Model):
     )
     leads_to = models.TextField(blank=True, help_text="The URL that it leads to, where it has moved.")
 
-    objects = PageQuerySet.as_manager()
+    objects = WatchedPageQuerySet.as_manager()
 
     class Meta:
+        db_table = "recrawl_page"
+        verbose_name = "page"
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["site", "key"], name="site_page_once")]
 
@@ -317,7 +319,7 @@ class Announcement(models.Model):
     """What a source said of a page: the stamp (a time as it wrote it), and the visit that saw it change."""
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="announcements", db_index=False)
-    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="announcements")
+    page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="announcements")
     stamp = models.TextField(blank=True)
     since = models.PositiveIntegerField(default=0, help_text="Number of the visit; 0: as it was found.")
 
@@ -333,7 +335,7 @@ class Wanted(models.Model):
 
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="wanted")
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="+", db_index=False)
-    page = models.ForeignKey(Page, null=True, on_delete=models.CASCADE, related_name="+")
+    page = models.ForeignKey(WatchedPage, null=True, on_delete=models.CASCADE, related_name="+")
     source = models.ForeignKey(Source, null=True, on_delete=models.CASCADE, related_name="+")
     reason = models.CharField(max_length=200)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -373,7 +375,7 @@ class Check(models.Model):
         FAILED = "failed", "could not be had"
 
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="checks", db_index=False)
-    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="all_checks")
+    page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="all_checks")
     at = models.DateTimeField(db_index=True)
     outcome = models.CharField(max_length=7, choices=Outcome)
     age = models.FloatField(default=0.0, help_text="Visits since the page was last had.")
@@ -418,7 +420,7 @@ class Change(models.Model):
         TEMPLATE = "template", "changed with the rest of the site"
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="changes", db_index=False)
-    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="history")
+    page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="history")
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="changes")
     at = models.DateTimeField(db_index=True)
     kind = models.CharField(max_length=8, choices=Kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recrawl.division import Division, above, by_links
 from recrawl.loading import known_of
-from recrawl.models import Check, Page, Site, Visit
+from recrawl.models import Check, Site, Visit, WatchedPage
 
 MOST_PAGES = 5000
 """For larger sites the tree would take seconds to lay out."""
@@ -43,7 +43,7 @@ def outline(site: Site, visit: Visit | None) -> list[Gate]:
     shown = _order(children)[:MOST_GATES] if sites else []
     outcomes = _outcomes(visit)
     tops = [known.ids[sites[number].tops[0]] for _, number in shown]
-    titles = dict(Page.objects.filter(pk__in=tops).values_list("pk", "title"))
+    titles = dict(WatchedPage.objects.filter(pk__in=tops).values_list("pk", "title"))
     return [_gate(depth, sites[number], known.ids, outcomes, titles) for depth, number in shown]
 
 

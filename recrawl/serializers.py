@@ -9,7 +9,7 @@ from rest_framework import serializers
 from crawler.http.urls import MAX_URL_LENGTH
 from crawler.web.fields import RowSerializer
 from recrawl.differences import Difference
-from recrawl.models import SETTINGS, Change, Check, Page, Site, Source, Visit
+from recrawl.models import SETTINGS, Change, Check, Site, Source, Visit, WatchedPage
 
 
 class SiteSerializer(RowSerializer[Site]):
@@ -71,11 +71,11 @@ class VisitSerializer(serializers.ModelSerializer[Visit]):
         read_only_fields = fields
 
 
-class PageSerializer(serializers.ModelSerializer[Page]):
+class PageSerializer(serializers.ModelSerializer[WatchedPage]):
     """A page of a site and the copy that is kept of it."""
 
     class Meta:
-        model = Page
+        model = WatchedPage
         fields = [
             "id", "site", "url", "state", "title", "first_seen", "fetched", "checks", "changes", "changed",
             "status", "failure", "size", "raw", "content", "leads_to",

@@ -22,7 +22,7 @@ from recrawl.differences import Difference
 from recrawl.estimators import gamma_mode
 from recrawl.forms import SettingsForm, SiteForm
 from recrawl.mapping import SiteError, add_site, forget, map_again
-from recrawl.models import Change, Check, Page, Site, Visit
+from recrawl.models import Change, Check, Site, Visit, WatchedPage
 from recrawl.outline import outline
 from recrawl.own_report import by_domain, by_method, by_site, chart
 from recrawl.visits import pause, resume, visit_now
@@ -65,8 +65,8 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
         "mapping": site.visits.filter(number=0).first(),
         "last": last,
         "visits": visits[:12],
-        "live": states.get(Page.State.LIVE, 0),
-        "states": [(Page.State(state).label, state, count) for state, count in sorted(states.items())],
+        "live": states.get(WatchedPage.State.LIVE, 0),
+        "states": [(WatchedPage.State(state).label, state, count) for state, count in sorted(states.items())],
         "changes": site.changes.counting().with_pages().defer("difference").order_by("-id")[:SHOWN_CHANGES],
     }
     if not wants_part(request):
@@ -115,7 +115,7 @@ def page_list(request: HttpRequest, pk: int) -> HttpResponse:
     site = _site(pk)
     rows = site.pages.light()
     state, words = request.GET.get("state", ""), request.GET.get("q", "")[:200].replace("\x00", "")
-    if state in Page.State.values:
+    if state in WatchedPage.State.values:
         rows = rows.filter(state=state)
     if words:
         rows = rows.filter(Q(url__icontains=words) | Q(title__icontains=words))
@@ -128,7 +128,7 @@ def page_list(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "site": site,
         "page": page_of(request, rows),
-        "states": Page.State.choices,
+        "states": WatchedPage.State.choices,
         "outcomes": dict(Check.Outcome.choices),
     }
     return render_list(request, "recrawl/pages.html", "recrawl/_pages.html", context)
@@ -236,7 +236,7 @@ def _done(site: Site, action: str) -> str:
 
 def _listed(request: HttpRequest, form: SiteForm, status: int = 200) -> HttpResponse:
     last = Visit.objects.filter(site=OuterRef("pk"), number__gt=0).order_by("-number")
-    live = Page.objects.live().filter(site=OuterRef("pk")).order_by().values("site")
+    live = WatchedPage.objects.live().filter(site=OuterRef("pk")).order_by().values("site")
     rows = Site.objects.light().annotate(
         live=Coalesce(Subquery(live.annotate(count=Count("id")).values("count")), 0),
         last_changed=Subquery(last.values("changed")[:1]),

@@ -30,7 +30,7 @@ from recrawl.methods.belief import believe, unseen
 from recrawl.methods.listings import naming_new
 from recrawl.methods.reasons import reason
 from recrawl.methods.registry import make_method
-from recrawl.models import SAVED_VISITS, Change, Page, Site, Source, Visit, Wanted
+from recrawl.models import SAVED_VISITS, Change, Site, Source, Visit, Wanted, WatchedPage
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ def begin_all(pks: Sequence[int], now: datetime) -> list[Visit]:
         opened = Visit.objects.filter(site__in=locked, finished__isnull=True)
         for pk in opened.values_list("site_id", flat=True):
             locked.pop(pk, None)
-        live = Page.objects.live().filter(site__in=locked).order_by().values_list("site_id")
+        live = WatchedPage.objects.live().filter(site__in=locked).order_by().values_list("site_id")
         known = {pk: (pages, whole) for pk, pages, whole in live.annotate(Count("id"), Sum("size"))}
         sites = [locked[pk] for pk in pks if pk in locked]
         visits = [_begun(site, *known.get(site.pk, (0, 0)), now) for site in sites]

@@ -40,7 +40,7 @@ from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
 from feeds.scheduling.history import pack
 from recrawl.differences import difference
 from recrawl.models import Change, Check, Site, Source, Visit, key_of
-from recrawl.models import Page as SitePage
+from recrawl.models import WatchedPage as SitePage
 from tests.factories import make_feed, make_user
 from tests.feeds.replay.traces import invented
 

@@ -15,7 +15,7 @@ from feeds.laboratory.experiments import advance
 from feeds.laboratory.models import Experiment
 from feeds.models import Feed, Retrieval
 from recrawl.models import Change, Site
-from recrawl.models import Page as SitePage
+from recrawl.models import WatchedPage as SitePage
 from tests.browser.conftest import Visitor
 
 PAGES = (

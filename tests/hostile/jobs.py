@@ -20,7 +20,7 @@ from crawler.messages import Kind
 from crawler.text.keys import digest
 from feeds.models import Feed, Retrieval
 from feeds.websub.models import HubSubscription, Push
-from recrawl.models import Check, Page, Site, Source, Visit, Wanted, key_of
+from recrawl.models import Check, Site, Source, Visit, Wanted, WatchedPage, key_of
 from tests.factories import make_feed
 from tests.servers import Reply, WebServer, article, rss
 
@@ -92,7 +92,9 @@ def _make_watched(server: WebServer) -> None:
     visit = _visit(server)
     for number in range(PIECES):
         url = f"{server.origin}/page{number}"
-        page = Page.objects.create(site=visit.site, url=url, key=key_of(url), state=Page.State.FOUND)
+        page = WatchedPage.objects.create(
+            site=visit.site, url=url, key=key_of(url), state=WatchedPage.State.FOUND
+        )
         _want(visit, server, page=page)
 
 
@@ -153,7 +155,7 @@ JOBS: tuple[Job, ...] = (
         _names(lambda: CrawlUrl.objects.values_list("failure", flat=True)),
     ),
     Job(
-        "watch", _make_watched, lambda: Page.objects.filter(state="live").count(),
+        "watch", _make_watched, lambda: WatchedPage.objects.filter(state="live").count(),
         _names(lambda: Check.objects.values_list("failure", flat=True)),
     ),
     Job(

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from crawler.engine.models import Host
 from recrawl import visits
-from recrawl.models import Announcement, Check, Page, Site, Source, Visit, Wanted, key_of
+from recrawl.models import Announcement, Check, Site, Source, Visit, Wanted, WatchedPage, key_of
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -26,8 +26,8 @@ def watched(name: str, **options: Any) -> Site:
         **{"method": "adaptive", "budget": 0.5, "state": "watched", **options},
     )  # fmt: skip
     links = {path: [""] for path in PATHS} | {"": ["about", "news/"], "news/": PATHS[3:]}
-    Page.objects.bulk_create(
-        Page(
+    WatchedPage.objects.bulk_create(
+        WatchedPage(
             site=site, url=top + path, key=key_of(top + path), state="live", size=100, fetched=NOW,
             links=[key_of(top + link) for link in links[path]],
         )
@@ -193,7 +193,7 @@ def test_a_visit_that_cannot_end_stays_open_and_the_others_end(monkeypatch: pyte
     tell = visits._tell_template_apart
 
     def fail(visit: Visit) -> None:
-        Page.objects.filter(site=visit.site_id).update(title="half done")
+        WatchedPage.objects.filter(site=visit.site_id).update(title="half done")
         if visit.pk == made[0].pk:
             raise RuntimeError("an end that breaks")
         tell(visit)

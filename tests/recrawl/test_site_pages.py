@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from recrawl.inline import work_off
-from recrawl.models import Change, Check, Page, Site
+from recrawl.models import Change, Check, Site, WatchedPage
 from tests.factories import make_token, make_user
 from tests.recrawl.sites import Paper, visit, watch
 from tests.servers import Reply
@@ -139,7 +139,7 @@ def test_a_site_is_paused_resumed_visited_changed_and_deleted_on_its_page(site: 
     assert (changed.method, changed.every, changed.ignore_patterns) == ("history", 2.0, ["^Built"])
     staff.post(f"/sites/{site.pk}/act/", {"action": "delete"})
     assert not Site.objects.exists()
-    assert not Page.objects.exists()
+    assert not WatchedPage.objects.exists()
 
 
 @pytest.mark.parametrize("kind", ["rss", "atom", "json"])
@@ -168,7 +168,7 @@ def test_changes_are_feeds_at_addresses_of_their_own(site: Site, client: Client,
 
 
 def test_feeds_of_changes_cannot_be_guessed(site: Site, client: Client) -> None:
-    page = Page.objects.filter(site=site).earliest("id").pk
+    page = WatchedPage.objects.filter(site=site).earliest("id").pk
     for path in (
         f"/sites/feed/{site.pk}.rss",
         "/sites/feed/x.rss",

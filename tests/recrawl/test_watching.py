@@ -25,7 +25,7 @@ from recrawl import visits
 from recrawl.differences import Difference
 from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_site, map_again
-from recrawl.models import Announcement, Change, Check, Page, Site, Source, Visit, Wanted
+from recrawl.models import Announcement, Change, Check, Site, Source, Visit, Wanted, WatchedPage
 from recrawl.summary import in_words
 from tests.recrawl.sites import Paper, changes, visit, watch
 from tests.servers import Reply, Request
@@ -129,7 +129,7 @@ def test_a_change_is_told_with_its_lines(paper: Paper) -> None:
     assert (done.changed, changes(done)) == (1, [("edited", "/news/b")])
     gain = Difference.unpacked(bytes(Change.objects.get().difference))
     assert (gain.lines_removed, gain.lines_added) == (["What b did"], ["What b did at last"])
-    page = Page.objects.get(url__endswith="/news/b")
+    page = WatchedPage.objects.get(url__endswith="/news/b")
     assert (page.checks, page.changes) == (1, 1)
     assert "edited" in in_words(site) or "changed:" in in_words(site)
     assert changes(visit(site)) == []

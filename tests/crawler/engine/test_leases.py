@@ -12,8 +12,7 @@ from crawler.engine.leased import MOST_LOSSES
 from crawler.engine.leases import MOST_IN_BATCH, hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from feeds.models import Feed, Retrieval
-from recrawl.models import Page as WatchedPage
-from recrawl.models import Site, Visit, Wanted, key_of
+from recrawl.models import Site, Visit, Wanted, WatchedPage, key_of
 from tests.factories import make_feed
 from tests.harvests import entry, feed_assignments, found, lease, report, select, visit
 

@@ -1,21 +1,110 @@
+import crawler.pipeline.models
 import crawler.web.validators
 import django.contrib.postgres.fields
+import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
+
+
+# The graph: terms under the hash of what they are, and quads in six orders, parted by their context.
+PARTS = 4
+
+GRAPH = """
+CREATE TABLE pipeline_term (
+    id bigint PRIMARY KEY,
+    mark integer NOT NULL,
+    kind smallint NOT NULL,
+    lang text NOT NULL,
+    datatype text NOT NULL,
+    value text NOT NULL,
+    words tsvector GENERATED ALWAYS AS (
+        CASE WHEN kind = 2 AND datatype = '' THEN to_tsvector('simple', left(value, 20000)) END
+    ) STORED
+);
+CREATE INDEX pipeline_term_words ON pipeline_term USING gin (words) WHERE words IS NOT NULL;
+CREATE TABLE pipeline_quad (
+    s bigint NOT NULL, p bigint NOT NULL, o bigint NOT NULL, c bigint NOT NULL
+) PARTITION BY HASH (c);
+""" + "".join(
+    f"CREATE TABLE pipeline_quad_{part} PARTITION OF pipeline_quad FOR VALUES WITH (MODULUS {PARTS}, REMAINDER {part});\n"
+    for part in range(PARTS)
+) + """
+CREATE UNIQUE INDEX pipeline_quad_spoc ON pipeline_quad (s, p, o, c);
+CREATE INDEX pipeline_quad_pocs ON pipeline_quad (p, o, c, s);
+CREATE INDEX pipeline_quad_ocsp ON pipeline_quad (o, c, s, p);
+CREATE INDEX pipeline_quad_cspo ON pipeline_quad (c, s, p, o);
+CREATE INDEX pipeline_quad_cpo ON pipeline_quad (c, p, o, s);
+CREATE INDEX pipeline_quad_osp ON pipeline_quad (o, s, p, c);
+"""
+
+# What extract looks for at first: sources of structured data before the links of pages.
+XHV = "http://www.w3.org/1999/xhtml/vocab#"
+SIOC = "http://rdfs.org/sioc/ns#"
+SCHEMA = "http://schema.org/"
+FOAF = "http://xmlns.com/foaf/0.1/"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+RSS = "http://purl.org/rss/1.0/"
+
+QUERIES = [
+    ("Feeds and data", 0.9, [RDFS + "seeAlso", RDFS + "isDefinedBy", SIOC + "feed", FOAF + "weblog"]),
+    ("Data sets", 0.8, ["http://rdfs.org/ns/void#dataDump", "http://www.w3.org/ns/dcat#downloadURL",
+                        "http://www.w3.org/ns/dcat#accessURL", "http://www.w3.org/ns/ldp#contains"]),
+    ("Items of feeds", 0.7, [RSS + "link", RSS + "items", SIOC + "container_of", SIOC + "has_reply"]),
+    ("Pages that belong together", 0.6, [XHV + "next", XHV + "prev", XHV + "alternate", SCHEMA + "url",
+                                         SCHEMA + "mainEntityOfPage", SCHEMA + "hasPart", SCHEMA + "relatedLink",
+                                         "https://www.w3.org/ns/activitystreams#next",
+                                         "http://www.w3.org/ns/hydra/core#next"]),
+    ("People and things elsewhere", 0.5, [FOAF + "homepage", SCHEMA + "sameAs", OWL + "sameAs", OWL + "imports"]),
+    ("Links of pages", 0.3, [SIOC + "links_to"]),
+]
+
+
+def add_link_queries(apps, schema_editor):
+    query = apps.get_model("pipeline", "LinkQuery")
+    for name, weight, predicates in QUERIES:
+        # A crawl queues the links of pages itself; here they are for those who want only what a graph says.
+        values = {"weight": weight, "predicates": predicates, "enabled": name != "Links of pages"}
+        query.objects.get_or_create(name=name, defaults=values)
 
 
 class Migration(migrations.Migration):
 
     initial = True
 
+    # A database from before these were made one has them all.
+    replaces = [
+        ('pipeline', '0001_documents'),
+        ('pipeline', '0002_quads'),
+        ('pipeline', '0003_link_queries'),
+        ('pipeline', '0004_stylesheets'),
+        ('pipeline', '0005_http_transformers'),
+    ]
+
     dependencies = [
-        ('articles', '0002_count_subscribers'),
-        ('crawler', '0003_deployment'),
-        ('frontier', '0003_into_graph'),
+        ('articles', '0001_initial'),
+        ('crawler', '0001_initial'),
+        ('frontier', '0001_initial'),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='HttpTransformer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=100, unique=True)),
+                ('types', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('html', 'html'), ('xhtml', 'xhtml'), ('xml', 'xml'), ('rss-0.9x', 'rss-0.9x'), ('rss-1.0', 'rss-1.0'), ('rss-2.0', 'rss-2.0'), ('atom', 'atom'), ('json-feed', 'json-feed'), ('rdf-xml', 'rdf-xml'), ('json-ld', 'json-ld'), ('turtle', 'turtle'), ('n-triples', 'n-triples'), ('n-quads', 'n-quads'), ('opml', 'opml'), ('sitemap', 'sitemap'), ('json', 'json'), ('text', 'text'), ('binary', 'binary'), ('empty', 'empty')], max_length=12), blank=True, default=list, help_text='Types of documents, such as html, xml or rss-2.0; empty: all.', size=None)),
+                ('pattern', models.CharField(blank=True, help_text='A regular expression on the address; empty: every address.', max_length=500, validators=[crawler.web.validators.is_pattern])),
+                ('enabled', models.BooleanField(default=True)),
+                ('address', models.URLField(help_text='Documents are sent there as they came, their own address in Content-Location. It answers within 5 s in N-Triples, N-Quads, Turtle, RDF/XML or JSON-LD, or with 204 for nothing.', max_length=500, validators=[django.core.validators.URLValidator(schemes=['http', 'https'])])),
+            ],
+            options={
+                'verbose_name': 'HTTP transformer',
+                'ordering': ['name'],
+                'abstract': False,
+            },
+        ),
         migrations.CreateModel(
             name='LinkQuery',
             fields=[
@@ -29,6 +118,22 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'link queries',
                 'ordering': ['-weight', 'name'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Stylesheet',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=100, unique=True)),
+                ('types', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('html', 'html'), ('xhtml', 'xhtml'), ('xml', 'xml'), ('rss-0.9x', 'rss-0.9x'), ('rss-1.0', 'rss-1.0'), ('rss-2.0', 'rss-2.0'), ('atom', 'atom'), ('json-feed', 'json-feed'), ('rdf-xml', 'rdf-xml'), ('json-ld', 'json-ld'), ('turtle', 'turtle'), ('n-triples', 'n-triples'), ('n-quads', 'n-quads'), ('opml', 'opml'), ('sitemap', 'sitemap'), ('json', 'json'), ('text', 'text'), ('binary', 'binary'), ('empty', 'empty')], max_length=12), blank=True, default=list, help_text='Types of documents, such as html, xml or rss-2.0; empty: all.', size=None)),
+                ('pattern', models.CharField(blank=True, help_text='A regular expression on the address; empty: every address.', max_length=500, validators=[crawler.web.validators.is_pattern])),
+                ('enabled', models.BooleanField(default=True)),
+                ('grddl', models.CharField(blank=True, help_text='Its own address: then only for documents that name it as their transformation (GRDDL).', max_length=500)),
+                ('content', models.TextField(help_text='The stylesheet. It reaches no file and no network.', validators=[crawler.pipeline.models.is_stylesheet])),
+            ],
+            options={
+                'ordering': ['name'],
+                'abstract': False,
             },
         ),
         migrations.CreateModel(
@@ -117,4 +222,6 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(condition=models.Q(('lease__isnull', True), models.Q(('state__in', ['done', 'dead']), _negated=True)), fields=['state', 'attempts', 'id'], name='document_waiting'), models.Index(condition=models.Q(('lease__isnull', False)), fields=['lease'], name='document_lease'), models.Index(fields=['state', '-id'], name='document_state'), models.Index(condition=models.Q(('state', 'dead')), fields=['failed_phase', 'failure'], name='document_dead'), models.Index(fields=['fetched'], name='document_fetched')],
             },
         ),
+        migrations.RunSQL(GRAPH, "DROP TABLE pipeline_quad; DROP TABLE pipeline_term;"),
+        migrations.RunPython(add_link_queries, migrations.RunPython.noop),
     ]
