@@ -5,16 +5,16 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test lint install requirements
+.PHONY: run test lint install requirements compiled
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
-run: $(VENV)/base.stamp
+run: $(VENV)/base.stamp compiled
 	@exec $(PYTHON) manage.py run
 
 # A worker for each core, a file to one worker. TESTS="tests/feeds -k name" make test runs a part, TESTS="-n 0 --pdb
 # tests/feeds/test_opml.py" in this process.
-test: $(VENV)/dev.stamp
+test: $(VENV)/dev.stamp compiled
 	$(PYTHON) -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(TESTS)
 
 lint: $(VENV)/dev.stamp
@@ -25,6 +25,10 @@ lint: $(VENV)/dev.stamp
 	DATABASE_URL=none $(PYTHON) manage.py makemigrations --check --dry-run
 
 install: $(VENV)/dev.stamp
+
+# Bytecode is written once, not by each of the processes that start together; some may not write it at all.
+compiled: | $(PYTHON)
+	-@$(PYTHON) -m compileall -q crawler feeds articles recrawl 2>/dev/null
 
 # Pin and hash what requirements/*.in name; needs uv.
 requirements:

@@ -219,7 +219,7 @@ def test_the_api_does_all_of_it(paper: Paper, client: Client) -> None:
 
 
 def test_the_admin_lists_and_changes_sites(site: Site, staff: Client) -> None:
-    for name in ("site", "visit", "page", "check", "change", "source"):
+    for name in ("site", "visit", "watchedpage", "check", "change", "source"):
         assert staff.get(f"/admin/recrawl/{name}/").status_code == 200
     path = f"/admin/recrawl/site/{site.pk}/change/"
     assert staff.get(path).status_code == 200

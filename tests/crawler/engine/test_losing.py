@@ -65,7 +65,7 @@ def make_wanted() -> None:
     )
     for number in range(NUMBER):
         url = f"https://{HOST}/{number}"
-        row = recrawl.Page.objects.create(site=site, url=url, key=recrawl.key_of(url))
+        row = recrawl.WatchedPage.objects.create(site=site, url=url, key=recrawl.key_of(url))
         recrawl.Wanted.objects.create(visit=visit, host=host, page=row, not_before=datetime.now(UTC))
 
 
@@ -88,7 +88,7 @@ def url_failures() -> dict[int, str]:
 
 def wanted_failures() -> dict[int, str]:
     """By the row that wanted the page, which is gone: rows and pages were made in one order."""
-    first = recrawl.Page.objects.order_by("id")[0].pk
+    first = recrawl.WatchedPage.objects.order_by("id")[0].pk
     checks = recrawl.Check.objects.exclude(failure="").values_list("page_id", "failure")
     return {page - first: failure for page, failure in checks}
 
