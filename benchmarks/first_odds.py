@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods import ledger
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.belief import believe

@@ -86,12 +86,12 @@ def _plan(sites: range) -> tuple[int, int]:
 
     from crawler.database.rows import update_rows
     from recrawl import visits
-    from recrawl.loading import known_of, shown, standing_of, stored
     from recrawl.methods.adaptive import Adaptive
     from recrawl.models import Site
+    from recrawl.stored_server import known_of, shown, standing_of, stored
 
     dice = random.Random(sites.start)
-    begun = visits.begin_all(sites, datetime.now(UTC))
+    begun = visits.begin(sites, datetime.now(UTC))
     if len(begun) < len(sites):
         raise RuntimeError(f"{len(sites) - len(begun)} sites are not due")
     fetched = rounds = 0
@@ -121,7 +121,6 @@ def _fill(sites: int, pages: int, method: str) -> None:
     from django.utils import timezone
 
     from crawler.engine.models import Host
-    from recrawl.methods import stored_ledger as memory
     from recrawl.models import Site, WatchedPage, key_of
 
     dice = random.Random(3)
@@ -133,7 +132,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
         urls = [top, *(f"{top}{path}" for path in paths)]
         site = Site.objects.create(
             url=top, host_id=hosts[number - 1], state="watched", method=method, budget=BUDGET, visited=5,
-            next_visit=timezone.now(), memory=memory.packed(_learned(paths, dice)),
+            next_visit=timezone.now(), memory=_learned(paths, dice).packed(),
         )  # fmt: skip
         WatchedPage.objects.bulk_create(
             WatchedPage(
@@ -160,7 +159,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
 
 def _learned(paths: list[str], dice: random.Random) -> Any:
     """A ledger after five visits to such a site."""
-    from recrawl.knowledge import KnownServer, OpenVisit
+    from recrawl.known_server import KnownServer, OpenVisit
     from recrawl.methods.adaptive import Adaptive
 
     every = ["/", *(f"/{path}" for path in paths)]

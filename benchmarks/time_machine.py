@@ -56,8 +56,7 @@ def main() -> None:
             before = {page: _body(page, truth) for site in sites for page in _known(site)}
             for port in (world, truth):
                 _ask(port, f"week?set={week}")
-            for site in sites:
-                begin(site.pk, timezone.now())
+            begin([site.pk for site in sites], timezone.now())
             work_off(sites)
             total.update(_compare(week, sites, before, truth))
         served = _ask(world, "stats")

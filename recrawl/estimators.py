@@ -13,11 +13,6 @@ HIGHEST = 50.0
 """The rate, per mean age, beyond which visits that always find a change cannot tell."""
 
 
-def naive(checks: int, changes: int, interval: float) -> float:
-    """Changes found by time watched: too low, for changes between two visits count once."""
-    return changes / (checks * interval) if checks else 0.0
-
-
 def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float) -> float:
     """The most probable rate under a Gamma prior of this shape (1 or more) and time, by bisection.
 

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from crawler.engine.leases import sweep
 from crawler.frontier import crawls
 from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
 from recrawl import visits
 from recrawl.models import Site
-from recrawl.summary import waits
+from recrawl.site_summary import waits
 
 State = Site.State
 
@@ -25,7 +25,7 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
     """
     mine = Site.objects.filter(pk__in=[site.pk for site in sites])
     tended = 0.0
-    told: set[str] = set()
+    said: set[str] = set()
     with Rounds(workers) as rounds:
         while True:
             now = datetime.now(UTC)
@@ -33,27 +33,22 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
                 sweep(now)
                 crawls.tend(now)
                 if tell is not None:
-                    _tell(mine, told, tell)
+                    _tell_what_waits(mine, said, tell)
                 tended = time.monotonic()
             done = rounds.step(IDLE_SECONDS)
             for site in mine.defer("memory"):
                 visits.tend(now, site)
-            if not done and not rounds.busy and not _open(mine):
-                return
             if not done and not rounds.busy:
+                visited = Q(state=State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
+                if not mine.filter(Q(state=State.MAPPING) | visited).exists():
+                    return
                 crawls.tend(now)
                 time.sleep(IDLE_SECONDS)
 
 
-def _tell(sites: QuerySet[Site], told: set[str], tell: Callable[[str], None]) -> None:
+def _tell_what_waits(sites: QuerySet[Site], said: set[str], tell: Callable[[str], None]) -> None:
     for site in sites.defer("memory"):
         line = waits(site)
-        if line and line not in told:
-            told.add(line)
+        if line and line not in said:
+            said.add(line)
             tell(line)
-
-
-def _open(sites: QuerySet[Site]) -> bool:
-    mapping = sites.filter(state=State.MAPPING)
-    visited = sites.filter(state=State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
-    return mapping.exists() or visited.exists()

@@ -89,7 +89,7 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
     for crawl, site in sites.items():
         mine = [(row, result) for row, result in fetched if row.crawl_id == crawl]
         guessed = _likely_sitemaps(site)
-        sitemaps = [row.url for row, result in mine if _is_sitemap(result)]
+        sitemaps = [row.url for row, result in mine if result.crawled is not None and result.crawled.sitemap]
         name_sitemaps(site, sitemaps)
         pages = [
             _page(site, row, result)
@@ -111,10 +111,6 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
 def _likely_sitemaps(site: Site) -> list[str]:
     """Where sitemaps are that nobody names."""
     return list(dict.fromkeys([f"{site.origin}/sitemap.xml", f"{site.prefix}sitemap.xml"]))
-
-
-def _is_sitemap(harvest: Harvest) -> bool:
-    return harvest.crawled is not None and harvest.crawled.sitemap
 
 
 def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> WatchedPage:
@@ -170,7 +166,12 @@ def _settle(site: Site, now: datetime) -> None:
     elif top.state != WatchedPage.State.LIVE:
         _fail(site, f"Its top page cannot be read: {top.failure or top.status}.", now)
     else:
-        _watch(site, top, now)
+        name_sitemaps(site, named_sitemaps(site.host))
+        site.template = sorted(learn_template(site))
+        site.title = site.title or top.title
+        site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
+        site.save(update_fields=["template", "title", "state", "next_visit"])
+        Visit.objects.filter(site=site, number=0).update(finished=now, pages=site.pages.live().count())
 
 
 def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
@@ -186,15 +187,6 @@ def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
     site.host_id = Host.objects.named({name})[name]
     site.save(update_fields=["url", "host", "former"])
     map_site(site)
-
-
-def _watch(site: Site, top: WatchedPage, now: datetime) -> None:
-    name_sitemaps(site, named_sitemaps(site.host))
-    site.template = sorted(learn_template(site))
-    site.title = site.title or top.title
-    site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
-    site.save(update_fields=["template", "title", "state", "next_visit"])
-    Visit.objects.filter(site=site, number=0).update(finished=now, pages=site.pages.live().count())
 
 
 def _fail(site: Site, why: str, now: datetime) -> None:

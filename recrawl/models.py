@@ -8,7 +8,6 @@ from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
@@ -19,7 +18,7 @@ from crawler.frontier.models import Crawl
 from crawler.http.urls import origin
 from crawler.reading.lines import Rules, SelectorFault, usable_selector
 from crawler.text.keys import digest
-from crawler.web.validators import is_pattern
+from crawler.web.validators import between, is_pattern
 from recrawl.methods.registry import DEFAULT, METHODS
 
 METHOD_CHOICES = [(name, name) for name in METHODS]
@@ -89,17 +88,17 @@ class Site(models.Model):
     method = models.CharField(max_length=20, choices=METHOD_CHOICES, default=DEFAULT)
     every = models.FloatField(
         default=7.0,
-        validators=[MinValueValidator(1 / 24), MaxValueValidator(366)],
+        validators=between(1 / 24, 366),
         help_text="Days from one visit to the next.",
     )
     budget = models.FloatField(
         default=0.25,
-        validators=[MinValueValidator(0.001), MaxValueValidator(1.0)],
+        validators=between(0.001, 1.0),
         help_text="Pages fetched in a visit, as a share of all; what is left over is saved up.",
     )
     max_pages = models.PositiveIntegerField(
         default=1000,
-        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
+        validators=between(1, 100_000),
         help_text="Pages known at most.",
     )
     ignore_selectors = ArrayField(

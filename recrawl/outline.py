@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recrawl.division import Division, above, by_links
-from recrawl.loading import known_of
+from recrawl.division import above, by_links
 from recrawl.models import Check, Site, Visit, WatchedPage
+from recrawl.stored_server import known_of
 
 MOST_PAGES = 5000
 """For larger sites the tree would take seconds to lay out."""
@@ -40,11 +40,18 @@ def outline(site: Site, visit: Visit | None) -> list[Gate]:
         parents = [holder for holder in holders if holder < number]
         if number:
             children.setdefault(min(parents, default=0), []).append(number)
-    shown = _order(children)[:MOST_GATES] if sites else []
-    outcomes = _outcomes(visit)
-    tops = [known.ids[sites[number].tops[0]] for _, number in shown]
+    shown = [(depth, sites[number]) for depth, number in _order(children)[:MOST_GATES]] if sites else []
+    outcomes = dict(Check.objects.filter(visit=visit).values_list("page_id", "outcome")) if visit else {}
+    tops = [known.ids[division.tops[0]] for _, division in shown]
     titles = dict(WatchedPage.objects.filter(pk__in=tops).values_list("pk", "title"))
-    return [_gate(depth, sites[number], known.ids, outcomes, titles) for depth, number in shown]
+    gates = []
+    for depth, division in shown:
+        path, pk = division.tops[0], known.ids[division.tops[0]]
+        seen = [outcomes[known.ids[member]] for member in division.members if known.ids[member] in outcomes]
+        changed = sum(outcome == Check.Outcome.CHANGED for outcome in seen)
+        state, title = outcomes.get(pk, ""), titles.get(pk, "")
+        gates.append(Gate(depth, pk, path, title, len(division.members), state, len(seen), changed))
+    return gates
 
 
 def _order(children: dict[int, list[int]]) -> list[tuple[int, int]]:
@@ -56,24 +63,3 @@ def _order(children: dict[int, list[int]]) -> list[tuple[int, int]]:
         found.append((min(depth, DEEPEST), number))
         waiting += [(depth + 1, child) for child in reversed(children.get(number, ()))]
     return found
-
-
-def _outcomes(visit: Visit | None) -> dict[int, str]:
-    return dict(Check.objects.filter(visit=visit).values_list("page_id", "outcome")) if visit else {}
-
-
-def _gate(
-    depth: int, site: Division, ids: dict[str, int], outcomes: dict[int, str], titles: dict[int, str]
-) -> Gate:
-    pk = ids[site.tops[0]]
-    seen = [outcomes[ids[path]] for path in site.members if ids[path] in outcomes]
-    return Gate(
-        depth,
-        pk,
-        site.tops[0],
-        titles.get(pk, ""),
-        len(site.members),
-        outcomes.get(pk, ""),
-        len(seen),
-        sum(outcome == Check.Outcome.CHANGED for outcome in seen),
-    )

@@ -19,18 +19,17 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from crawler.database.rows import insert_rows, update_rows
 from crawler.engine.wake import wake_recrawl
 from crawler.reading.lines import shape
-from recrawl import knowledge
 from recrawl.differences import Difference
 from recrawl.discovery import to_fetch, to_read
-from recrawl.loading import Known, Shown, Stored, known_of, shown, standing_of, stored
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.mapping import learn_template, settle_mapping
-from recrawl.methods import stored_ledger as memory
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.belief import believe, unseen
 from recrawl.methods.listings import naming_new
 from recrawl.methods.reasons import reason
 from recrawl.methods.registry import make_method
 from recrawl.models import SAVED_VISITS, Change, Site, Source, Visit, Wanted, WatchedPage
+from recrawl.stored_server import Known, Shown, Stored, known_of, shown, standing_of, stored
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ def tend(now: datetime, site: Site | None = None) -> bool:
     due, open_ones = Site.objects.due(now), idle()
     if site is not None:
         due, open_ones = due.filter(pk=site.pk), open_ones.filter(site=site)
-    begin_all(list(due.values_list("pk", flat=True)[:MOST_VISITS]), now)
+    begin(list(due.values_list("pk", flat=True)[:MOST_VISITS]), now)
     for batch in batches(open_ones[:MOST_VISITS]):
         if time.monotonic() > until:
             return True
@@ -75,7 +74,7 @@ def tend(now: datetime, site: Site | None = None) -> bool:
 def _try(batch: Sequence[int], now: datetime) -> None:
     """Advance visits together; where that cannot be stored each alone, so that one keeps no other waiting."""
     try:
-        advance_all(batch, now)
+        advance(batch, now)
     except Exception:
         log.exception("visits %s cannot go on; the next look tries again", batch)
         if len(batch) > 1:
@@ -97,12 +96,7 @@ def batches(visits: Iterable[Visit]) -> Iterator[list[int]]:
         yield batch
 
 
-def begin(pk: int, now: datetime) -> Visit | None:
-    """Begin a site's next visit, unless one is open or it is not watched."""
-    return next(iter(begin_all([pk], now)), None)
-
-
-def begin_all(pks: Sequence[int], now: datetime) -> list[Visit]:
+def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
     """Begin the next visits of sites in this order, but of those that have an open one or are not watched."""
     with transaction.atomic():
         watched = Site.objects.light().select_for_update(skip_locked=True, of=("self",))
@@ -114,27 +108,26 @@ def begin_all(pks: Sequence[int], now: datetime) -> list[Visit]:
         live = WatchedPage.objects.live().filter(site__in=locked).order_by().values_list("site_id")
         known = {pk: (pages, whole) for pk, pages, whole in live.annotate(Count("id"), Sum("size"))}
         sites = [locked[pk] for pk in pks if pk in locked]
-        visits = [_begun(site, *known.get(site.pk, (0, 0)), now) for site in sites]
+        visits = []
+        for site in sites:
+            pages, whole = known.get(site.pk, (0, 0))
+            weekly = site.budget * pages
+            site.saved = min(site.saved, SAVED_VISITS * weekly) + weekly
+            site.visited += 1
+            site.next_visit = now + timedelta(days=site.every)
+            visit = Visit(
+                site=site,
+                number=site.visited,
+                method=site.method,
+                started=now,
+                pages=pages,
+                weekly=weekly,
+                budget=math.floor(site.saved + 1e-9),
+                whole=whole,
+            )
+            visits.append(visit)
         update_rows(Site, sites, ["saved", "visited", "next_visit"])
         return Visit.objects.bulk_create(visits)
-
-
-def _begun(site: Site, pages: int, whole: int, now: datetime) -> Visit:
-    """A site's next visit, not stored yet, and what that changes of the site."""
-    weekly = site.budget * pages
-    site.saved = min(site.saved, SAVED_VISITS * weekly) + weekly
-    site.visited += 1
-    site.next_visit = now + timedelta(days=site.every)
-    return Visit(
-        site=site,
-        number=site.visited,
-        method=site.method,
-        started=now,
-        pages=pages,
-        weekly=weekly,
-        budget=math.floor(site.saved + 1e-9),
-        whole=whole,
-    )
 
 
 def visit_now(site: Site, now: datetime) -> bool:
@@ -146,13 +139,8 @@ def visit_now(site: Site, now: datetime) -> bool:
     return bool(done)
 
 
-def advance(pk: int, now: datetime) -> None:
-    """The next round of an open visit that waits for nothing: what its method wants, or its end."""
-    advance_all([pk], now)
-
-
-def advance_all(pks: Sequence[int], now: datetime) -> None:
-    """The next rounds of open visits that wait for nothing.
+def advance(pks: Sequence[int], now: datetime) -> None:
+    """The next rounds of open visits that wait for nothing: what their methods want, or their end.
 
     1. Lock them and their sites; what is locked elsewhere is left to the next look.
     2. Those that are new read their sitemaps and feeds first, if there are any.
@@ -209,7 +197,7 @@ def _next(visit: Visit, rows: Stored, seen: Shown, now: datetime) -> list[Wanted
     return to_fetch(visit, visit.site, reasons)
 
 
-def following(method: str, server: knowledge.KnownServer, standing: knowledge.OpenVisit) -> list[str]:
+def following(method: str, server: KnownServer, standing: OpenVisit) -> list[str]:
     """The pages that a method would fetch now, as many as the budget still allows."""
     if standing.budget < 1:
         return []
@@ -256,7 +244,7 @@ def _sources(visits: Sequence[Visit]) -> list[Wanted]:
     ]
 
 
-def _finish(visit: Visit, known: Known, standing: knowledge.OpenVisit, now: datetime) -> None:
+def _finish(visit: Visit, known: Known, standing: OpenVisit, now: datetime) -> None:
     """Learn from the visit, estimate what it missed, tell the template's changes apart; `_write` ends it."""
     server = known.server
     belief = believe(server, standing, known.ledger)
@@ -273,7 +261,7 @@ def _finish(visit: Visit, known: Known, standing: knowledge.OpenVisit, now: date
 def remember(visit: Visit, known: Known) -> None:
     """Put what was learned into the site's row, and take what the visit fetched from what is saved."""
     visit.site.saved = max(visit.site.saved - visit.fetched, 0.0)
-    visit.site.memory = memory.packed(known.ledger)
+    visit.site.memory = known.ledger.packed()
 
 
 def _write(ended: Sequence[Visit]) -> None:

@@ -1,9 +1,12 @@
-"""Rows of CSV whose cells no spreadsheet takes for a formula. Imports nothing: children use it too."""
+"""Tables as text: CSV whose cells no spreadsheet takes for a formula, and columns beside each other.
+
+Imports nothing: children use it too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -33,3 +36,11 @@ def csv_row(cells: Iterable[str]) -> str:
 def _quoted(text: str) -> str:
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if _QUOTED.search(text) else text
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Columns, the first to the left and the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    )

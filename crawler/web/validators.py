@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 
 from crawler.text.patterns import PatternError, compiled
+
+
+def between(least: float, most: float) -> list[MinValueValidator | MaxValueValidator]:
+    """For a field of numbers: both bounds are allowed."""
+    return [MinValueValidator(least), MaxValueValidator(most)]
 
 
 def is_pattern(value: str) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, exp, log, sums
 from recrawl.methods.base import unfetched
 from recrawl.methods.belief import ChangeBelief, believe, record, there, unseen
@@ -177,20 +177,20 @@ def _rates_and_price(past: Past, visit: OpenVisit, ledger: Ledger) -> tuple[Floa
         rates = _rates(past)
         named = dict(zip(past.gates.paths, rates.tolist(), strict=True))
         ledger.derived[key] = past.gates, rates, named, min(_price(rates, visit.weekly), DEAREST)
-    told, rates, named, price = ledger.derived[key]
-    if told is not past.gates:
+    gates, rates, named, price = ledger.derived[key]
+    if gates is not past.gates:
         rates = np.array([named.get(path, 1.0) for path in past.gates.paths], np.float64)
     return rates, price
 
 
 def _rates(past: Past) -> Floats:
     """Changes a week of every page in the long run: its own, shrunk to its section's, to the site's."""
-    told = past.gates
-    changes = sums(told.section, past.all_changes, len(told.sections))
-    weeks = sums(told.section, past.span, len(told.sections))
+    gates = past.gates
+    changes = sums(gates.section, past.all_changes, len(gates.sections))
+    weeks = sums(gates.section, past.span, len(gates.sections))
     site = (0.4 + sum(changes.tolist())) / (10 + sum(weeks.tolist()))
     local = (10 * site + changes) / (10 + weeks)
-    share = (4 * local[told.section] + past.all_changes) / (4 + past.span)
+    share = (4 * local[gates.section] + past.all_changes) / (4 + past.span)
     return np.maximum(-log(1 - np.minimum(share, 0.95)), 1 / LONGEST_WEEKS)
 
 
@@ -238,11 +238,11 @@ def _worth(
     visit: OpenVisit, ledger: Ledger, belief: ChangeBelief, left: Flags, terms: tuple[Floats, float]
 ) -> Floats:
     """Of every page, on terms of rates and price; what is not `left` counts for nothing."""
-    told, past = belief.gates, belief.past
+    gates, past = belief.gates, belief.past
     rates, price = terms
-    worth = _value(belief.sound, belief.fresh, rates, price) * there(told, visit)
-    odds = ledger.expected(told, belief.top).opened
+    worth = _value(belief.sound, belief.fresh, rates, price) * there(gates, visit)
+    odds = ledger.expected(gates, belief.top).opened
     then = _value(past.sound * (1 - odds), odds, rates, price)
     gains = np.where(left & (belief.kinds != OPEN), then - np.maximum(worth, price), 0.0)
-    behind = told.gathered(np.maximum(gains, 0.0))
+    behind = gates.gathered(np.maximum(gains, 0.0))
     return worth + np.minimum(behind, MOST_TOLD) * belief.fresh

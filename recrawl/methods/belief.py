@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
 from recrawl.methods.evidence import learned
-from recrawl.methods.gates import Gates, gates
+from recrawl.methods.gates import Gates, gates_of
 from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Ledger, Past, Track
 from recrawl.methods.listings import naming_new
 from recrawl.structure import raw_directory
@@ -60,16 +60,16 @@ class ChangeBelief:
 
 def believe(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> ChangeBelief:
     """What can be known of all pages at this moment of a visit."""
-    told = server.derived(gates)
-    past = ledger.past(told)
+    gates = server.derived(gates_of)
+    past = ledger.past(gates)
     outcome = visit.outcomes.get(server.top)
     top = 2 if outcome is None else int(outcome.changed)
-    kinds = _shown(told, visit, past)
-    kinds[told.numbers(naming_new(server, visit))] = LISTING
-    every = np.arange(len(told.paths))
-    expected = ledger.expected(told, top)
+    kinds = _shown(gates, visit, past)
+    kinds[gates.numbers(naming_new(server, visit))] = LISTING
+    every = np.arange(len(gates.paths))
+    expected = ledger.expected(gates, top)
     logits = expected.logits[kinds, every]
-    belief = ChangeBelief(told, past, top, kinds, expected.habits[kinds, every], expected.odds[kinds, every])
+    belief = ChangeBelief(gates, past, top, kinds, expected.habits[kinds, every], expected.odds[kinds, every])
     if visit.signals:
         _heed(visit, ledger, belief)
         logits = logit(belief.fresh)
@@ -77,42 +77,42 @@ def believe(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> ChangeBeli
     return belief
 
 
-def unseen(server: KnownServer, visit: OpenVisit, told: Gates) -> Flags:
-    """Which pages this visit has neither asked for nor found: those that `Visit.has_seen` has not."""
+def unseen(server: KnownServer, visit: OpenVisit, gates: Gates) -> Flags:
+    """Which pages this visit has neither asked for nor found: those that `OpenVisit.has_seen` has not."""
     found = np.array([page.fetched < visit.now for page in server.pages.values()], np.bool_)
-    found[told.numbers(visit.outcomes)] = False
-    found[told.numbers(visit.failed)] = False
+    found[gates.numbers(visit.outcomes)] = False
+    found[gates.numbers(visit.failed)] = False
     return found
 
 
-def there(told: Gates, visit: OpenVisit) -> Floats:
+def there(gates: Gates, visit: OpenVisit) -> Floats:
     """How likely pages are there that no stored copy links to, or whose directory has lost others."""
-    found = np.where(told.reached, 1.0, UNLINKED)
+    found = np.where(gates.reached, 1.0, UNLINKED)
     if visit.gone:
         gone = Counter(raw_directory(path) for path in visit.gone)
         alive = Counter(raw_directory(path) for path in visit.outcomes)
-        for page, path in enumerate(told.paths):
+        for page, path in enumerate(gates.paths):
             name = raw_directory(path)
             if gone[name]:
                 found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
     return found
 
 
-def _shown(told: Gates, visit: OpenVisit, past: Past) -> Numbers:
+def _shown(gates: Gates, visit: OpenVisit, past: Past) -> Numbers:
     """What this visit's gates have shown of each page: OPEN behind one that has changed since the visit
     before, CLOSED where half of its gates or more were looked at.
     """
-    kinds = np.full(len(told.paths), UNSEEN)
-    looked, opened = np.zeros((2, len(told.paths)), np.bool_)
+    kinds = np.full(len(gates.paths), UNSEEN)
+    fetched, opened = np.zeros((2, len(gates.paths)), np.bool_)
     for path, outcome in visit.outcomes.items():
-        number = told.number.get(path)
+        number = gates.number.get(path)
         if number is not None:
-            looked[number] = True
+            fetched[number] = True
             opened[number] = outcome.changed and (outcome.age <= 1 or past.doubt[number] < _STALE)
     if visit.outcomes:
-        seen = told.told(looked)
-        kinds[(seen > 0) & (2 * seen >= told.count)] = CLOSED
-        kinds[told.told(opened) > 0] = OPEN
+        seen = gates.count_of(fetched)
+        kinds[(seen > 0) & (2 * seen >= gates.count)] = CLOSED
+        kinds[gates.count_of(opened) > 0] = OPEN
     return kinds
 
 

@@ -31,7 +31,7 @@ _NONE = -1
 
 
 def learned(
-    told: Gates, past: Past, kinds: Numbers, logits: Floats, found: Sequence[tuple[int, bool]]
+    gates: Gates, past: Past, kinds: Numbers, logits: Floats, found: Sequence[tuple[int, bool]]
 ) -> tuple[Floats, Past]:
     """The odds of a change this week of all pages, and the past with what was doubtful before.
 
@@ -40,10 +40,10 @@ def learned(
     of each other alone.
     """
     pages = [page for page, _ in found]
-    own, sections = kinds[pages].tolist(), told.section[pages].tolist()
+    own, sections = kinds[pages].tolist(), gates.section[pages].tolist()
     waited = past.weeks[pages].tolist()
     bases, stale_bases = logits[pages].tolist(), logit(bounded(1 - past.sound[pages])).tolist()
-    size = len(told.sections)
+    size = len(gates.sections)
     listing = [kind == LISTING for kind in own]
     now_groups = (
         [_NONE if one else 0 for one in listing],
@@ -68,19 +68,19 @@ def learned(
         of_before = [_effects(*each, before) for each in zip(before_groups, _BEFORE_VARIANCES, strict=True)]
         now_logits, before_logits = [one[0] for one in now], [one[0] for one in before]
     whole, by_kind, by_section = of_now
-    moved = _spread(by_section, size)[told.section] + whole.get(0, 0.0)
+    moved = _spread(by_section, size)[gates.section] + whole.get(0, 0.0)
     moved = np.where(kinds == LISTING, 0.0, moved) + _spread(by_kind, KINDS)[kinds]
-    return bounded(expit(logits + moved)), _revised(past, told, pages, of_before)
+    return bounded(expit(logits + moved)), _revised(past, gates, pages, of_before)
 
 
-def _revised(past: Past, told: Gates, fetched: Sequence[int], effects: Sequence[dict[int, float]]) -> Past:
+def _revised(past: Past, gates: Gates, fetched: Sequence[int], effects: Sequence[dict[int, float]]) -> Past:
     """The past of pages that have waited as long as some that were fetched, moved by these effects."""
     by_weeks, by_section = effects
-    size = len(told.sections)
+    size = len(gates.sections)
     moved = np.zeros(past.sound.size)
     for weeks, shift in by_weeks.items():
         inside = {group % size: more for group, more in by_section.items() if group // size == weeks}
-        moved += (past.weeks == weeks) * (shift + _spread(inside, size)[told.section])
+        moved += (past.weeks == weeks) * (shift + _spread(inside, size)[gates.section])
     moved[fetched] = 0.0
     pages = np.nonzero(moved)[0]
     if not pages.size:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recrawl.division import Division, above, by_directory, by_links
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import unfetched
 from recrawl.structure import SiteGraph
 
@@ -32,7 +32,7 @@ class ByLinksGated:
     name = "C"
 
     def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
-        sites, over = server.derived(_gates)
+        sites, over = server.derived(_sites_and_those_above)
         changed = {number for number, site in enumerate(sites) if _changed(site, visit)}
         tops: list[str] = []
         members: list[str] = []
@@ -44,7 +44,7 @@ class ByLinksGated:
         return unfetched(tops, server, visit) or unfetched(members, server, visit)
 
 
-def _gates(graph: SiteGraph) -> tuple[list[Division], list[set[int]]]:
+def _sites_and_those_above(graph: SiteGraph) -> tuple[list[Division], list[set[int]]]:
     sites = by_links(graph)
     return sites, above(graph, sites)
 

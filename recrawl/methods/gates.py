@@ -53,9 +53,9 @@ class Gates:
         first, last = np.searchsorted(self.pages, (number, number + 1))
         return sorted(self.paths[top] for top in self.tops[first:last].tolist())
 
-    def told(self, by: Flags) -> Numbers:
-        """Of each page how many of these gates tell of it."""
-        return np.bincount(self.pages[by[self.tops]], minlength=len(self.paths))
+    def count_of(self, chosen: Flags) -> Numbers:
+        """Of each page how many of the chosen gates tell of it."""
+        return np.bincount(self.pages[chosen[self.tops]], minlength=len(self.paths))
 
     def gathered(self, values: Floats) -> Floats:
         """For each gate the sum of what the pages behind it have, added up in their order."""
@@ -66,7 +66,7 @@ class Gates:
         return [self.number[path] for path in paths if path in self.number]
 
 
-def gates(graph: SiteGraph) -> Gates:
+def gates_of(graph: SiteGraph) -> Gates:
     """The gates of a graph, as far as its division goes."""
     paths = list(graph.links)
     number = {path: at for at, path in enumerate(paths)}

@@ -7,14 +7,18 @@ for the page, each shrunk to the one before.
 from __future__ import annotations
 
 import math
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import orjson
 
 from recrawl.methods.arrays import LEAST, MOST, Floats, Numbers, bounded, exp, logit, sums
 from recrawl.methods.gates import Gates
 
+VERSION = 3
+"""Of what `Ledger.packed` writes."""
 KINDS = 4
 CLOSED, UNSEEN, OPEN, LISTING = range(KINDS)
 """What a page's gates showed, or that it should name pages that are new; with what the top page showed (as
@@ -89,8 +93,8 @@ class Ledger:
     def log_odds_ratio(self, source: str, announced: bool) -> float:
         """How much more likely pages that changed are announced (or not) by a source than others."""
         yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
-        told, wrong = (yes + 3) / (yes + no + 4), (false + 0.02) / (false + quiet + 4)
-        return math.log(told / wrong if announced else (1 - told) / (1 - wrong))
+        right, wrong = (yes + 3) / (yes + no + 4), (false + 0.02) / (false + quiet + 4)
+        return math.log(right / wrong if announced else (1 - right) / (1 - wrong))
 
     def add(self, section: str, cell: Cell, change: float) -> None:
         """Count a check, and how much of a change of that week it found."""
@@ -115,6 +119,56 @@ class Ledger:
         if found is None or found.gates is not gates:
             found = self.derived[key] = _expected(self, gates, top)
         return found
+
+    def packed(self) -> bytes:
+        """What is kept between visits: JSON under zlib."""
+        content = [
+            VERSION,
+            [[*cell, *row] for cell, row in self.site.items()],
+            [[*cell, *row] for cell, row in self.sections.items()],
+            {
+                path: [
+                    [number, one.weeks, one.doubt, one.checks, one.changes, one.span]
+                    for number, one in track.items()
+                ]
+                for path, track in self.tracks.items()
+            },
+            self.demands,
+            self.trust,
+        ]
+        return zlib.compress(orjson.dumps(content), 1)
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> Ledger:
+        """The ledger back; an empty one from nothing, or from what a version that is not known wrote.
+
+        Version 1 did not count the weeks themselves, and took checks for them; version 2 knew three kinds of
+        pages for each state of the top page, which are the first three of now.
+        """
+        if not content:
+            return cls()
+        version, site, sections, tracks, demands, trust = orjson.loads(zlib.decompress(content))
+        if version == 1:
+            tracks = {path: [[*row, row[3]] for row in track] for path, track in tracks.items()}
+        if version in {1, 2}:
+            site = [[_widened(situation), *rest] for situation, *rest in site]
+            sections = [[name, _widened(situation), *rest] for name, situation, *rest in sections]
+            tracks = {path: [[_widened(row[0]), *row[1:]] for row in track] for path, track in tracks.items()}
+        elif version != VERSION:
+            return cls()
+        return cls(
+            {(situation, habit): row for situation, habit, *row in site},
+            {(name, situation, habit): row for name, situation, habit, *row in sections},
+            {path: {number: Track(*row) for number, *row in track} for path, track in tracks.items()},
+            demands,
+            trust,
+        )
+
+
+def _widened(situation: int) -> int:
+    """A situation of version 2, where three kinds were told apart."""
+    top, kind = divmod(situation, 3)
+    return KINDS * top + kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)

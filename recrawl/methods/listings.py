@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.structure import SiteGraph, is_index, parent_directory, raw_directory, shallow
 
 FEWEST, SHARE = 2, 0.3

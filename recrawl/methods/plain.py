@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import unfetched
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from recrawl.knowledge import KnownServer, OpenVisit
-from recrawl.methods.gates import gates
+from recrawl.known_server import KnownServer, OpenVisit
+from recrawl.methods.gates import gates_of
 
 LONGEST = 200
 
@@ -21,11 +21,11 @@ def reason(path: str, server: KnownServer, visit: OpenVisit, naming: Container[s
             return f"announced by {source}"[:LONGEST]
     if path in naming:
         return "should name pages that are new"
-    told = server.derived(gates)
-    opened = next((gate for gate in told.of(path) if visit.changed(gate)), None)
+    gates = server.derived(gates_of)
+    opened = next((gate for gate in gates.of(path) if visit.changed(gate)), None)
     if opened is not None:
         return f"{opened} changed, which leads here"[:LONGEST]
-    others = int(told.behind[told.number[path]])
+    others = int(gates.behind[gates.number[path]])
     if others:
         return f"tells of {others} other page{'s' if others > 1 else ''}"
     visits = round(visit.now - server.pages[path].fetched)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
 
 SHARE = 0.05

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Learning, Method
 from recrawl.replay.history import History
+from recrawl.replay.one_shot import share
 
 SAVED_WEEKS = 8
 
@@ -76,11 +77,11 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
     for weeks in open_changes.values():
         tally.delays += [len(history.weeks) - week for week in weeks if week >= begin]
     return Budgeted(
-        spent=_share(tally.fetches, tally.page_weeks),
-        staleness=_share(sum(tally.stale), len(tally.stale)),
-        coverage=_share(tally.caught, tally.changes),
-        rate=_share(tally.found, tally.fetches),
-        delay_weeks=_share(sum(tally.delays), len(tally.delays)),
+        spent=share(tally.fetches, tally.page_weeks),
+        staleness=share(sum(tally.stale), len(tally.stale)),
+        coverage=share(tally.caught, tally.changes),
+        rate=share(tally.found, tally.fetches),
+        delay_weeks=share(sum(tally.delays), len(tally.delays)),
     )
 
 
@@ -141,7 +142,3 @@ def _settle(
             if changed >= begin:
                 tally.delays.append(week - changed)
                 tally.caught += changed == week
-
-
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,12 @@ class MethodComparison:
     def mean(self, files: Sequence[FileResult] | None = None) -> dict[str, Budgeted]:
         """Budgeted results, the plain mean over files."""
         some = list(self.files if files is None else files)
-        return {name: _mean([file.budgeted[name] for file in some]) for name in self.methods} if some else {}
+        found = {}
+        for name in self.methods if some else ():
+            rows = [asdict(file.budgeted[name]) for file in some]
+            means = {figure: sum(row[figure] for row in rows) / len(rows) for figure in rows[0]}
+            found[name] = Budgeted(**means)
+        return found
 
     def as_json(self) -> dict[str, Any]:
         """The object of `manage.py recrawl_replay --json`."""
@@ -68,11 +73,6 @@ class MethodComparison:
                 for file in self.files
             },
         }
-
-
-def _mean(results: Sequence[Budgeted]) -> Budgeted:
-    sums = {one.name: sum(getattr(result, one.name) for result in results) for one in fields(Budgeted)}
-    return Budgeted(**{name: total / len(results) for name, total in sums.items()})
 
 
 def compare(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from crawler.text.gzipped import DAMAGED, unpacked
 from recrawl.structure import SiteGraph
 
 MOST_BYTES = 2_000_000_000
@@ -85,10 +84,8 @@ def read_history(path: Path) -> History:
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Numbers from 1, and objects. Raises HistoryError."""
-    with path.open("rb") as plain:
-        packed = plain.read(2) == b"\x1f\x8b"
-        plain.seek(0)
-        stream = gzip.GzipFile(fileobj=plain) if packed else plain
+    with path.open("rb") as file:
+        stream = unpacked(file)
         left, number = MOST_BYTES, 0
         try:
             while line := stream.readline(left + 1):
@@ -99,7 +96,7 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 if not isinstance(record, dict):
                     raise HistoryError(f"{path.name}, line {number}: this is no object")
                 yield number, record
-        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError, RecursionError) as error:
+        except (*DAMAGED, UnicodeDecodeError, RecursionError) as error:
             raise HistoryError(f"{path.name} is damaged: {error}") from error
         except json.JSONDecodeError as error:
             raise HistoryError(f"{path.name}, line {number}: {error}") from error

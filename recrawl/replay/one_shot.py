@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recrawl.knowledge import CheckOutcome, KnownServer, OpenVisit
+from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByLinksGated
@@ -42,9 +42,14 @@ class OneShot:
             "fetched": self.fetched,
             "changed_fetched": self.changed_fetched,
             "changed": self.changed,
-            "rate": self.changed_fetched / self.fetched if self.fetched else 0.0,
-            "coverage": self.changed_fetched / self.changed if self.changed else 0.0,
+            "rate": share(self.changed_fetched, self.fetched),
+            "coverage": share(self.changed_fetched, self.changed),
         }
+
+
+def share(part: float, whole: float) -> float:
+    """A part of a whole; 0 where there is nothing to divide by."""
+    return part / whole if whole else 0.0
 
 
 Table = dict[int, dict[str, OneShot]]
@@ -65,8 +70,13 @@ def pairs(history: History, periods: Sequence[int]) -> Iterator[tuple[int, int, 
     """All comparisons: the period, the week it begins in, and the two weeks' states."""
     for week, server in enumerate(_observed(history)):
         for period in periods:
-            if week % max(1, period // 2) == 0 and week + period < len(history.weeks):
-                yield period, week, _pair(history, server, week, period)
+            if week % max(1, period // 2) or week + period >= len(history.weeks):
+                continue
+            after = history.weeks[week + period]
+            live = history.live[week].items()
+            changed = {path: after[path][0] != checksum for path, checksum in live if path in after}
+            pair = Pair(server, changed, float(week + period))
+            yield period, week, replace(pair, as_c=len(pair.fetched(ByLinksGated().following, math.inf)))
 
 
 def _observed(history: History) -> Iterator[KnownServer]:
@@ -113,17 +123,17 @@ class Pair:
         total = sum(self.changed.values())
         if isinstance(method, ServerSampling):
             worth = total >= WORTH * len(self.changed)
-            fetched = self.fetched(_Within(method), math.inf) if worth else set()
+            fetched = self.fetched(method.within, math.inf) if worth else set()
         else:
-            fetched = self.fetched(method, self.as_c if method.name in ORDERS else math.inf)
+            fetched = self.fetched(method.following, self.as_c if method.name in ORDERS else math.inf)
         return OneShot(len(fetched), sum(self.changed[path] for path in fetched), total)
 
-    def fetched(self, method: Method, budget: float) -> set[str]:
-        """The pages that count which a method fetches in one visit."""
+    def fetched(self, following: Callable[[KnownServer, OpenVisit], list[str]], budget: float) -> set[str]:
+        """The pages that count which a method (its `following`) fetches in one visit."""
         visit = OpenVisit(self.now, budget, budget, saves=False)
         found: set[str] = set()
         while len(found) < budget:
-            wanted = method.following(self.server, visit)
+            wanted = following(self.server, visit)
             if not wanted:
                 break
             for path in wanted:
@@ -133,23 +143,3 @@ class Pair:
                     found.add(path)
                     visit.budget -= 1
         return found
-
-
-def _pair(history: History, server: KnownServer, week: int, period: int) -> Pair:
-    after = history.weeks[week + period]
-    changed = {
-        path: after[path][0] != checksum for path, checksum in history.live[week].items() if path in after
-    }
-    pair = Pair(server, changed, float(week + period))
-    return replace(pair, as_c=len(pair.fetched(ByLinksGated(), math.inf)))
-
-
-class _Within:
-    """Server sampling on a server that is known to be worth a visit."""
-
-    def __init__(self, method: ServerSampling) -> None:
-        self._method = method
-        self.name = method.name
-
-    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
-        return self._method.within(server, visit)

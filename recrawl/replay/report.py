@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crawler.text.cells import aligned
 from recrawl.replay.comparison import FileResult, MethodComparison
 from recrawl.replay.one_shot import Table
 
@@ -79,11 +80,3 @@ def _by_file(done: MethodComparison) -> str:
             cells.append((f"{file.budgeted['adaptive'].staleness / best:.2f}" if best else "") + few)
         rows.append(cells)
     return aligned(rows)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns, the first to the left and the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    )

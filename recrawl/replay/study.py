@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByDirectory, ByLinks, ByLinksGated
 from recrawl.replay.history import History
-from recrawl.replay.one_shot import OneShot, pairs
+from recrawl.replay.one_shot import OneShot, pairs, share
 
 METHODS: Mapping[str, type[Method]] = {"A": ByDirectory, "B": ByLinks, "C": ByLinksGated}
 THRESHOLDS = tuple(round(0.9 - 0.1 * step, 1) for step in range(9))
@@ -29,7 +29,7 @@ class Server:
     @property
     def ratio(self) -> float:
         """Changed pages by pages."""
-        return self.everything.changed / self.everything.fetched if self.everything.fetched else 0.0
+        return share(self.everything.changed, self.everything.fetched)
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Study:
         for depth in sorted(rows):
             fetched += rows[depth].fetched
             caught += rows[depth].changed
-            found.append((depth, _share(caught, changed), _share(fetched, pages)))
+            found.append((depth, share(caught, changed), share(fetched, pages)))
         return found
 
     def by_threshold(self, period: int, method: str = "") -> list[tuple[float, OneShot]]:
@@ -107,7 +107,3 @@ def study(history: History, periods: Sequence[int]) -> Study:
         number = found.changes.setdefault(period, Counter())
         number.update(counts[path] for path in pair.changed)
     return found
-
-
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0

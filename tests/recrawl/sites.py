@@ -60,7 +60,7 @@ def watch(paper: WebServer, path: str = "/", **options: Any) -> Site:
 
 def visit(site: Site) -> Visit:
     """The next visit, done."""
-    begin(site.pk, datetime.now(UTC))
+    begin([site.pk], datetime.now(UTC))
     work_off([site])
     return site.visits.order_by("-number")[0]
 

@@ -54,11 +54,11 @@ def answer(visit: Visit, outcome: str = "same") -> None:
 
 
 def begun(*sites: Site) -> list[Visit]:
-    return visits.begin_all([site.pk for site in sites], NOW)
+    return visits.begin([site.pk for site in sites], NOW)
 
 
 def advanced(*made: Visit) -> None:
-    visits.advance_all([visit.pk for visit in made], NOW)
+    visits.advance([visit.pk for visit in made], NOW)
     for visit in made:
         visit.refresh_from_db()
 
@@ -81,7 +81,7 @@ def test_begun_twice_is_begun_once() -> None:
     empty.pages.all().delete()
     assert [(visit.site, visit.pages) for visit in begun(paused, empty, site)] == [(empty, 0), (site, 12)]
     assert begun(paused, empty, site) == []
-    assert visits.begin(site.pk, NOW) is None
+    assert visits.begin([site.pk], NOW) == []
     site.refresh_from_db()
     assert (site.visited, site.saved) == (1, 6.0)
 
@@ -109,7 +109,7 @@ def test_more_sites_need_no_more_statements() -> None:
             connection,
         ) as queries:
             opened = begun(*made)
-            visits.advance_all([visit.pk for visit in opened], NOW)
+            visits.advance([visit.pk for visit in opened], NOW)
         assert Wanted.objects.filter(visit__in=opened).count() == sites
         counts.append(len(queries))
     assert counts[0] == counts[1]

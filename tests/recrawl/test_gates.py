@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recrawl.division import above, by_links
 from recrawl.methods import gates as module
-from recrawl.methods.gates import gates
+from recrawl.methods.gates import gates_of
 from tests.recrawl.test_division import FIGURE_4, PATHS, graph
 
 
@@ -28,33 +28,33 @@ def by_name(links: dict[str, list[str]]) -> dict[str, set[str]]:
 
 @given(st.dictionaries(PATHS, st.lists(PATHS, max_size=6), min_size=1))
 def test_they_are_what_the_division_says(links: dict[str, list[str]]) -> None:
-    told, expected = gates(graph(links)), by_name(links)
-    assert told.paths == list(links)
-    assert {path: set(told.of(path)) for path in links} == expected
-    assert told.count.tolist() == [len(expected[path]) for path in links]
-    assert told.behind.tolist() == [sum(path in tops for tops in expected.values()) for path in links]
+    gates, expected = gates_of(graph(links)), by_name(links)
+    assert gates.paths == list(links)
+    assert {path: set(gates.of(path)) for path in links} == expected
+    assert gates.count.tolist() == [len(expected[path]) for path in links]
+    assert gates.behind.tolist() == [sum(path in tops for tops in expected.values()) for path in links]
 
 
 def test_they_are_the_same_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = gates(graph(FIGURE_4))
+    whole = gates_of(graph(FIGURE_4))
     monkeypatch.setattr(module, "_MOST_BYTES", 1)
-    pieces = gates(graph(FIGURE_4))
+    pieces = gates_of(graph(FIGURE_4))
     assert np.array_equal(whole.pages, pieces.pages)
     assert np.array_equal(whole.tops, pieces.tops)
 
 
 def test_what_they_tell_is_counted_and_added_up() -> None:
-    told = gates(graph(FIGURE_4))
-    assert told.of("d/E") == ["d/D"]
-    opened = np.array([path in {"a/A", "d/D"} for path in told.paths])
-    assert dict(zip(told.paths, told.told(opened).tolist(), strict=True)) == {
+    gates = gates_of(graph(FIGURE_4))
+    assert gates.of("d/E") == ["d/D"]
+    opened = np.array([path in {"a/A", "d/D"} for path in gates.paths])
+    assert dict(zip(gates.paths, gates.count_of(opened).tolist(), strict=True)) == {
         "a/A": 0, "a/B": 1, "a/C": 1, "d/D": 1, "d/E": 1, "d/F": 0, "g/G": 1, "g/H": 0,
     }  # fmt: skip
-    behind = told.gathered(np.arange(8.0))
-    assert behind[told.number["a/A"]] == 1 + 2 + 3 + 6
-    assert told.numbers(["g/H", "nowhere"]) == [told.number["g/H"]]
+    behind = gates.gathered(np.arange(8.0))
+    assert behind[gates.number["a/A"]] == 1 + 2 + 3 + 6
+    assert gates.numbers(["g/H", "nowhere"]) == [gates.number["g/H"]]
 
 
 def test_a_server_without_pages_has_none() -> None:
-    told = gates(graph({}, "A"))
-    assert (told.paths, told.pages.size, told.behind.size) == ([], 0, 0)
+    gates = gates_of(graph({}, "A"))
+    assert (gates.paths, gates.pages.size, gates.behind.size) == ([], 0, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recrawl.knowledge import KnownServer, OpenVisit
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.belief import believe
 from recrawl.methods.listings import listings, naming_new

@@ -7,10 +7,9 @@ from typing import Any
 
 import orjson
 
-from recrawl.knowledge import KnownServer, OpenVisit
-from recrawl.methods import stored_ledger as memory
+from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive
-from recrawl.methods.ledger import KINDS, Ledger
+from recrawl.methods.ledger import KINDS, VERSION, Ledger
 
 
 def learned() -> Ledger:
@@ -32,13 +31,13 @@ def test_it_comes_back_as_it_was() -> None:
     assert ledger.tracks
     assert ledger.trust
     assert ledger.demands
-    assert memory.unpacked(memory.packed(ledger)) == ledger
+    assert Ledger.unpacked(ledger.packed()) == ledger
 
 
 def as_version_2() -> tuple[Ledger, list[Any]]:
     """A ledger, and what was written of it when three kinds were told apart: it has seen no other."""
     ledger = learned()
-    whole = orjson.loads(zlib.decompress(memory.packed(ledger)))
+    whole = orjson.loads(zlib.decompress(ledger.packed()))
 
     def narrowed(situation: int) -> int:
         top, kind = divmod(situation, KINDS)
@@ -54,7 +53,7 @@ def as_version_2() -> tuple[Ledger, list[Any]]:
 
 def test_what_version_2_kept_is_read() -> None:
     ledger, content = as_version_2()
-    assert memory.unpacked(zlib.compress(orjson.dumps(content))) == ledger
+    assert Ledger.unpacked(zlib.compress(orjson.dumps(content))) == ledger
 
 
 def test_what_version_1_kept_is_read_with_checks_for_weeks() -> None:
@@ -64,11 +63,11 @@ def test_what_version_1_kept_is_read_with_checks_for_weeks() -> None:
     for track in ledger.tracks.values():
         for one in track.values():
             one.span = one.checks
-    assert memory.unpacked(old) == ledger
+    assert Ledger.unpacked(old) == ledger
 
 
 def test_nothing_and_unknown_versions_begin_anew() -> None:
-    assert memory.unpacked(b"") == Ledger()
-    whole = orjson.loads(zlib.decompress(memory.packed(learned())))
-    newer = zlib.compress(orjson.dumps([memory.VERSION + 1, *whole[1:]]))
-    assert memory.unpacked(newer) == Ledger()
+    assert Ledger.unpacked(b"") == Ledger()
+    whole = orjson.loads(zlib.decompress(learned().packed()))
+    newer = zlib.compress(orjson.dumps([VERSION + 1, *whole[1:]]))
+    assert Ledger.unpacked(newer) == Ledger()

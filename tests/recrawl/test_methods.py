@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.knowledge import CheckOutcome, KnownServer, OpenVisit
+from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.base import Learning, Method
 from recrawl.methods.registry import METHODS, make_method

@@ -8,10 +8,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.knowledge import KnownServer
+from recrawl.known_server import KnownServer
 from recrawl.methods.adaptive import ledger_of
 from recrawl.methods.belief import believe
-from recrawl.methods.gates import gates
+from recrawl.methods.gates import gates_of
 from recrawl.methods.listings import listings
 from recrawl.methods.sections import FEWEST, sections
 from recrawl.structure import DEEPEST, SiteGraph, parent_directory, shallow
@@ -69,8 +69,8 @@ def blog() -> KnownServer:
 
 
 def test_the_top_page_is_a_section_of_its_own() -> None:
-    told = gates(blog().graph)
-    named = {path: told.sections[number] for path, number in zip(told.paths, told.section, strict=True)}
+    gates = gates_of(blog().graph)
+    named = {path: gates.sections[number] for path, number in zip(gates.paths, gates.section, strict=True)}
     assert {named[path] for path in POSTS} == {"news/2014/"}
     assert named["docs/0.html"] == "docs/"
     assert [path for path in named if named[path] == named["index.html"]] == ["index.html"]
@@ -82,12 +82,12 @@ def test_paths_as_deep_as_urls_can_be_take_little_memory() -> None:
     links = {"/": pages, **dict.fromkeys(pages, ())}
     graph = SiteGraph("/", links)
     tracemalloc.start()
-    told = gates(graph)
+    gates = gates_of(graph)
     named = listings(graph, set(pages[::2]))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
-    assert "/" in told.sections
+    assert "/" in gates.sections
     assert "/" in named
 
 
@@ -96,7 +96,7 @@ def test_what_articles_show_tells_of_other_articles() -> None:
     server = blog()
     quiet(server, 1, 2, 3, 4)
     ledger = ledger_of(server)
-    number = gates(server.graph).number
+    number = gates_of(server.graph).number
     before = believe(server, visit(server, 5.0, {"index.html": False}), ledger).sound
     shown = {"index.html": False, **dict.fromkeys(POSTS[::3], True)}
     after = believe(server, visit(server, 5.0, shown), ledger).sound

@@ -26,7 +26,7 @@ from recrawl.differences import Difference
 from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_site, map_again
 from recrawl.models import Announcement, Change, Check, Site, Source, Visit, Wanted, WatchedPage
-from recrawl.summary import in_words
+from recrawl.site_summary import in_words
 from tests.recrawl.sites import Paper, changes, visit, watch
 from tests.servers import Reply, Request
 
@@ -100,7 +100,7 @@ def test_a_visit_tells_what_it_asks_for_again(paper: Paper, monkeypatch: pytest.
     monkeypatch.setattr("recrawl.inline.TEND_SECONDS", 0.0)
     site = watch(paper)
     paper.replies["/about"] = Reply(status=500)
-    visits.begin(site.pk, datetime.now(UTC))
+    visits.begin([site.pk], datetime.now(UTC))
     lines: list[str] = []
     work_off([site], tell=lines.append)
     assert f"waits for {paper.origin}/about. Tried 1 of 4 times" in lines[0]
@@ -298,9 +298,8 @@ def test_a_page_that_cannot_be_had_ends_no_visit_and_stops_none(paper: Paper) ->
 
 def begun(site: Site) -> Visit:
     """A visit whose first round waits."""
-    made = visits.begin(site.pk, datetime.now(UTC))
-    assert made is not None
-    visits.advance(made.pk, datetime.now(UTC))
+    made = visits.begin([site.pk], datetime.now(UTC))[0]
+    visits.advance([made.pk], datetime.now(UTC))
     return made
 
 
@@ -349,11 +348,11 @@ def test_a_controller_that_dies_in_a_round_leaves_the_visit_as_it_was(
 
     monkeypatch.setattr(visits, "_tell_template_apart", die)
     with pytest.raises(KeyboardInterrupt), transaction.atomic():
-        visits.advance(made.pk, datetime.now(UTC))
+        visits.advance([made.pk], datetime.now(UTC))
     assert Visit.objects.get(pk=made.pk).finished is None
     monkeypatch.undo()
-    visits.advance(made.pk, datetime.now(UTC))
-    visits.advance(made.pk, datetime.now(UTC))
+    visits.advance([made.pk], datetime.now(UTC))
+    visits.advance([made.pk], datetime.now(UTC))
     site.refresh_from_db()
     assert Visit.objects.get(pk=made.pk).finished is not None
     assert site.saved == 0
@@ -366,7 +365,7 @@ def test_visits_begin_when_they_are_due_and_one_at_a_time(paper: Paper) -> None:
     tomorrow = now + timedelta(days=1, minutes=1)
     assert visits.has_work(tomorrow)
     visits.tend(tomorrow)
-    assert visits.begin(site.pk, tomorrow) is None
+    assert visits.begin([site.pk], tomorrow) == []
     assert not Site.objects.due(tomorrow + timedelta(days=3)).exists()
 
 
@@ -417,7 +416,7 @@ def test_a_site_that_cannot_be_planned_keeps_no_other_waiting(
 ) -> None:
     broken, sound = watch(paper), watch(paper, "/news/")
     for site in (broken, sound):
-        visits.begin(site.pk, datetime.now(UTC))
+        visits.begin([site.pk], datetime.now(UTC))
     known_of = visits.known_of
 
     def fail(site: Site, *rows: Any) -> Any:

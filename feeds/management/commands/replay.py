@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
+from crawler.text.cells import aligned
 from feeds.replay.comparison import Options, PolicyComparison, compare
-from feeds.replay.metrics import Metrics
 from feeds.replay.setup import Setup
 from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
 from feeds.scheduling.registry import POLICIES
@@ -96,23 +96,14 @@ def table(done: PolicyComparison) -> str:
             result.policy,
             _times(result.metrics.total_pending, base),
             _times(result.metrics.total_pending, done.flat_optimum),
-            *_cells(result.metrics),
+            *(form.format(getattr(result.metrics, name)) for _, name, form in COLUMNS),
         ]
         for result in done.results
     ]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    rows = (
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]).rstrip()
-        for line in lines
-    )
     summary = (
         f"{done.trace}: {done.feeds} feeds, {done.articles} articles; flat optimum {done.flat_optimum:.2f}"
     )
-    return "\n".join([summary, *rows])
-
-
-def _cells(metrics: Metrics) -> list[str]:
-    return [form.format(getattr(metrics, name)) for _, name, form in COLUMNS]
+    return f"{summary}\n{aligned(lines)}"
 
 
 def _times(value: float, base: float) -> str:

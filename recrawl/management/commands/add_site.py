@@ -12,7 +12,7 @@ from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_site
 from recrawl.methods.registry import DEFAULT, METHODS
 from recrawl.models import SETTINGS, Site
-from recrawl.summary import in_words
+from recrawl.site_summary import in_words
 
 
 class Command(BaseCommand):

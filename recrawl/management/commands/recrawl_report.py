@@ -14,9 +14,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
 from crawler.web.plots import standalone
-from recrawl.figures import Figure, figures, trade_off
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.methods.registry import METHODS
+from recrawl.paper_figures import Figure, figures, trade_off
 from recrawl.replay.comparison import compare
 from recrawl.replay.history import group_of, read_history
 from recrawl.replay.study import Study, study
@@ -42,14 +42,18 @@ class Command(BaseCommand):
         patterns = [_pattern(text) for text in options["group"]]
         paths = list(dict.fromkeys(histories))
         try:
-            studies = _studies(paths, options["weeks"])
+            with ProcessPoolExecutor(min(os.cpu_count() or 1, len(paths)), get_context("fork")) as pool:
+                studies = list(pool.map(_study_of, paths, [options["weeks"]] * len(paths)))
             whole, groups = Study(), dict[str, Study]()
             for path, found in zip(paths, studies, strict=True):
                 whole.add(found)
-                groups.setdefault(_group(path.name, patterns), Study()).add(found)
+                named = (group for group, glob in patterns if fnmatch(path.name, glob))
+                groups.setdefault(next(named, group_of(path.name)), Study()).add(found)
             made = figures(whole, groups, options["weeks"])
             if not options["no_budget"]:
-                made.append(_trade_off(paths))
+                processes = os.cpu_count() or 1
+                done = compare(paths, list(METHODS), [4], None, processes=processes, progress=bar())
+                made.append(trade_off(done.mean()))
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
         except ValueError as error:  # HistoryError is one
@@ -59,18 +63,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(made)} figures of {len(paths)} histories in {options['to']}/report.md")
 
 
-def _studies(paths: Sequence[Path], weeks: Sequence[int]) -> list[Study]:
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(paths)), get_context("fork")) as pool:
-        return list(pool.map(_one, paths, [weeks] * len(paths)))
-
-
-def _one(path: Path, weeks: Sequence[int]) -> Study:
+def _study_of(path: Path, weeks: Sequence[int]) -> Study:
     return study(read_history(path), weeks)
-
-
-def _trade_off(paths: Sequence[Path]) -> Figure:
-    done = compare(paths, list(METHODS), [4], None, processes=os.cpu_count() or 1, progress=bar())
-    return trade_off(done.mean())
 
 
 def _write(to: Path, made: Sequence[Figure]) -> None:
@@ -95,7 +89,3 @@ def _pattern(text: str) -> tuple[str, str]:
     if not (name and mark and glob):
         raise CommandError(f"--group: {text!r} is not NAME=GLOB")
     return name, glob
-
-
-def _group(name: str, patterns: Sequence[tuple[str, str]]) -> str:
-    return next((group for group, glob in patterns if fnmatch(name, glob)), group_of(name))

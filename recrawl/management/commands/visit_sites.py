@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from recrawl.inline import work_off
 from recrawl.models import Site
-from recrawl.summary import figures, in_words
-from recrawl.visits import begin_all
+from recrawl.site_summary import figures, in_words
+from recrawl.visits import begin
 
 
 class Command(BaseCommand):
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             wanted = [site for site in wanted if site.pk in due]
         mapping = [site for site in wanted if site.state == Site.State.MAPPING]
         work_off(mapping, options["workers"], self.stderr.write)
-        begin_all([site.pk for site in wanted], now)
+        begin([site.pk for site in wanted], now)
         work_off(wanted, options["workers"], self.stderr.write)
         again = [Site.objects.get(pk=site.pk) for site in wanted]
         if options["json"]:

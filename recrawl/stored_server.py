@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.database.statements import rows_of
-from recrawl import knowledge
-from recrawl.methods import stored_ledger as memory
+from recrawl.known_server import CheckOutcome, KnownPage, KnownServer, OpenVisit
 from recrawl.methods.ledger import Ledger
 from recrawl.models import Announcement, Check, Site, Source, Visit, WatchedPage, key_of, path_of
 
@@ -41,7 +40,7 @@ class Shown:
 class Known:
     """A site's live pages as a server, and their primary keys by path; methods name pages by path."""
 
-    server: knowledge.KnownServer
+    server: KnownServer
     ledger: Ledger
     ids: dict[str, int]
     paths: dict[int, str]
@@ -94,23 +93,24 @@ def known_of(site: Site, rows: Stored | None = None) -> Known:
         target = _end(key, moves)
         if target in paths:
             paths.setdefault(key, paths[target])
-    server = knowledge.KnownServer(paths.get(key_of(site.url), site.url[start:]))
+    server = KnownServer(paths.get(key_of(site.url), site.url[start:]))
     path_at = paths.get
     for path, _, links, fetched_in, checks, changes in live:
         targets: dict[Any, None] = dict.fromkeys(map(path_at, links))
         targets.pop(None, None)  # what is not there
-        server.pages[path] = knowledge.KnownPage(tuple(targets), float(fetched_in), checks, changes)
+        server.pages[path] = KnownPage(tuple(targets), float(fetched_in), checks, changes)
     ids = {row[0]: row[1] for row in live}
-    known = Known(server, memory.unpacked(bytes(site.memory)), ids, {pk: path for path, pk in ids.items()})
+    ledger = Ledger.unpacked(bytes(site.memory))
+    known = Known(server, ledger, ids, {pk: path for path, pk in ids.items()})
     server.memory["adaptive"] = known.ledger
     _hang_up(known, rows.named)
     return known
 
 
-def standing_of(visit: Visit, known: Known, rows: Shown | None = None) -> knowledge.OpenVisit:
+def standing_of(visit: Visit, known: Known, rows: Shown | None = None) -> OpenVisit:
     """The visit as it stands: what its fetches have shown, and what is left of its budget."""
     rows = rows or shown([visit])[visit.pk]
-    state = knowledge.OpenVisit(float(visit.number), float(visit.budget - visit.fetched), visit.weekly)
+    state = OpenVisit(float(visit.number), float(visit.budget - visit.fetched), visit.weekly)
     for page, outcome, age, url in rows.checks:
         path = known.paths.get(page)
         if outcome in {Check.Outcome.GONE, Check.Outcome.MOVED}:
@@ -120,7 +120,7 @@ def standing_of(visit: Visit, known: Known, rows: Shown | None = None) -> knowle
         elif outcome == Check.Outcome.FAILED:
             state.failed.add(path)
         else:
-            state.outcomes[path] = knowledge.CheckOutcome(outcome == Check.Outcome.CHANGED, age)
+            state.outcomes[path] = CheckOutcome(outcome == Check.Outcome.CHANGED, age)
     state.signals = _signals(visit, known, rows)
     return state
 

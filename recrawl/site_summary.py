@@ -20,27 +20,22 @@ def figures(site: Site) -> dict[str, Any]:
     `whole` is what fetching all known pages would have been: requests are `pages`.
     """
     visit = _last(site)
+    names = (
+        "number", "method", "pages", "budget", "fetched", "changed", "found", "vanished", "failed",
+        "requests", "conditional", "not_modified", "bytes", "whole", "missed", "stale", "rate", "coverage",
+    )  # fmt: skip
     return {
         "site": site.pk,
         "url": site.url,
         "state": site.state,
         "trouble": site.trouble,
         "pages": site.pages.live().count(),
-        "visit": None if visit is None else visit_figures(visit),
+        "visit": None if visit is None else {name: getattr(visit, name) for name in names},
     }
 
 
 def _last(site: Site) -> Visit | None:
     return site.visits.order_by("-number").first()
-
-
-def visit_figures(visit: Visit) -> dict[str, Any]:
-    """The same of one visit."""
-    names = (
-        "number", "method", "pages", "budget", "fetched", "changed", "found", "vanished", "failed",
-        "requests", "conditional", "not_modified", "bytes", "whole", "missed", "stale", "rate", "coverage",
-    )  # fmt: skip
-    return {name: getattr(visit, name) for name in names}
 
 
 def in_words(site: Site) -> str:

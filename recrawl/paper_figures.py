@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from crawler.text.cells import aligned
 from crawler.web.plots import SHARES, Axis, Line, line_plot
 from recrawl.methods.registry import METHODS as ALL
 from recrawl.replay.budgeted import Budgeted
 from recrawl.replay.one_shot import OneShot
-from recrawl.replay.report import aligned
 from recrawl.replay.study import METHODS, Study
 
 _INKS = {"all": 9, "A": 2, "B": 3, "C": 4, "breadth-first": 6, "server sampling": 5}
@@ -78,10 +78,8 @@ def _by_period(whole: Study, periods: Sequence[int], number: str, what: str, tit
     lines = [Line(name, values[name], _INKS[name]) for name in names]
     rows = [["method", *(f"{period} w" for period in periods)]]
     rows += [[name, *(f"{value:.1%}" for _, value in values[name])] for name in names]
-    svg = line_plot(
-        lines, Axis("weeks", marks=[float(one) for one in periods]), Axis(what, marks=SHARES), title
-    )
-    return Figure(f"figure-{number}", title, svg, aligned(rows))
+    weeks = Axis("weeks", marks=[float(one) for one in periods])
+    return _figure(number, title, lines, (weeks, Axis(what, marks=SHARES)), rows)
 
 
 def _by_group(groups: Mapping[str, Study], period: int, number: str, what: str, title: str) -> Figure:
@@ -100,9 +98,7 @@ def _by_group(groups: Mapping[str, Study], period: int, number: str, what: str, 
         rows.append([str(at + 1), group, *(f"{values[name][at][1]:.1%}" for name in names)])
     marks = [float(at + 1) for at in range(len(order))]
     axis = Axis("group, numbered as in the table", marks=marks)
-    return Figure(
-        f"figure-{number}", title, line_plot(lines, axis, Axis(what, marks=SHARES), title), aligned(rows)
-    )
+    return _figure(number, title, lines, (axis, Axis(what, marks=SHARES)), rows)
 
 
 def _breadth_first(whole: Study, period: int) -> Figure:
@@ -112,7 +108,7 @@ def _breadth_first(whole: Study, period: int) -> Figure:
     rows = [["", "coverage", "share fetched"]]
     rows += [[f"depth {depth}", f"{covered:.1%}", f"{share:.1%}"] for depth, covered, share in depths]
     points, more = _points(whole, period)
-    return _against(f"figure-{9}", title, [*lines, *points], rows + more)
+    return _against("9", title, [*lines, *points], rows + more)
 
 
 def _changes(whole: Study, periods: Sequence[int], number: str, least: int, title: str) -> Figure:
@@ -128,8 +124,7 @@ def _changes(whole: Study, periods: Sequence[int], number: str, least: int, titl
     rows += [
         [str(n), *(f"{shares[period].get(n, 0.0):.1%}" for period in periods)] for n in range(least, most + 1)
     ]
-    svg = line_plot(lines, Axis("changes of a page"), Axis("share of pages"), title)
-    return Figure(f"figure-{number}", title, svg, aligned(rows))
+    return _figure(number, title, lines, (Axis("changes of a page"), Axis("share of pages")), rows)
 
 
 def _thresholds(whole: Study, periods: Sequence[int], number: str, what: str, title: str) -> Figure:
@@ -144,9 +139,7 @@ def _thresholds(whole: Study, periods: Sequence[int], number: str, what: str, ti
     for at, (least, _) in enumerate(whole.by_threshold(periods[0])):
         rows.append([f"{least:.0%} and more", *(column[at] for column in columns)])
     axis = Axis("share of changed pages from which a server is taken", marks=SHARES)
-    return Figure(
-        f"figure-{number}", title, line_plot(lines, axis, Axis(what, marks=SHARES), title), aligned(rows)
-    )
+    return _figure(number, title, lines, (axis, Axis(what, marks=SHARES)), rows)
 
 
 def _sampling(whole: Study, period: int, number: str, names: Mapping[str, str], *, methods: bool) -> Figure:
@@ -164,7 +157,7 @@ def _sampling(whole: Study, period: int, number: str, names: Mapping[str, str], 
     if methods:
         dots, more = _points(whole, period)
         lines, rows = [*lines, *dots], rows + more
-    return _against(f"figure-{number}", title, lines, rows)
+    return _against(number, title, lines, rows)
 
 
 def _points(whole: Study, period: int) -> tuple[list[Line], list[list[str]]]:
@@ -181,8 +174,12 @@ def _points(whole: Study, period: int) -> tuple[list[Line], list[list[str]]]:
     return dots, rows
 
 
-def _against(name: str, title: str, lines: list[Line], rows: list[list[str]]) -> Figure:
-    svg = line_plot(
-        lines, Axis("coverage", marks=SHARES), Axis("share of pages fetched", marks=SHARES), title
-    )
-    return Figure(name, title, svg, aligned(rows))
+def _against(number: str, title: str, lines: list[Line], rows: list[list[str]]) -> Figure:
+    axes = Axis("coverage", marks=SHARES), Axis("share of pages fetched", marks=SHARES)
+    return _figure(number, title, lines, axes, rows)
+
+
+def _figure(
+    number: str, title: str, lines: list[Line], axes: tuple[Axis, Axis], rows: list[list[str]]
+) -> Figure:
+    return Figure(f"figure-{number}", title, line_plot(lines, *axes, title), aligned(rows))
