@@ -5,7 +5,6 @@ from django.apps import AppConfig
 
 class ArticlesConfig(AppConfig):
     name = "articles"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         """Graphs can be chosen by feed."""

@@ -34,7 +34,7 @@ class Visits:
 def visits_of(trace: Trace, policy: Policy, setup: Setup) -> Visits:
     """Replay the trace and keep every visit."""
     told: list[Selection] = []
-    simulate(trace, policy, setup, told=told.append)
+    simulate(trace, policy, setup, selected=told.append)
     feed = np.concatenate([selection.rows for selection in told])
     at = np.concatenate([np.full(len(selection.rows), selection.at) for selection in told])
     # One line of time for all feeds, a feed after another: the next visit of an article is one search.

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from crawler.engine.models import Tick
 from feeds.models import Feed
-from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words, next_visit
+from feeds.scheduling.base import Explanation, in_words, next_visit
 from feeds.states import blocks, live_policy
 
 HORIZON = timedelta(days=30)
@@ -38,13 +38,9 @@ class NextVisit:
 
 def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     """The next visit of every given feed, by id. A few queries however many feeds there are."""
-    waiting = [feed for feed in feeds if feed.status == Feed.Status.ACTIVE and not _on_its_way(feed)]
-    planned = _planned(waiting, now)
+    idle = [feed for feed in feeds if feed.lease is None and feed.selected_at is None]
+    planned = _planned([feed for feed in idle if feed.status == Feed.Status.ACTIVE], now)
     return {feed.id: planned.get(feed.id) or _unplanned(feed, now) for feed in feeds}
-
-
-def _on_its_way(feed: Feed) -> bool:
-    return feed.lease is not None or feed.selected_at is not None
 
 
 def _unplanned(feed: Feed, now: datetime) -> NextVisit:
@@ -60,12 +56,16 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
 
 def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     policy, last = live_policy(), Tick.objects.order_by("-started").first()
-    grid = _Grid.of(last, now)
+    length = timedelta(seconds=settings.CRAWL_TICK_SECONDS)
+    grid = last.started if last and now - last.started < 3 * length else now
     by_id = {feed.id: feed for feed in feeds}
     visits: dict[int, NextVisit] = {}
+    cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
     for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
         rows = [by_id[int(feed)] for feed in states.id]
-        ranked = _ranked_times(policy, states, rows, last, now)
+        floors = np.array([max(feed.not_before, now).timestamp() for feed in rows])
+        # When each key reaches that at which the last tick stopped.
+        ranked = next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
         for i, feed in enumerate(rows):
             visits[feed.id] = _visit(
                 feed, policy.explain(states, i, now.timestamp()), float(ranked[i]), grid, now
@@ -73,16 +73,8 @@ def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     return visits
 
 
-def _ranked_times(
-    policy: Policy, states: FeedStates, feeds: Sequence[Feed], last: Tick | None, now: datetime
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """When each feed's key reaches the key at which the last tick stopped, not before its floor."""
-    floors = np.array([max(feed.not_before, now).timestamp() for feed in feeds])
-    cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
-    return next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
-
-
-def _visit(feed: Feed, why: Explanation, ranked: float, grid: _Grid, now: datetime) -> NextVisit:
+def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: datetime) -> NextVisit:
+    """`grid` is the time of a tick: a visit takes place at the first tick after it is due."""
     held_back = feed.floor if feed.not_before > now else ""
     if feed.phase == Feed.Phase.TRAINING:
         at = max(feed.not_before, feed.training_due)
@@ -92,8 +84,10 @@ def _visit(feed: Feed, why: Explanation, ranked: float, grid: _Grid, now: dateti
     else:
         at = datetime.fromtimestamp(ranked, UTC)
         reason = feed.floor_detail if held_back and at <= feed.not_before else why.formula
+    length = float(settings.CRAWL_TICK_SECONDS)
+    ticks = max(1, math.ceil((at - grid).total_seconds() / length))
     return NextVisit(
-        at=grid.next(at),
+        at=grid + timedelta(seconds=ticks * length),
         reason=reason or "new feed",
         expected=why.expected or 0.0,
         age=why.age,
@@ -113,22 +107,3 @@ def _training_reason(feed: Feed, at: datetime) -> str:
     since = in_words((at - feed.training_since).total_seconds())
     state = f"M = {feed.training_m:.2f}, T = {feed.training_t:.1f}"
     return f"training: {state}, so ToE is {ticks}; watched for {since}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """The times at which ticks happen: a visit takes place at the first tick after it is due."""
-
-    first: datetime
-    length: float
-
-    @classmethod
-    def of(cls, last: Tick | None, now: datetime) -> _Grid:
-        length = float(settings.CRAWL_TICK_SECONDS)
-        return cls(
-            last.started if last and now - last.started < timedelta(seconds=3 * length) else now, length
-        )
-
-    def next(self, due: datetime) -> datetime:
-        ticks = max(1, math.ceil((due - self.first).total_seconds() / self.length))
-        return self.first + timedelta(seconds=ticks * self.length)

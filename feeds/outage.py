@@ -1,4 +1,4 @@
-"""Is it us? When most hosts cannot be reached at once, the failures are not held against the feeds."""
+"""Is it us? When most hosts cannot be reached at once, the fault is on this side, and no feed's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from django.conf import settings
 from crawler.http.failures import Failure
 from crawler.messages import Harvest
 from feeds.models import Retrieval
-from feeds.scheduling.outage import it_is_us
+
+# Fewer hosts than this fail together by chance too often.
+LEAST_HOSTS = 4
+MOST = 0.75
 
 
 def outage(harvests: Iterable[Harvest]) -> bool:
@@ -22,6 +25,19 @@ def outage(harvests: Iterable[Harvest]) -> bool:
     since = datetime.now(UTC) - timedelta(seconds=2 * settings.CRAWL_TICK_SECONDS)
     recent = Retrieval.objects.filter(at__gte=since, pushed=False).values_list("feed__host__name", "failure")
     return it_is_us([*current, *((host, _by_network(failure)) for host, failure in recent)])
+
+
+def it_is_us(outcomes: Iterable[tuple[str, bool]]) -> bool:
+    """From (host, network failure?) of the last tick's retrievals: did most hosts fail by the network?
+
+    A host counts as reached when one of its retrievals was answered, be it with an error: many feeds
+    of one broken host are one failure.
+    """
+    reached: dict[str, bool] = {}
+    for host, failed in outcomes:
+        reached[host] = reached.get(host, False) or not failed
+    unreached = sum(not answered for answered in reached.values())
+    return len(reached) >= LEAST_HOSTS and unreached >= MOST * len(reached)
 
 
 def _by_network(failure: str) -> bool:

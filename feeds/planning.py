@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -21,14 +20,6 @@ PLAN_AGE = timedelta(seconds=PLAN_SECONDS)
 # Feeds whose posts are summed up, and on whose rates prices are found; more would say the same.
 POPULATION_SAMPLE, PRICE_SAMPLE = 20_000, 2_000
 BLOCK = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Plannable:
-    """Some feeds and their rates, (n, 168)."""
-
-    ids: list[int]
-    rates: Floats32
 
 
 def claim(now: datetime) -> bool:
@@ -50,25 +41,24 @@ def plan(now: datetime) -> int:
     sample = _next_ids(0, PRICE_SAMPLE)
     if not sample:
         return 0
-    prices = _prices(_plannable(sample))
+    prices = _prices(_rates(sample))
     done = last = 0
     while ids := _next_ids(last, BLOCK):
         last = ids[-1]
         with transaction.atomic():
             # A feed that is locked is just being checked in: its rates are new, and yesterday's plan will do.
-            free = Feed.objects.filter(id__in=ids).select_for_update(skip_locked=True)
-            done += _plan_block(sorted(free.values_list("id", flat=True)), prices)
+            unlocked = Feed.objects.filter(id__in=ids).select_for_update(skip_locked=True)
+            free = sorted(unlocked.values_list("id", flat=True))
+            rates = _rates(free)
+            plans = zip(free, pack(planned(rates, prices).shapes), strict=True)
+            upsert_rows(PostingPlan, [PostingPlan(feed_id=feed, shape=shape) for feed, shape in plans])
+            # What is expected of them, now that more is known of all feeds.
+            rows = [
+                PostingHistory(feed_id=feed, rates=row) for feed, row in zip(free, pack(rates), strict=True)
+            ]
+            update_rows(PostingHistory, rows, ["rates"])
+            done += len(free)
     return done
-
-
-def _plan_block(ids: list[int], prices: Floats) -> int:
-    """Write these feeds' plans, and what is expected of them now that more is known of all feeds."""
-    block = _plannable(ids)
-    plans = zip(ids, pack(planned(block.rates, prices).shapes), strict=True)
-    upsert_rows(PostingPlan, [PostingPlan(feed_id=feed, shape=shape) for feed, shape in plans])
-    rates = zip(ids, pack(block.rates), strict=True)
-    update_rows(PostingHistory, [PostingHistory(feed_id=feed, rates=row) for feed, row in rates], ["rates"])
-    return len(ids)
 
 
 def _sum_up(now: datetime) -> None:
@@ -82,14 +72,14 @@ def _sum_up(now: datetime) -> None:
     )
 
 
-def _prices(sample: _Plannable) -> Floats:
-    """Today's prices; tomorrow's are kept."""
+def _prices(sample: Floats32) -> Floats:
+    """Today's prices from the rates of some feeds, (n, 168); tomorrow's are kept."""
     row = PostingPopulation.objects.get(id=1)
     before = np.frombuffer(row.prices, "<f8") if row.prices else np.ones(WEEK_HOURS)
     # A retrieval an hour and feed at the budget; a budget of nothing leaves the prices without a meaning.
-    per_hour = max(settings.CRAWL_BUDGET, 1e-6) * len(sample.ids)
-    prices = todays_prices(before, sample.rates, per_hour)
-    tomorrow = planned(sample.rates, prices).next_prices(prices)
+    per_hour = max(settings.CRAWL_BUDGET, 1e-6) * len(sample)
+    prices = todays_prices(before, sample, per_hour)
+    tomorrow = planned(sample, prices).next_prices(prices)
     PostingPopulation.objects.filter(id=1).update(prices=tomorrow.tobytes())
     return prices
 
@@ -100,5 +90,6 @@ def _next_ids(last: int, most: int) -> list[int]:
     return list(feeds.order_by("id").values_list("id", flat=True)[:most])
 
 
-def _plannable(ids: list[int]) -> _Plannable:
-    return _Plannable(ids, weekly_rates(histories(ids), population()).rates)
+def _rates(ids: list[int]) -> Floats32:
+    """(n, 168) what is expected of these feeds."""
+    return weekly_rates(histories(ids), population()).rates

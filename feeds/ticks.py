@@ -32,8 +32,10 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
     is at it.
     """
     with transaction.atomic():
-        if not _locked():
-            return None
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+            if not cursor.fetchone()[0]:
+                return None
         swept = leases.sweep(now)
         lapse(now)
         end_training(now)
@@ -59,12 +61,6 @@ def lately(now: datetime) -> bool:
     """Whether a tick ran within half a tick's time: a message that comes twice or late is not needed."""
     half = timedelta(seconds=settings.CRAWL_TICK_SECONDS / 2)
     return Tick.objects.filter(started__gt=now - half).exists()
-
-
-def _locked() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
-        return bool(cursor.fetchone()[0])
 
 
 def _budget(now: datetime) -> tuple[int, TokenBudget]:

@@ -43,7 +43,9 @@ class Categories:
             self.weights = np.vstack([self.weights, np.zeros((1, FEATURES + 1), np.float32)])
         learner = self._learner()
         learner.partial_fit(_VECTORS.transform(texts), np.array(classes, dtype=object))
-        self._take(learner)
+        order = {name: at for at, name in enumerate(learner.classes_)}
+        rows = [order[name] for name in self.classes]
+        self.weights = np.hstack([learner.coef_[rows], learner.intercept_[rows, None]]).astype(np.float32)
         for name in classes:
             self.examples[self.classes.index(name)] += 1
 
@@ -80,11 +82,6 @@ class Categories:
         learner.coef_ = padded[rows, :-1].astype(np.float64)
         learner.intercept_ = padded[rows, -1].astype(np.float64)
         return learner
-
-    def _take(self, learner: SGDClassifier) -> None:
-        order = {name: at for at, name in enumerate(learner.classes_)}
-        rows = [order[name] for name in self.classes]
-        self.weights = np.hstack([learner.coef_[rows], learner.intercept_[rows, None]]).astype(np.float32)
 
 
 def example(title: str, text: str) -> str:

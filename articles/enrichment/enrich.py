@@ -20,7 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 
 from articles.enrichment import categories, fingerprints, keywords, sameness, stories, summaries
-from articles.enrichment.counting import Counts, count
+from articles.enrichment.counting import count
 from articles.enrichment.models import Classifier, Enrichment
 from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms
@@ -102,7 +102,14 @@ def _make(keys: Sequence[int], now: datetime) -> None:
         before = [one.row.story_id for one in done if one.row.story_id]
         _categorise(done)
         for one in done:
-            _finish(one, counted, now)
+            row, documents = one.row, counted[one.row.language]
+            row.keywords = keywords.keywords(one.frequency, documents, documents[""])
+            row.terms = [term for term, _ in row.keywords]
+            stories.join(row)
+            # At once, for the others of the batch are compared with it.
+            update_rows(Enrichment, [row], _COMPARED)
+            row.counted, row.versions, row.state = WORDS, VERSIONS, Enrichment.State.DONE
+            row.failure, row.attempts, row.at = "", 0, now
         _name_languages(done)  # which makes them wait again, so that this comes first
         update_rows(Enrichment, [one.row for one in done], _WRITTEN)
         stories.tidy(before)
@@ -230,15 +237,3 @@ def _emptied(row: Classifier) -> Classifier:
     row.version, row.classes, row.examples, row.weights = categories.VERSION, [], [], b""
     Enrichment.objects.filter(trained=True).update(trained=False)
     return row
-
-
-def _finish(one: _Reading, counts: Counts, now: datetime) -> None:
-    row = one.row
-    documents = counts[row.language]
-    row.keywords = keywords.keywords(one.frequency, documents, documents[""])
-    row.terms = [term for term, _ in row.keywords]
-    stories.join(row)
-    # At once, for the others of the batch are compared with it.
-    update_rows(Enrichment, [row], _COMPARED)
-    row.counted, row.versions, row.state = WORDS, VERSIONS, Enrichment.State.DONE
-    row.failure, row.attempts, row.at = "", 0, now

@@ -50,14 +50,10 @@ def _tells(word: str) -> bool:
         return False
     if len(word) > _LONG and len(letters) < len(word):
         return False  # a checksum, an address, a file name
-    if any(_written_together(character) for character in letters):
+    # Of scripts that are written together one character says much.
+    if any(each > "\u0dff" and unicodedata.name(each, "").startswith(_TOGETHER) for each in letters):
         return len(letters) > 1 and not all("\u3040" <= character <= "\u309f" for character in letters)
     return len(letters) > 2
-
-
-def _written_together(character: str) -> bool:
-    """Whether it belongs to a script in which one character says much."""
-    return character > "\u0dff" and unicodedata.name(character, "").startswith(_TOGETHER)
 
 
 @functools.cache

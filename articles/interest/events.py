@@ -6,8 +6,6 @@ line, and nothing is guessed.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,10 +15,10 @@ from typing import Any, BinaryIO
 import orjson
 
 from articles.interest.facts import Facts, TitleWords, named, text_of, time_of
+from crawler.text.gzipped import DAMAGED, unpacked
 
 LONGEST_LINE = 1_000_000
 MOST_EVENTS = 5_000_000
-_GZIP = b"\x1f\x8b"
 
 AT = ("at", "ts", "time", "timestamp", "datetime", "date", "t")
 SUBSCRIBER = ("subscriber", "user", "subscriber_id", "user_id", "userid", "uid", "reader")
@@ -89,14 +87,9 @@ def read_events(path: Path) -> Log:
 
 def parse_events(name: str, file: BinaryIO) -> Log:
     """The same from an open file, compressed or not."""
-    packed = file.read(2) == _GZIP
-    file.seek(0)
     try:
-        if not packed:
-            return log_of(name, _lines(name, file))
-        with gzip.open(file) as unpacked:
-            return log_of(name, _lines(name, unpacked))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return log_of(name, _lines(name, unpacked(file)))
+    except DAMAGED as error:
         raise EventsError(f"{name}: damaged gzip: {error}") from error
 
 
@@ -115,7 +108,7 @@ def log_of(name: str, lines: Iterable[tuple[int, bytes]]) -> Log:
     return log
 
 
-def _lines(name: str, file: BinaryIO | gzip.GzipFile) -> Iterator[tuple[int, bytes]]:
+def _lines(name: str, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     # A line without an end must not fill the memory.
     read = partial(file.readline, LONGEST_LINE + 1)
     for number, line in enumerate(iter(read, b""), start=1):
@@ -190,6 +183,6 @@ def _clicked(line: Mapping[str, Any], articles: list[str]) -> list[str]:
     if given is not None:
         return articles if given in YES else []
     several = named(ARTICLES, line)
-    told = [each for each in several if isinstance(each, dict)] if isinstance(several, list) else []
-    wanted = {text_of(ARTICLE, each) for each in told if named(CLICKED, each) in YES}
+    described = [each for each in several if isinstance(each, dict)] if isinstance(several, list) else []
+    wanted = {text_of(ARTICLE, each) for each in described if named(CLICKED, each) in YES}
     return [article for article in articles if article in wanted]

@@ -130,7 +130,9 @@ def keywords_of(given: object) -> list[Keyword]:
         given = list(given.items())
     if isinstance(given, str):
         given = given.split(",")
-    return [_keyword(each) for each in list_of(given)]
+    if given is not None and not isinstance(given, list):
+        raise ValueError("a list was expected")
+    return [_keyword(each) for each in given or ()]
 
 
 def _keyword(each: object) -> Keyword:
@@ -143,15 +145,6 @@ def _keyword(each: object) -> Keyword:
         if isinstance(term, str) and isinstance(weight, int | float) and not isinstance(weight, bool):
             return (term, float(weight))
     raise ValueError("keywords must be terms, or pairs of a term and its weight")
-
-
-def list_of(given: object) -> list[Any]:
-    """A list as it is, nothing as an empty one. Raises ValueError for anything else."""
-    if given is None:
-        return []
-    if isinstance(given, list):
-        return given
-    raise ValueError("a list was expected")
 
 
 def _texts(names: Sequence[str], line: Mapping[str, Any]) -> list[str]:

@@ -73,6 +73,6 @@ def strongest(subscriber: Subscriber, now: datetime, most: int = STRONGEST) -> L
 
 def forgotten_features(subscriber: Subscriber) -> list[tuple[str, Label, datetime]]:
     """What the subscriber had forgotten, with its name and when."""
-    told = Interest.objects.filter(pk=subscriber.pk).values_list("forgotten", flat=True).first() or {}
-    named = labels(told)
-    return [(name, named[name], datetime.fromtimestamp(until, UTC)) for name, until in sorted(told.items())]
+    known = Interest.objects.filter(pk=subscriber.pk).values_list("forgotten", flat=True).first() or {}
+    named = labels(known)
+    return [(name, named[name], datetime.fromtimestamp(until, UTC)) for name, until in sorted(known.items())]

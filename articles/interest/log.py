@@ -80,8 +80,8 @@ def forget(subscriber: Subscriber, feature: str, now: datetime) -> None:
     At most MOST_FORGOTTEN are remembered as forgotten, the newest.
     """
     row = _row(subscriber, now)
-    told = {**row.forgotten, feature[: LONGEST_NAME + 10]: now.timestamp()}
-    newest = sorted(told.items(), key=lambda item: item[1])[-MOST_FORGOTTEN:]
+    forgotten = {**row.forgotten, feature[: LONGEST_NAME + 10]: now.timestamp()}
+    newest = sorted(forgotten.items(), key=lambda item: item[1])[-MOST_FORGOTTEN:]
     row.forgotten = dict(newest)
     rebuild(row, now)
 

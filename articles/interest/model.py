@@ -234,8 +234,7 @@ def learn_event(weights: Weights, event: LoggedEvent, forgotten: Mapping[str, fl
     """One event of a log; see `learned_from`."""
     features = event.features
     if forgotten:
-        told = forgotten.items()
-        dropped = {name for name, since in told if name in features and event.at <= since}
+        dropped = {name for name, since in forgotten.items() if name in features and event.at <= since}
         features = {name: value for name, value in features.items() if name not in dropped}
     age = None if event.published is None else max(event.at - event.published, 0.0)
     weights.learn(features, event.kind, event.at, age=age)

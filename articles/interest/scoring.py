@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,14 +13,6 @@ from articles.interest.ranking import Candidate, Placed, ranked_candidates
 from articles.interest.stored import candidates, described, weights_of
 from articles.models import Article, Subscriber
 from crawler.database.statements import rows_of
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What features add to the log odds of an opening, with the standard deviation of that sum."""
-
-    value: float
-    deviation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +49,6 @@ class InterestExplanation:
     def total(self) -> float:
         """What the order goes by."""
         return self.score + self.recency
-
-
-def scores(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, Score]:
-    """The score of each article; all are 0 where nothing was learned. Ages do not count in it."""
-    weights, known = weights_of(subscriber), described(articles)
-    aged = weights.aged(max((about.published for about in known.values()), default=0.0))
-    return {
-        article: Score(aged.score(about.features), math.sqrt(aged.variance(about.features)))
-        for article, about in known.items()
-    }
 
 
 def ranked(subscriber: Subscriber, articles: QuerySet[Article], most: int | None = None) -> list[Placed]:

@@ -45,12 +45,12 @@ class Described:
 
 def facts_of(articles: Collection[int]) -> dict[int, Facts]:
     """What is known of these articles (primary keys), in one query; those that are gone are left out."""
-    return {pk: replace(_facts(*told), published=published) for pk, published, *told in _rows(articles)}
+    return {pk: replace(_facts(*about), published=published) for pk, published, *about in _rows(articles)}
 
 
 def described(articles: Collection[int]) -> dict[int, Described]:
     """The same as features."""
-    return {pk: Described(_features(*told), published) for pk, published, *told in _rows(articles)}
+    return {pk: Described(_features(*about), published) for pk, published, *about in _rows(articles)}
 
 
 def candidates(subscriber: Subscriber, articles: QuerySet[Article]) -> list[Candidate]:
@@ -70,7 +70,7 @@ def candidates(subscriber: Subscriber, articles: QuerySet[Article]) -> list[Cand
         [subscriber.pk, *parameters],
     )
     return [
-        Candidate(pk, published, _features(*told), unseen=not seen) for pk, published, *told, seen in rows
+        Candidate(pk, published, _features(*about), unseen=not seen) for pk, published, *about, seen in rows
     ]
 
 

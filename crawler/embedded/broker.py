@@ -33,8 +33,8 @@ def make_queues(dsn: str, queues: Iterable[str]) -> None:
     """Make these queues, with word of each new message, where they are missing: no worker has to."""
     with psycopg.connect(dsn, connect_timeout=30) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
-        told = connection.execute("SELECT queue_name FROM pgmq.list_notify_insert_throttles()").fetchall()
-        for queue in sorted(set(queues) - {name for (name,) in told}):
+        notified = connection.execute("SELECT queue_name FROM pgmq.list_notify_insert_throttles()").fetchall()
+        for queue in sorted(set(queues) - {name for (name,) in notified}):
             connection.execute("SELECT pgmq.create(%s)", (queue,))
             connection.execute("SELECT pgmq.enable_notify_insert(%s, %s)", (queue, _NOTIFY_MILLISECONDS))
 

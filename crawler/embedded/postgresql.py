@@ -28,6 +28,7 @@ from crawler.embedded.credentials import HOST, Credentials, EmbeddedError, crede
 
 MAJOR = "18"
 SAY_SECONDS = 15.0
+_MAY_COME = ("refused", "starting up", "recovery", "timeout expired")
 
 # For a small machine; everything that keeps data safe stays as PostgreSQL has it.
 CONFIGURATION = {
@@ -119,7 +120,8 @@ class PostgreSQL:
         command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]
-        with open(self.data_dir / "postgresql.log", "ab", opener=_private) as log:
+        private = functools.partial(os.open, mode=0o600)
+        with open(self.data_dir / "postgresql.log", "ab", opener=private) as log:
             # SIGINT is PostgreSQL's fast shutdown: what it gets should this process be killed.
             tied = functools.partial(lifeline.die_with_parent, signal.SIGINT, os.getpid())
             self.process = self._popen(command, log, tied)
@@ -221,21 +223,20 @@ class PostgreSQL:
                 return
             except psycopg.OperationalError as error:
                 now = time.monotonic()
-                if _may_come(error):
+                # The server starts, or nobody listens yet: it may take a while longer.
+                if any(word in str(error) for word in _MAY_COME):
                     refused = now
                 code = self.process.poll() if self.process else None
                 if code is not None or now - refused > timeout:
+                    reason = _one_line(str(error).encode())
+                    lines = (self.data_dir / "postgresql.log").read_text(errors="replace").splitlines()
                     raise EmbeddedError(
-                        f"PostgreSQL does not answer ({_one_line(str(error).encode())}); {self._last_words()}"
+                        f"PostgreSQL does not answer ({reason}); its log ends: {' | '.join(lines[-5:])}"
                     ) from error
                 if now - said >= SAY_SECONDS:
                     said = now
                     self._say(f"still waiting for PostgreSQL after {now - began:.0f} s")
             time.sleep(0.02)
-
-    def _last_words(self) -> str:
-        lines = (self.data_dir / "postgresql.log").read_text(errors="replace").splitlines()
-        return "its log ends: " + " | ".join(lines[-5:])
 
     def _settle_roles(self) -> None:
         """Two roles, each owner of the database of its name and shut out of the other's."""
@@ -290,21 +291,12 @@ def running_postmaster(cluster: Path) -> int | None:
     return pid if str(cluster).encode() in command else None
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     """Its exit code if it ends within so long."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
-
-
-def _may_come(error: psycopg.OperationalError) -> bool:
-    """Whether it says that the server starts, or that nobody listens yet: it may take a while longer."""
-    return any(sign in str(error) for sign in ("refused", "starting up", "recovery", "timeout expired"))
 
 
 def _one_line(said: bytes) -> str:

@@ -110,10 +110,10 @@ class Supervisor:
         self._pipe, self._ready_fd = os.pipe()
         os.set_blocking(self._pipe, False)
 
-    def start(self, patience: float, told: Callable[[Child], None], *, later: bool = False) -> None:
+    def start(self, patience: float, up: Callable[[Child], None], *, later: bool = False) -> None:
         """Start the first children, or the `later` ones, together and return when each is ready.
 
-        On a slow machine that takes as long as it takes, and now and then a line says what is awaited; `told`
+        On a slow machine that takes as long as it takes, and now and then a line says what is awaited; `up`
         hears of each as it comes. Raises EmbeddedError when one of the first ends before, or does nothing for
         `patience` seconds; a later one that ends is started again by `watch`.
         """
@@ -127,13 +127,14 @@ class Supervisor:
             for child in self.children:
                 if child.started and child not in waiting:
                     self._look_after(child)
-            if self._server is not None and not self._server.running:
-                self._revive(self._server)
+            self._revive_server()
             for child in self._heard(LOOK_SECONDS):
-                told(child)
+                up(child)
             if time.monotonic() - said >= SAY_SECONDS:
                 said = time.monotonic()
-                self._say(_awaited(waiting))
+                names = ", ".join(child.name for child in waiting)
+                seconds = said - min(child.started for child in waiting)
+                self._say(f"still waiting for {names} after {seconds:.0f} s; this machine is slow or busy")
 
     def _check(self, child: Child, patience: float) -> None:
         """Whether a child that is awaited may still come."""
@@ -152,8 +153,7 @@ class Supervisor:
     def watch(self) -> None:
         """Replace whatever dies, for ever; only Stop (or a bug) ends it."""
         while True:
-            if self._server is not None and not self._server.running:
-                self._revive(self._server)
+            self._revive_server()
             for child in self.children:
                 self._look_after(child)
             for child in self._heard(LOOK_SECONDS):
@@ -187,7 +187,8 @@ class Supervisor:
         if child.process is not None and not child.running:
             code, child.process = child.process.returncode, None
             pause = child.plan_restart(now)
-            self._say(f"{child.name} ended ({_reason(code)}); starting it again in {pause:.1f} s")
+            reason = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+            self._say(f"{child.name} ended ({reason}); starting it again in {pause:.1f} s")
         if child.process is None and now >= child.due:
             self._start(child)
 
@@ -198,11 +199,12 @@ class Supervisor:
             self._say(f"{count} unfinished tasks of {child.name} go back to their queues")
         child.start(self._ready_fd)
 
-    def _revive(self, server: PostgreSQL) -> None:
-        began = time.monotonic()
-        self._say("PostgreSQL ended; starting it again")
-        server.recover()
-        self._say(f"PostgreSQL is back after {time.monotonic() - began:.1f} s")
+    def _revive_server(self) -> None:
+        if self._server is not None and not self._server.running:
+            began = time.monotonic()
+            self._say("PostgreSQL ended; starting it again")
+            self._server.recover()
+            self._say(f"PostgreSQL is back after {time.monotonic() - began:.1f} s")
 
     def _heard(self, timeout: float) -> list[Child]:
         """Children that said they are ready, for the first time since their start; waits for a word."""
@@ -227,16 +229,6 @@ def raise_stop_on_signals() -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handle)
-
-
-def _reason(code: int) -> str:
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-def _awaited(children: Sequence[Child]) -> str:
-    names = ", ".join(child.name for child in children)
-    seconds = time.monotonic() - min(child.started for child in children)
-    return f"still waiting for {names} after {seconds:.0f} s; this machine is slow or busy"
 
 
 def _processor_time(group: int) -> int:

@@ -8,7 +8,6 @@ class EngineConfig(AppConfig):
     name = "crawler.engine"
     label = "crawler"
     verbose_name = "crawler"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         """Tasks of all apps hear the engine's signals, wherever these are sent."""

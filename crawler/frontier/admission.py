@@ -52,7 +52,8 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     A URL that is queued, out or done counts as a duplicate; one that was dropped is queued again. Where the
     strategy accumulates, a waiting URL gains the score of its duplicates.
     """
-    limits, scope = budgets or budgets_of(crawl), Scope(crawl.scope)
+    own = Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
+    limits, scope = budgets or own, Scope(crawl.scope)
     accumulates = crawl.rules().accumulates
     fresh, gained = _once(found)
     known = _known(crawl, list(fresh))
@@ -83,11 +84,6 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     renew_hosts(crawl.pk, touched)
     duplicates = len(found) - len(fresh) + len(known) - len(again)
     return Admitted(len(rows) + len(again), duplicates, refused)
-
-
-def budgets_of(crawl: Crawl) -> Budgets:
-    """The crawl's own limits where it has them."""
-    return Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
 
 
 @dataclass(slots=True)

@@ -25,12 +25,8 @@ def top_level_domain(domain: str) -> str:
 
 def host_of(url: str) -> str:
     """The host of a canonical URL, without port and brackets; empty for a text that has none."""
-    return _host(netloc_of(url))
-
-
-def netloc_of(url: str) -> str:
-    """Host and port of a canonical URL: such a one has no user name, and always a path. Never raises."""
-    return url.partition("//")[2].partition("/")[0]
+    # Before the host there is no user name in such a URL, and behind it always a path.
+    return _host(url.partition("//")[2].partition("/")[0])
 
 
 @lru_cache(maxsize=65536)

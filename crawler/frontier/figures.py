@@ -20,25 +20,17 @@ def note(
     **values: Sequence[float],
 ) -> None:
     """Add to the bucket of this time; the caller holds the crawl's row."""
-    bucket, _ = CrawlBucket.objects.get_or_create(crawl_id=crawl, start=start_of(now))
+    length = BUCKET.total_seconds()
+    start = datetime.fromtimestamp(now.timestamp() // length * length, UTC)
+    bucket, _ = CrawlBucket.objects.get_or_create(crawl_id=crawl, start=start)
     figures = dict(bucket.figures)
     for name, seen in values.items():
         if seen:
-            figures[name] = _joined(figures.get(name), seen)
+            number, total, least, most = figures.get(name) or [0, 0.0, float("inf"), float("-inf")]
+            figures[name] = [number + len(seen), total + sum(seen), min(least, *seen), max(most, *seen)]
     CrawlBucket.objects.filter(pk=bucket.pk).update(
         crawled=F("crawled") + crawled,
         dropped=F("dropped") + dropped,
         duplicates=F("duplicates") + duplicates,
         figures=figures,
     )
-
-
-def start_of(now: datetime) -> datetime:
-    """The beginning of the bucket that holds this time."""
-    length = BUCKET.total_seconds()
-    return datetime.fromtimestamp(now.timestamp() // length * length, UTC)
-
-
-def _joined(before: list[float] | None, seen: Sequence[float]) -> list[float]:
-    number, total, least, most = before or [0, 0.0, float("inf"), float("-inf")]
-    return [number + len(seen), total + sum(seen), min(least, *seen), max(most, *seen)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +11,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.text.gzipped import DAMAGED, unpacked
+
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 DAMPING = 0.85
 MOST_PAGES = 2_000_000
@@ -97,11 +96,11 @@ def read_site_history(path: Path) -> LinkGraph:
     Raises GraphError that says what is wrong, OSError where the file cannot be read.
     """
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            first = json.loads(lines.readline())
+        with path.open("rb") as file:
+            first = json.loads(unpacked(file).readline())
         pages = {page: [str(link) for link in entry[1]] for page, entry in first["pages"].items()}
         return graph_of(path.name, pages, [first["top"]])
-    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
+    except (*DAMAGED, UnicodeDecodeError) as error:
         raise GraphError(f"{path.name}: damaged gzip: {error}") from error
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         if isinstance(error, GraphError):

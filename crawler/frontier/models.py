@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -16,14 +15,11 @@ from django.urls import reverse
 from crawler.engine.models import Host
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.frontier.strategies import STRATEGIES, Strategy, make_strategy
+from crawler.web.validators import between
 
 STRATEGY_CHOICES = [(name, name) for name in STRATEGIES]
 BUCKET = timedelta(minutes=30)
 """Figures are kept for each such stretch of time, as in the paper."""
-
-
-def _between(least: float, most: float) -> list[MinValueValidator | MaxValueValidator]:
-    return [MinValueValidator(least), MaxValueValidator(most)]
 
 
 class CrawlQuerySet(models.QuerySet["Crawl"]):
@@ -52,27 +48,27 @@ class Crawl(models.Model):
         help_text="Regular expressions; a URL must match one of them. Empty: the whole web.",
     )
     max_pages = models.PositiveIntegerField(
-        null=True, blank=True, validators=_between(1, 1e8), help_text="Pages to crawl; empty: no limit."
+        null=True, blank=True, validators=between(1, 1e8), help_text="Pages to crawl; empty: no limit."
     )
     max_wait = models.FloatField(
         default=30.0,
-        validators=_between(0.1, 1e6),
+        validators=between(0.1, 1e6),
         help_text="Minutes after which a URL that still waits is dropped.",
     )
     max_minutes = models.FloatField(
-        null=True, blank=True, validators=_between(0.1, 1e6), help_text="Time; empty: no limit."
+        null=True, blank=True, validators=between(0.1, 1e6), help_text="Time; empty: no limit."
     )
     max_bytes = models.BigIntegerField(
-        null=True, blank=True, validators=_between(1, 1e15), help_text="Bytes received; empty: no limit."
+        null=True, blank=True, validators=between(1, 1e15), help_text="Bytes received; empty: no limit."
     )
     max_depth = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=_between(0, 1000), help_text="Links from a seed; empty: 100."
+        null=True, blank=True, validators=between(0, 1000), help_text="Links from a seed; empty: 100."
     )
     max_hosts = models.PositiveIntegerField(
-        null=True, blank=True, validators=_between(1, 1e7), help_text="Hosts; empty: no limit."
+        null=True, blank=True, validators=between(1, 1e7), help_text="Hosts; empty: no limit."
     )
-    inter_weight = models.FloatField(default=INTER_WEIGHT, validators=_between(0, 1))
-    intra_weight = models.FloatField(default=INTRA_WEIGHT, validators=_between(0, 1))
+    inter_weight = models.FloatField(default=INTER_WEIGHT, validators=between(0, 1))
+    intra_weight = models.FloatField(default=INTRA_WEIGHT, validators=between(0, 1))
     sitemaps = models.BooleanField(default=False, help_text="Also what the sites' sitemaps name.")
     keep_bodies = models.BooleanField(default=True, help_text="Keep what was fetched, once by content.")
     into_graph = models.BooleanField(

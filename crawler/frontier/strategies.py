@@ -5,10 +5,8 @@ The queue is ordered by score, the highest first, and among equals by the time o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Protocol
+from typing import ClassVar
 
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT, SEED_SCORE, LinkScores, link_scores
 
@@ -23,46 +21,33 @@ class Parent:
     intra: int
 
 
-class Strategy(Protocol):
-    """Scores seeds and the links of a page.
+class Strategy:
+    """Scores seeds and the links of a page; `name` is what people choose it by.
 
     `accumulates`: a URL that is found again while it waits gains the new score, as cash is paid in.
     `by_turns`: hosts are served in turn, the longest unserved first, instead of by their best URL.
     """
 
-    @property
-    def name(self) -> str:
-        """As people choose it."""
-        ...
-
-    @property
-    def accumulates(self) -> bool:
-        """See above."""
-        ...
-
-    @property
-    def by_turns(self) -> bool:
-        """See above."""
-        ...
+    name: ClassVar[str]
+    accumulates: ClassVar[bool] = False
+    by_turns: ClassVar[bool] = False
 
     def seed(self, seeds: int) -> float:
-        """The score of each of so many seeds."""
-        ...
+        """The score of each of so many seeds: all alike."""
+        return 0.0
 
     def links(self, parent: Parent) -> LinkScores:
         """The scores of a page's links, by class."""
-        ...
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class LinkScore:
+@dataclass(frozen=True)
+class LinkScore(Strategy):
     """The paper's rule, and the default."""
 
+    name = "link-score"
     inter_weight: float = INTER_WEIGHT
     intra_weight: float = INTRA_WEIGHT
-    name: str = "link-score"
-    accumulates: bool = False
-    by_turns: bool = False
 
     def seed(self, seeds: int) -> float:
         """Seeds weigh 1."""
@@ -73,25 +58,17 @@ class LinkScore:
         return link_scores(parent.inter, parent.intra, self.inter_weight, self.intra_weight)
 
 
-@dataclass(frozen=True, slots=True)
-class BreadthFirst:
+class BreadthFirst(Strategy):
     """Nearest to the seeds first."""
 
-    name: str = "breadth-first"
-    accumulates: bool = False
-    by_turns: bool = False
-
-    def seed(self, seeds: int) -> float:
-        """The highest score there is."""
-        return 0.0
+    name = "breadth-first"
 
     def links(self, parent: Parent) -> LinkScores:
-        """The deeper, the lower."""
+        """The deeper, the lower; seeds have the highest score there is."""
         return LinkScores(-parent.depth - 1.0, -parent.depth - 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Opic:
+class Opic(Strategy):
     """On-line page importance computation (Abiteboul, Preda and Cobena 2003): cash flows along links.
 
     Each seed begins with an equal share of 1; a crawled page pays its cash in equal parts to its links.
@@ -99,9 +76,8 @@ class Opic:
     every page once.
     """
 
-    name: str = "opic"
-    accumulates: bool = True
-    by_turns: bool = False
+    name = "opic"
+    accumulates = True
 
     def seed(self, seeds: int) -> float:
         """An equal share."""
@@ -113,31 +89,18 @@ class Opic:
         return LinkScores(part, part)
 
 
-@dataclass(frozen=True, slots=True)
-class HostRoundRobin:
+class HostRoundRobin(Strategy):
     """Hosts in turn, and first in, first out within each."""
 
-    name: str = "host-round-robin"
-    accumulates: bool = False
-    by_turns: bool = True
-
-    def seed(self, seeds: int) -> float:
-        """All alike."""
-        return 0.0
+    name = "host-round-robin"
+    by_turns = True
 
     def links(self, parent: Parent) -> LinkScores:
         """All alike."""
         return LinkScores(0.0, 0.0)
 
 
-STRATEGIES: Mapping[str, Callable[[], Strategy]] = MappingProxyType(
-    {
-        "link-score": LinkScore,
-        "breadth-first": BreadthFirst,
-        "opic": Opic,
-        "host-round-robin": HostRoundRobin,
-    }
-)
+STRATEGIES = {made.name: made for made in (LinkScore, BreadthFirst, Opic, HostRoundRobin)}
 
 
 def make_strategy(

@@ -67,9 +67,13 @@ class _File:
         self, url: CrawlUrl, date: str, line: tuple[str, str], headers: list[tuple[str, str]]
     ) -> None:
         body = _body(url)
-        digest = _digest(body)
+        digest = "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
         same = ("content-length", str(len(body)))
-        kept = [(_renamed(name), value) for name, value in headers if (name.lower(), value.strip()) != same]
+        kept = [
+            (ORIGINAL + name if name.lower() in _OF_THE_WIRE else name, value)
+            for name, value in headers
+            if (name.lower(), value.strip()) != same
+        ]
         head = _Head(line[1], [*kept, ("Content-Length", str(len(body)))], protocol=line[0])
         about = {"WARC-Date": date}
         earlier = self.first.get(url.body_id) if url.body_id else None
@@ -138,7 +142,9 @@ def _body(url: CrawlUrl) -> bytes:
 def warc_chunks(crawl: Crawl) -> Iterator[bytes]:
     """The file, gzipped record by record: a piece for what the file is, then one for each URL."""
     buffer = io.BytesIO()
-    file = _File(buffer, WARCWriter(buffer, gzip=True), _repeated(crawl))
+    bodies = crawl.urls.filter(body__isnull=False).order_by().values_list("body").annotate(count=Count("id"))
+    repeated = {key for key, _ in bodies.filter(count__gt=1)}
+    file = _File(buffer, WARCWriter(buffer, gzip=True), repeated)
     file.writer.write_record(
         file.writer.create_warcinfo_record(
             f"crawl-{crawl.pk}.warc.gz", {"software": "Freshet", "format": "WARC/1.0"}
@@ -151,18 +157,8 @@ def warc_chunks(crawl: Crawl) -> Iterator[bytes]:
         yield file.taken()
 
 
-def _repeated(crawl: Crawl) -> set[uuid.UUID]:
-    """Contents that more than one URL has."""
-    bodies = crawl.urls.filter(body__isnull=False).order_by().values_list("body")
-    return {key for key, _ in bodies.annotate(count=Count("id")).filter(count__gt=1)}
-
-
 def _line(text: str) -> str:
     return " ".join(text.splitlines())
-
-
-def _renamed(name: str) -> str:
-    return ORIGINAL + name if name.lower() in _OF_THE_WIRE else name
 
 
 def _status(url: CrawlUrl, line: str) -> tuple[str, str]:
@@ -172,7 +168,3 @@ def _status(url: CrawlUrl, line: str) -> tuple[str, str]:
         return protocol, rest
     known = url.status in {status.value for status in HTTPStatus}
     return "HTTP/1.1", f"{url.status} {HTTPStatus(url.status).phrase if known else ''}"
-
-
-def _digest(body: bytes) -> str:
-    return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()

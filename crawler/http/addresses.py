@@ -83,7 +83,9 @@ class AddressGuard:
             parsed = parsed.ipv4_mapped
         if any(parsed in network for network in self._allowed):
             return True
-        return _public_v6(parsed) if isinstance(parsed, IPv6Address) else _public_v4(parsed)
+        if isinstance(parsed, IPv6Address):
+            return _public_v6(parsed)
+        return not any(parsed in network for network in _V4_DENIED)
 
 
 def permits_port(port: int) -> bool:
@@ -94,10 +96,6 @@ def permits_port(port: int) -> bool:
     if port < 1024:
         return port in _WEB_PORTS_BELOW_1024
     return port <= 65535 and port not in _SERVICE_PORTS
-
-
-def _public_v4(address: IPv4Address) -> bool:
-    return not any(address in network for network in _V4_DENIED)
 
 
 def _public_v6(address: IPv6Address) -> bool:

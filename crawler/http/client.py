@@ -24,7 +24,6 @@ from crawler.http.failures import Failure, FetchError, of_response
 from crawler.http.gate import HostGate
 from crawler.http.transfer import Answer, TransferLimits, transfer
 from crawler.http.wire import Allowance, tls_context
-from crawler.text import charset
 
 ACCEPT_FEED = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
@@ -97,10 +96,6 @@ class Response:
     max_age: float | None = None
     request: str = ""
     status_line: str = ""
-
-    def text(self) -> str:
-        """The body as text by its own and the server's word on its encoding."""
-        return charset.decode(self.body, self.content_type)
 
 
 @dataclass(slots=True)
@@ -195,7 +190,9 @@ class Client:
         """
         trip = self._trip(url, deadline)
         headers = self._headers(accept, subscribers)
-        validators = _validators(etag, last_modified)
+        # Byte for byte as they were received.
+        given = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        validators = {name: value for name, value in given.items() if _storable(value)}
         limits = TransferLimits(max_bytes or self.config.max_bytes, cut, errors)
         with _telling(trip):
             while True:
@@ -256,7 +253,9 @@ class Client:
         target: Target = (parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
         own_path = url[url.index("/", 8) :]
         path = url if self._connections.needs_absolute_form(target) else own_path
-        trip.request = _head("GET" if form is None else "POST", own_path, {"Host": parts.netloc} | headers)
+        method, named = "GET" if form is None else "POST", {"Host": parts.netloc} | headers
+        lines = (f"{name}: {value}" for name, value in named.items())
+        trip.request = "\r\n".join([f"{method} {own_path} HTTP/1.1", *lines])  # as urllib3 writes it
         headers = headers | self._connections.proxy_headers(target)
         asked = time.monotonic()
         with self._gate.turn(urls.host_key(url), allowance.deadline, spacing):
@@ -283,12 +282,6 @@ class Client:
 _PORTS = {"http": 80, "https": 443}
 
 
-def _head(method: str, path: str, headers: Mapping[str, str]) -> str:
-    """A request's head as urllib3 writes it."""
-    lines = (f"{name}: {value}" for name, value in headers.items())
-    return "\r\n".join([f"{method} {path} HTTP/1.1", *lines])
-
-
 def _user_agent(product: str, subscribers: int) -> str:
     """`Freshet/1.0 (+https://example.org/bot; 12 subscribers)`, the form that publishers count readers by."""
     if subscribers < 1:
@@ -296,12 +289,6 @@ def _user_agent(product: str, subscribers: int) -> str:
     if product.endswith(")"):
         return f"{product[:-1]}; {subscribers} subscribers)"
     return f"{product} ({subscribers} subscribers)"
-
-
-def _validators(etag: str, last_modified: str) -> dict[str, str]:
-    """The conditional headers, byte for byte as they were received."""
-    given = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-    return {name: value for name, value in given.items() if _storable(value)}
 
 
 def _storable(value: str) -> str:

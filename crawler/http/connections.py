@@ -212,7 +212,10 @@ class Connections:
         scheme, host, port = target
         address = (host, port)
         if self._proxy is not None:
-            self._check_behind_proxy(host, port)
+            if not permits_port(port):
+                raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
+            if _is_literal(host) and not self._dialer.guard.permits(host):
+                raise FetchError(Failure.BLOCKED_ADDRESS, host)
             address = (str(self._proxy.url.host).strip("[]"), int(self._proxy.url.port or 0))
         connection: GuardedConnection
         if scheme == "https":
@@ -270,12 +273,6 @@ class Connections:
 
     def _oldest(self) -> float:
         return next(iter(self._idle.values()))[1]
-
-    def _check_behind_proxy(self, host: str, port: int) -> None:
-        if not permits_port(port):
-            raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
-        if _is_literal(host) and not self._dialer.guard.permits(host):
-            raise FetchError(Failure.BLOCKED_ADDRESS, host)
 
 
 def _is_literal(host: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -32,7 +32,10 @@ def max_age(headers: Mapping[str, str], now: float) -> float | None:
 
     no-cache and no-store win over max-age, max-age over Expires.
     """
-    directives = list(_directives(headers.get("cache-control", "")))
+    directives = [
+        (match[1].lower(), match[2] or match[3] or "")
+        for match in _DIRECTIVE.finditer(headers.get("cache-control", "")[:4096])
+    ]
     if any(name in ("no-cache", "no-store") and not value for name, value in directives):
         return None
     ages = [float(value) for name, value in directives if name == "max-age" and _NUMBER.fullmatch(value)]
@@ -54,11 +57,6 @@ def http_date(value: str) -> float | None:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-
-
-def _directives(value: str) -> Iterator[tuple[str, str]]:
-    for match in _DIRECTIVE.finditer(value[:4096]):
-        yield match[1].lower(), match[2] or match[3] or ""
 
 
 def _server_time(headers: Mapping[str, str], now: float) -> float:

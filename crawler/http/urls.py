@@ -115,11 +115,6 @@ def _canonical(given: str, text: str, base: str | None) -> str:
         raise BadUrl(given, f"the scheme {scheme!r} is not http or https", Failure.BAD_SCHEME)
     if parsed.username or parsed.password:
         raise BadUrl(given, "contains a user name or password")
-    return _spell(given, parsed)
-
-
-def _spell(given: str, parsed: ada_url.URL) -> str:
-    """Put the parts of a parsed URL together."""
     host = parsed.hostname.rstrip(".")
     if not host or ".." in host or len(host) > MAX_HOST_LENGTH:
         raise BadUrl(given, "has no valid host name")

@@ -57,27 +57,17 @@ class MeteredSocket(socket.socket):
 
     allowance: Allowance | None = None
 
-    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+    def recv_into(self, buffer: Any, *bounds: Any) -> int:
         if self.allowance is None:
-            return super().recv_into(buffer, nbytes, flags)
+            return super().recv_into(buffer, *bounds)
         self.settimeout(self.allowance.patience())
-        count = super().recv_into(buffer, nbytes, flags)
+        count = super().recv_into(buffer, *bounds)
         self.allowance.take(count)
         return count
 
 
-class MeteredTLSSocket(ssl.SSLSocket):
+class MeteredTLSSocket(MeteredSocket, ssl.SSLSocket):
     """A TLS socket under an allowance. The handshake is bounded by the timeout set before it."""
-
-    allowance: Allowance | None = None
-
-    def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
-        if self.allowance is None:
-            return super().recv_into(buffer, nbytes, flags)
-        self.settimeout(self.allowance.patience())
-        count = super().recv_into(buffer, nbytes, flags)
-        self.allowance.take(count)
-        return count
 
 
 def tls_context(ca_file: str) -> ssl.SSLContext:

@@ -5,6 +5,4 @@ from django.apps import AppConfig
 
 class LaboratoryConfig(AppConfig):
     name = "feeds.laboratory"
-    label = "laboratory"
-    default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Policy laboratory"

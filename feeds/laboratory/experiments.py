@@ -19,9 +19,8 @@ from django.db.models import F
 
 from feeds.laboratory.models import STALE, Experiment, Outcome, has_budget
 from feeds.laboratory.own_history import own_trace
-from feeds.replay.comparison import Options, Result, budgeted_retrievals, replay
+from feeds.replay.comparison import Options, budgeted_retrievals, replay
 from feeds.replay.sample import sample_trace
-from feeds.replay.setup import Setup
 from feeds.replay.simulation import flat_optimum
 from feeds.replay.trace import Trace, TraceError, TraceLimits, pack_trace, parse_trace, unpack_trace
 
@@ -136,27 +135,21 @@ def _outcome(
         return made
     began = time.monotonic()
     try:
-        result, spent = _replay(experiment, policy, budget, progress)
+        trace = unpack_trace(bytes(experiment.trace))
+        subscribers = None if experiment.subscribers is None else np.array(experiment.subscribers)
+        setup = replace(experiment.setup(), budget=budget, subscribers=subscribers)
+        weight = settings.CRAWL_AUDIENCE_WEIGHT if subscribers is not None else 0.0
+        result = replay(trace, policy, setup, Options(experiment.beta, weight), progress)
+        made.spent = budget * result.metrics.retrievals / budgeted_retrievals(trace, setup)
     except SoftTimeLimitExceeded:
         made.error = f"took longer than {settings.CELERY_TASK_SOFT_TIME_LIMIT} s"
     except ValueError as error:
         made.error = str(error)
     else:
-        made.metrics, made.spent = asdict(result.metrics), spent
+        made.metrics = asdict(result.metrics)
         made.pending_by_hour, made.delays = result.pending_by_hour, result.delays
     made.seconds = time.monotonic() - began
     return made
-
-
-def _replay(
-    experiment: Experiment, policy: str, budget: float, progress: Callable[[float], None]
-) -> tuple[Result, float]:
-    trace = unpack_trace(bytes(experiment.trace))
-    subscribers = None if experiment.subscribers is None else np.array(experiment.subscribers)
-    setup: Setup = replace(experiment.setup(), budget=budget, subscribers=subscribers)
-    weight = settings.CRAWL_AUDIENCE_WEIGHT if subscribers is not None else 0.0
-    result = replay(trace, policy, setup, Options(experiment.beta, weight), progress)
-    return result, budget * result.metrics.retrievals / budgeted_retrievals(trace, setup)
 
 
 def _signs(held: Any) -> Callable[[float], None]:

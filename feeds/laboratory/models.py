@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from crawler.web.validators import between
 from feeds.replay.setup import Setup
 from feeds.scheduling.freshness import MOST_BETA
 from feeds.scheduling.registry import POLICIES
@@ -29,10 +29,6 @@ def has_budget(policy: str) -> bool:
 def all_policies() -> list[str]:
     """Every policy's name."""
     return list(POLICIES)
-
-
-def _between(least: float, most: float) -> list[MinValueValidator | MaxValueValidator]:
-    return [MinValueValidator(least), MaxValueValidator(most)]
 
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
@@ -69,7 +65,7 @@ class Experiment(models.Model):
 
     policies = ArrayField(models.CharField(max_length=30, choices=POLICY_CHOICES), default=all_policies)
     budget = models.FloatField(
-        default=0.15, validators=_between(0.001, 6), help_text="Retrievals per feed and hour."
+        default=0.15, validators=between(0.001, 6), help_text="Retrievals per feed and hour."
     )
     curve = models.BooleanField(
         default=True, help_text="Also at a quarter, half, twice and four times this budget."
@@ -77,19 +73,19 @@ class Experiment(models.Model):
     train_days = models.FloatField(
         null=True,
         blank=True,
-        validators=_between(0, 365),
+        validators=between(0, 365),
         help_text="Learned from and not measured; empty: a third of the trace, at most 28.",
     )
     tick = models.PositiveIntegerField(
-        default=600, validators=_between(60, 86_400), help_text="Seconds between two ticks."
+        default=600, validators=between(60, 86_400), help_text="Seconds between two ticks."
     )
     window = models.PositiveIntegerField(
-        default=0, validators=_between(0, 10_000), help_text="Entries that a document holds; 0: all."
+        default=0, validators=between(0, 10_000), help_text="Entries that a document holds; 0: all."
     )
     beta = models.FloatField(
         null=True,
         blank=True,
-        validators=_between(0, MOST_BETA),
+        validators=between(0, MOST_BETA),
         help_text="freshness ranks by n × age^beta instead of its plan.",
     )
     audience = models.BooleanField(

@@ -24,7 +24,12 @@ def own_trace(now: datetime) -> tuple[Trace, Floats]:
     second, third ... is taken. Articles without a usable date count at their retrieval. Raises TraceError
     where there is nothing to replay.
     """
-    feeds = _some_feeds()
+    active = Feed.objects.active()
+    last = active.aggregate(last=Max("id"))["last"] or 0
+    step = max(1, -(-active.count() // MOST_FEEDS))
+    if step > 1:
+        active = active.annotate(turn=F("id") % step).filter(turn=last % step)
+    feeds = list(active.order_by("id").values_list("id", "url", "subscribers")[:MOST_FEEDS])
     place = {feed: at for at, (feed, _, _) in enumerate(feeds)}
     recent = Feed.objects.filter(
         id__in=place,
@@ -43,13 +48,3 @@ def own_trace(now: datetime) -> tuple[Trace, Floats]:
         raise TraceError("no article was published since the feeds were added: wait for some news")
     trace = Trace(NAME, tuple(url for _, url, _ in feeds), rows[:, 0].astype(np.int64), rows[:, 1])
     return trace, np.array([float(subscribers) for _, _, subscribers in feeds])
-
-
-def _some_feeds() -> list[tuple[int, str, int]]:
-    """Ids, addresses and subscribers of at most MOST_FEEDS active feeds."""
-    active = Feed.objects.active()
-    last = active.aggregate(last=Max("id"))["last"] or 0
-    step = max(1, -(-active.count() // MOST_FEEDS))
-    if step > 1:
-        active = active.annotate(turn=F("id") % step).filter(turn=last % step)
-    return list(active.order_by("id").values_list("id", "url", "subscribers")[:MOST_FEEDS])

@@ -23,7 +23,10 @@ def sample_trace() -> Trace:
     posts: list[tuple[str, float]] = []
     for number in range(FEEDS):
         a_day = float(np.clip(rng.lognormal(0.6, 1.3), 0.15, 60))
-        starts = _times(rng, _week(rng), a_day * 7 / 1.4)
+        # An inhomogeneous Poisson process.
+        counts = rng.poisson(np.tile(_week(rng) * (a_day * 7 / 1.4), WEEKS))
+        begin = _MONDAY + np.repeat(np.arange(WEEKS * WEEK_HOURS), counts) * HOUR
+        starts = begin + rng.uniform(0, HOUR, len(begin))
         bursts = starts[rng.random(len(starts)) < 0.2]
         followers = np.repeat(bursts, rng.integers(1, 4, len(bursts)))
         followers += rng.uniform(60, 1800, len(followers))
@@ -42,11 +45,3 @@ def _week(rng: np.random.Generator) -> Floats:
     week = np.outer(days, day).ravel()
     shares: Floats = week / week.sum()
     return shares
-
-
-def _times(rng: np.random.Generator, week: Floats, a_week: float) -> Floats:
-    """Epoch seconds of posts of an inhomogeneous Poisson process."""
-    counts = rng.poisson(np.tile(week * a_week, WEEKS))
-    begin = _MONDAY + np.repeat(np.arange(WEEKS * WEEK_HOURS), counts) * HOUR
-    times: Floats = begin + rng.uniform(0, HOUR, len(begin))
-    return times

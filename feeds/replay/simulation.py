@@ -82,9 +82,9 @@ def simulate(
     policy: Policy,
     setup: Setup,
     progress: Progress | None = None,
-    told: Callable[[Selection], None] | None = None,
+    selected: Callable[[Selection], None] | None = None,
 ) -> Recorder:
-    """Replay the trace; `progress` hears the share that is done, `told` every tick's selection."""
+    """Replay the trace; `progress` hears the share that is done, `selected` every tick's selection."""
     posts, record = Posts(trace, setup.tick), Recorder()
     learner = Learner(policy, posts.feeds, trace.start, setup)
     tokens, worth = 0.0, setup.budget * posts.feeds * setup.tick / HOUR
@@ -106,8 +106,8 @@ def simulate(
             record.retrieved(len(rows), now - done.published, lost)
         if len(rows):
             learner.learn(done)
-        if told is not None:
-            told(Selection(now, rows))
+        if selected is not None:
+            selected(Selection(now, rows))
         if progress is not None and tick % 500 == 0:
             progress(tick / posts.ticks)
     return record

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import math
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,9 +14,9 @@ from typing import BinaryIO
 
 import numpy as np
 
+from crawler.text.gzipped import DAMAGED, unpacked
 from feeds.scheduling.rates import DAY, Floats, Integers
 
-_GZIP = b"\x1f\x8b"
 _LONGEST_LINE = 10_000
 
 
@@ -88,22 +86,14 @@ def read_trace(path: Path) -> Trace:
 
 def parse_trace(name: str, file: BinaryIO, limits: TraceLimits = LIMITS) -> Trace:
     """The same from an open file, compressed or not."""
-    packed = file.read(2) == _GZIP
-    file.seek(0)
     try:
-        if not packed:
-            return Trace.of(name, _posts(name, file), limits)
-        with gzip.open(file) as unpacked:
-            return Trace.of(name, _posts(name, unpacked), limits)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        # A line without an end must not fill the memory.
+        lines = iter(partial(unpacked(file).readline, _LONGEST_LINE), b"")
+        decoded = (line.decode("utf-8", "replace").replace("\0", "") for line in lines)
+        posts = _pairs(name, decoded, "published", "time in epoch seconds", below=1e11)
+        return Trace.of(name, posts, limits)
+    except DAMAGED as error:
         raise TraceError(f"{name}: damaged gzip: {error}") from error
-
-
-def _posts(name: str, file: BinaryIO | gzip.GzipFile) -> Iterator[tuple[str, float]]:
-    # A line without an end must not fill the memory.
-    lines = iter(partial(file.readline, _LONGEST_LINE), b"")
-    decoded = (line.decode("utf-8", "replace").replace("\0", "") for line in lines)
-    return _pairs(name, decoded, "published", "time in epoch seconds", below=1e11)
 
 
 def pack_trace(trace: Trace) -> bytes:

@@ -27,10 +27,6 @@ _WEEK_WIDTH, _DAY_WIDTH = 0.7, 1.0
 _BLOCK = 1024
 
 
-def _flat() -> Floats:
-    return np.ones(WEEK_HOURS)
-
-
 @dataclass(frozen=True, slots=True)
 class Population:
     """What is known of a feed before anything was seen of it.
@@ -39,7 +35,7 @@ class Population:
     """
 
     mean: float = 0.05
-    profile: Floats = field(default_factory=_flat)
+    profile: Floats = field(default_factory=lambda: np.ones(WEEK_HOURS))
 
     @classmethod
     def of(cls, counts: ArrayLike, exposure: ArrayLike, articles: float = 1000.0) -> Population:

@@ -109,11 +109,6 @@ class PeriodicRates:
         """The rates of some feeds, copied."""
         return PeriodicRates(self.rates[rows], self.articles[rows])
 
-    def at(self, now: ArrayLike) -> Floats:
-        """(n,) articles per hour at epoch seconds `now`."""
-        n, hours = self.rates.shape
-        return self.rates[np.arange(n), hour_of(now, hours)].astype(np.float64)
-
     def mean(self) -> Floats:
         """(n,) articles per hour over a whole period."""
         mean: Floats = self.articles[:, -1] / self.rates.shape[1]
@@ -125,28 +120,21 @@ class PeriodicRates:
         `last` and `now` are finite epoch seconds, scalars or (n,). Nothing is expected of an
         interval that ends before it begins.
         """
-        first, start, final, stop = self._ends(last, now)
-        return self._count(start, stop, final - first)
+        n, hours = self.rates.shape
+        begin, end = _ordered(np.broadcast_to(np.asarray(last, dtype=np.float64), n), now)
+        (first, start), (final, stop) = _position(begin, hours), _position(end, hours)
+        whole = (final - first) * self.articles[:, -1]
+        count: Floats = whole + self._articles_until(stop) - self._articles_until(start)
+        return np.maximum(count, 0.0)
 
     def _sum(self, rows: Integers | slice) -> None:
         self.articles[rows, 1:] = np.cumsum(self.rates[rows], axis=1, dtype=np.float64)
 
-    def _ends(self, last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
-        n, hours = self.rates.shape
-        begin, end = _ordered(np.broadcast_to(np.asarray(last, dtype=np.float64), n), now)
-        return *_position(begin, hours), *_position(end, hours)
-
-    def _count(self, start: Floats, stop: Floats, periods: Floats) -> Floats:
-        count = periods * self.articles[:, -1] + self._articles_until(stop) - self._articles_until(start)
-        return np.maximum(count, 0.0)
-
     def _articles_until(self, into: Floats) -> Floats:
         """Articles from the period's beginning to `into` seconds of it."""
-        row, hour, rate = self._hour(into)
-        return self.articles[row, hour] + rate * (into - hour * HOUR) / HOUR
-
-    def _hour(self, into: Floats) -> tuple[Integers, Integers, Floats]:
         n, hours = self.rates.shape
         row = np.arange(n)
         hour = np.minimum((into // HOUR).astype(np.int64), hours - 1)
-        return row, hour, self.rates[row, hour].astype(np.float64)
+        rate = self.rates[row, hour].astype(np.float64)
+        until: Floats = self.articles[row, hour] + rate * (into - hour * HOUR) / HOUR
+        return until

@@ -5,6 +5,4 @@ from django.apps import AppConfig
 
 class WebSubConfig(AppConfig):
     name = "feeds.websub"
-    label = "websub"
-    default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "WebSub"

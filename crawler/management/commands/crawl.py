@@ -17,6 +17,7 @@ from crawler.frontier.report import CrawlReport, report
 from crawler.frontier.scope import ScopeError
 from crawler.frontier.strategies import STRATEGIES
 from crawler.pipeline.inline import run_crawl
+from crawler.progress import end_line, write_line
 from crawler.web.validators import first_fault
 
 
@@ -48,14 +49,15 @@ class Command(BaseCommand):
         if bool(options["seeds"]) == (options["resume"] is not None):
             raise CommandError("name seeds, or a crawl to --resume")
         crawl = self._begin(options) if options["seeds"] else self._resumed(options["resume"])
-        line = _Line()
+        began = time.monotonic()
         try:
-            run_crawl(crawl, options["workers"], lambda: line.show(crawl))
+            run_crawl(crawl, options["workers"], lambda: show_progress(crawl, began))
         except KeyboardInterrupt:
             pause(Crawl.objects.filter(pk=crawl.pk))
-            line.end()
+            end_line()
             self.stderr.write(f"stopped; go on with: manage.py crawl --resume {crawl.pk}")
-        line.end()
+        else:
+            end_line()
         found = report(Crawl.objects.get(pk=crawl.pk))
         self.stdout.write(json.dumps(found.as_json()) if options["json"] else in_words(found))
 
@@ -85,31 +87,15 @@ class Command(BaseCommand):
         return crawl
 
 
-class _Line:
-    """Progress on a terminal's stderr; nothing elsewhere."""
-
-    def __init__(self) -> None:
-        self._on = sys.stderr.isatty()
-        self._began = time.monotonic()
-
-    def show(self, crawl: Crawl) -> None:
-        """The crawl's counters now."""
-        if not self._on:
-            return
-        now = Crawl.objects.get(pk=crawl.pk)
-        waiting = crawl.waiting.count()
-        pace = now.crawled / max(time.monotonic() - self._began, 0.1)
-        sys.stderr.write(
-            f"\r\033[K{now.crawled} crawled, {waiting} waiting, {now.dropped} dropped, "
+def show_progress(crawl: Crawl, began: float) -> None:
+    """The crawl's counters now, on a terminal's stderr."""
+    if sys.stderr.isatty():
+        now, waiting = Crawl.objects.get(pk=crawl.pk), crawl.waiting.count()
+        pace = now.crawled / max(time.monotonic() - began, 0.1)
+        write_line(
+            f"{now.crawled} crawled, {waiting} waiting, {now.dropped} dropped, "
             f"{now.duplicates} duplicates, {pace:.1f} pages/s"
         )
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        """Leave the line."""
-        if self._on:
-            sys.stderr.write("\n")
-            self._on = False
 
 
 def in_words(found: CrawlReport) -> str:

@@ -42,8 +42,8 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
         if options["json"]:
-            told = {"graph": found.name, "pages": len(found), "strategies": [asdict(c) for c in courses]}
-            self.stdout.write(json.dumps(told))
+            figures = {"graph": found.name, "pages": len(found), "strategies": [asdict(c) for c in courses]}
+            self.stdout.write(json.dumps(figures))
             return
         self.stdout.write(f"{found.name}: {len(found)} pages, {sum(map(len, found.links))} links")
         heads = "".join(f"{f'pages for {share:.0%}':>15}" for share in SHARES)

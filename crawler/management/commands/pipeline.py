@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -15,6 +14,7 @@ from crawler.pipeline.documents import take_crawl
 from crawler.pipeline.inline import run_crawl, work_off
 from crawler.pipeline.models import Document
 from crawler.pipeline.report import PhaseReport, phase_report, phases, summary
+from crawler.progress import write_line
 
 
 class Command(BaseCommand):
@@ -40,10 +40,10 @@ class Command(BaseCommand):
             crawl = self._known(options["crawl"])
             take_crawl(crawl)
         documents = Document.objects.filter(crawl=crawl)
-        work_off(documents, _progress)
+        work_off(documents, lambda count: write_line(f"{count} steps"))
         found = [_fetch(crawl, documents.count()), *(_since(before[one.phase], one) for one in phases()[1:])]
-        told = {"crawl": crawl.pk} | summary(documents, found)
-        self.stdout.write(json.dumps(told) if options["json"] else in_words(told, found))
+        figures = {"crawl": crawl.pk} | summary(documents, found)
+        self.stdout.write(json.dumps(figures) if options["json"] else in_words(figures, found))
 
     def _known(self, number: int) -> Crawl:
         crawl = Crawl.objects.filter(pk=number).first()
@@ -80,13 +80,7 @@ def _since(before: PhaseReport, after: PhaseReport) -> PhaseReport:
     )
 
 
-def _progress(count: int) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K{count} steps")
-        sys.stderr.flush()
-
-
-def in_words(told: dict[str, Any], found: list[PhaseReport]) -> str:
+def in_words(figures: dict[str, Any], found: list[PhaseReport]) -> str:
     """The figures as a table."""
     lines = ["phase      documents  failures  pages/s  the paper"]
     for one in found:
@@ -94,7 +88,8 @@ def in_words(told: dict[str, Any], found: list[PhaseReport]) -> str:
         lines.append(
             f"{one.phase:10} {one.documents:9}  {one.failures:8} {pace}  {one.paper_pages_per_second:9.0f}"
         )
-    types = ", ".join(f"{name or 'unknown'} {count}" for name, count in told["types"].items()) or "none"
-    lines.append(f"{told['done']} of {told['documents']} through, {told['quads']} quads; types: {types}")
-    lines += [f"dead in {one['phase']}: {one['cause']} {one['documents']}" for one in told["failures"]]
+    types = ", ".join(f"{name or 'unknown'} {count}" for name, count in figures["types"].items()) or "none"
+    done = f"{figures['done']} of {figures['documents']} through, {figures['quads']} quads"
+    lines.append(f"{done}; types: {types}")
+    lines += [f"dead in {one['phase']}: {one['cause']} {one['documents']}" for one in figures["failures"]]
     return "\n".join(lines)

@@ -131,7 +131,7 @@ class Command(BaseCommand):
                 "CELERY_BROKER_URL=memory: reaches no other process: name another, or unset it"
             )
         try:
-            if uses_pgmq():
+            if settings.CELERY_BROKER_URL.startswith("pgmq:"):
                 made = broker.install(broker_dsn())
                 broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
                 return "queues made" if made else "queues in PostgreSQL"
@@ -157,10 +157,6 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         self.stderr.write(f"{time.strftime('%H:%M:%S')} {line}")
-
-
-def uses_pgmq() -> bool:
-    return bool(settings.CELERY_BROKER_URL.startswith("pgmq:"))
 
 
 def broker_dsn() -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from argparse import ArgumentParser
 from datetime import UTC, datetime, timedelta
+from json import dumps
 from typing import Any
 
 from django.conf import settings
@@ -48,7 +48,8 @@ class Command(BaseCommand):
         if workers:
             dispatch()
         _wait(wait, by_workers=workers)
-        self.stdout.write(_as_json(done) if json else _in_words(done, workers))
+        result = _result(done)
+        self.stdout.write(dumps(result) if json else _in_words(done, result, workers))
 
 
 def _wait(seconds: float, *, by_workers: bool) -> None:
@@ -60,7 +61,7 @@ def _wait(seconds: float, *, by_workers: bool) -> None:
         time.sleep(0.2)
 
 
-def _result(done: Tick) -> dict[str, int]:
+def _result(done: Tick) -> dict[str, Any]:
     counts = Retrieval.objects.filter(at__gte=done.started).aggregate(
         retrieved=Count("id"),
         not_modified=Count("id", filter=Q(outcome=Retrieval.Outcome.NOT_MODIFIED)),
@@ -69,6 +70,8 @@ def _result(done: Tick) -> dict[str, int]:
     )
     waiting = Feed.objects.filter(selected_at__isnull=False).count()
     return {
+        "started": done.started.isoformat(),
+        "policy": done.policy,
         "training": done.training,
         "ranked": done.ranked,
         "swept": done.swept,
@@ -77,12 +80,7 @@ def _result(done: Tick) -> dict[str, int]:
     }
 
 
-def _as_json(done: Tick) -> str:
-    return json.dumps({"started": done.started.isoformat(), "policy": done.policy, **_result(done)})
-
-
-def _in_words(done: Tick, workers: bool) -> str:
-    got = _result(done)
+def _in_words(done: Tick, got: dict[str, Any], workers: bool) -> str:
     served = "by the workers" if workers else "in this process, as no worker answers"
     return (
         f"Selected {got['training']} training feeds and {got['ranked']} of {done.candidates} ranked ones "

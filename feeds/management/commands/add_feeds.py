@@ -50,7 +50,14 @@ class Command(BaseCommand):
         if bool(url) == bool(opml):
             raise CommandError("give either addresses or --opml FILE")
         folder = category_at(path_of(category))
-        outcomes = self._from_file(opml, folder) if opml else self._from_words(url, folder)
+        key = folder.pk if folder else None
+        wanted = [WantedFeed(each, category=key) for each in url]
+        outcomes = self._from_file(opml, folder) if opml else add_feeds(wanted)
+        for outcome in outcomes:
+            if outcome.outcome == "refused":
+                self.stderr.write(f"refused {outcome.message}")
+            else:
+                self.stdout.write(outcome.message)
         fresh = [outcome.feed for outcome in outcomes if outcome.outcome == "added" and outcome.feed]
         self._wait(fresh, wait if wait is not None else (20.0 if url and len(url) <= FEW else 0.0))
         count = {kind: sum(o.outcome == kind for o in outcomes) for kind in ("added", "duplicate", "refused")}
@@ -60,27 +67,15 @@ class Command(BaseCommand):
         if count["refused"]:
             raise SystemExit(1)
 
-    def _from_words(self, urls: Sequence[str], folder: Category | None) -> list[Added]:
-        key = folder.pk if folder else None
-        return self._told(add_feeds([WantedFeed(url, category=key) for url in urls]))
-
     def _from_file(self, file: Path, folder: Category | None) -> list[Added]:
         try:
             with file.open("rb") as opened:
                 data = opened.read(MAX_BYTES + 1)
-            return self._told(import_opml(data, category=folder).outcomes)
+            return import_opml(data, category=folder).outcomes
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}") from error
         except OpmlError as error:
             raise CommandError(f"{file}: {error}; nothing was added") from error
-
-    def _told(self, outcomes: list[Added]) -> list[Added]:
-        for outcome in outcomes:
-            refused = outcome.outcome == "refused"
-            (self.stderr if refused else self.stdout).write(
-                f"refused {outcome.message}" if refused else outcome.message
-            )
-        return outcomes
 
     def _wait(self, feeds: Sequence[Feed], seconds: float) -> None:
         """Tell what first visits bring, as they end; at once when nobody would make them."""
@@ -95,9 +90,9 @@ class Command(BaseCommand):
             time.sleep(POLL_SECONDS)
             # By address, because a site's feed may turn out to be one that is known already.
             for address, feed in known_feeds(waiting).items():
-                if told := first_visit(feed):
+                if brought := first_visit(feed):
                     waiting.discard(address)
-                    self.stdout.write(told)
+                    self.stdout.write(brought)
         for address in sorted(waiting):
             self.stdout.write(f"{address}: not visited yet")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from articles.enrichment.models import Enrichment
 from articles.interest.log import Kind, note, reset
 from articles.interest.own_log import own_log
 from articles.interest.replay import evaluate
-from articles.interest.scoring import described, explain, ranked, scores
+from articles.interest.scoring import described, explain, ranked
 from articles.interest.stored import weights_of
 from articles.models import Article
 from tests.articles.interest.rows import enriched
@@ -76,12 +77,13 @@ def test_scores_and_explanations_agree_and_add_up(ann):
     article = enriched("comet", "probe", category="science", author="Ada", published=NOW)
     note(ann, [article.pk], Kind.MORE, NOW)
     note(ann, [enriched("comet", published=NOW).pk], Kind.SHOWN, NOW)
-    score = scores(ann, [article.pk])[article.pk]
+    about = described([article.pk])[article.pk]
+    aged = weights_of(ann).aged(about.published)
     said = explain(ann, article.pk, NOW)
     assert said is not None
     assert sum(part.contribution for part in said.parts) == pytest.approx(said.score)
-    assert said.score == pytest.approx(score.value)
-    assert said.deviation == pytest.approx(score.deviation)
+    assert said.score == pytest.approx(aged.score(about.features))
+    assert said.deviation == pytest.approx(math.sqrt(aged.variance(about.features)))
     assert said.total == said.score + said.recency
     assert 0.5 < said.chance < 1
     assert {str(part.label) for part in said.parts} >= {"keyword comet", "author ada", "category science"}
@@ -102,7 +104,7 @@ def test_weights_are_one_s_own(ann):
     note(ann, [article.pk], Kind.MORE, NOW)
     ben = make_subscriber("ben")
     assert weights_of(ben).beliefs == {}
-    assert scores(ben, [article.pk])[article.pk].value == 0
+    assert explain(ben, article.pk, NOW).score == 0
 
 
 def test_an_article_that_is_described_anew_is_scored_anew(ann):

@@ -89,7 +89,7 @@ def test_the_controller_picks_the_same_feeds_at_the_same_ticks(name: str, settin
     settings.CRAWL_POLICY = name
     trace = invented(feeds=12, days=DAYS)
     told: list[Selection] = []
-    simulate(trace, make_policy(name), SETUP, told=told.append)
+    simulate(trace, make_policy(name), SETUP, selected=told.append)
     replayed = [(selection.at, selection.rows.tolist()) for selection in told]
     assert live(trace)[: len(replayed)] == replayed
     assert Tick.objects.count() >= DAYS * DAY / SETUP.tick

@@ -29,7 +29,7 @@ def test_round_robin_by_hand() -> None:
     # Three retrievals an hour and feed: one each tick of ten minutes, a and b by turns.
     told: list[Selection] = []
     record = simulate(
-        two_feeds(), make_policy("round-robin"), Setup(budget=3, train_days=0), told=told.append
+        two_feeds(), make_policy("round-robin"), Setup(budget=3, train_days=0), selected=told.append
     )
     assert [int((s.at - MONDAY) // 60) for s in told] == [0, 10, 20, 30, 40, 50, 60]
     # The first retrieval, at the beginning of time, leaves a as old as b.
@@ -52,7 +52,7 @@ def test_a_post_at_the_time_of_a_tick_is_seen_by_it() -> None:
 
 def test_fractions_of_a_retrieval_wait_for_the_next_tick() -> None:
     told: list[Selection] = []
-    simulate(two_feeds(), make_policy("round-robin"), Setup(budget=1.5, train_days=0), told=told.append)
+    simulate(two_feeds(), make_policy("round-robin"), Setup(budget=1.5, train_days=0), selected=told.append)
     assert [len(s.rows) for s in told] == [0, 1, 0, 1, 0, 1, 0]
 
 
@@ -112,10 +112,10 @@ def test_subscribers_shorten_the_delays_of_their_feeds() -> None:
     audience = np.where(np.arange(20) < 10, 100.0, 0.0)
     setup = Setup(train_days=4, subscribers=audience)
     told: list[Selection] = []
-    simulate(trace, make_policy("freshness", c=0.1), setup, told=told.append)
+    simulate(trace, make_policy("freshness", c=0.1), setup, selected=told.append)
     visits = np.bincount(np.concatenate([s.rows for s in told]), minlength=20)
     plain: list[Selection] = []
-    simulate(trace, make_policy("freshness"), SHORT, told=plain.append)
+    simulate(trace, make_policy("freshness"), SHORT, selected=plain.append)
     before = np.bincount(np.concatenate([s.rows for s in plain]), minlength=20)
     assert visits[:10].sum() > 1.3 * before[:10].sum()
     assert visits.sum() == before.sum()

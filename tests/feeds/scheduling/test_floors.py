@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feeds.outage import it_is_us
 from feeds.scheduling.floors import Floor, FloorLimits, VisitOutcome, floor
-from feeds.scheduling.outage import it_is_us
 from feeds.scheduling.redirects import should_move
 from feeds.scheduling.skips import day_bits, hour_bits, next_allowed, skipped
 

@@ -42,14 +42,14 @@ class Command(BaseCommand):
             if draw is not None:
                 draw(min(1.0, done / max(waiting, 1)))
         took = time.monotonic() - started
-        told = {"enriched": done, "seconds": round(took, 2), **figures()}
+        found = figures()
         if options["json"]:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps({"enriched": done, "seconds": round(took, 2), **found}))
             return
         rate = f", {done / took:.0f} a second" if done else ""
         self.stdout.write(f"{done} articles enriched in {took:.1f} s{rate}")
         self.stdout.write(
-            f"{told['done']} done, {told['waiting']} waiting, {told['failed']} failed; "
-            f"{told['stories']} stories of {told['in_stories']} articles; "
-            f"{told['categorised']} with a category, {told['learned']} of them learned"
+            f"{found['done']} done, {found['waiting']} waiting, {found['failed']} failed; "
+            f"{found['stories']} stories of {found['in_stories']} articles; "
+            f"{found['categorised']} with a category, {found['learned']} of them learned"
         )
