@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from feeds.scheduling.base import Explanation, FeedStates, Ranking, in_words
+from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words
 from feeds.scheduling.rates import Floats
 
 
@@ -22,7 +22,7 @@ def audience(feeds: FeedStates, c: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Advarss(Ranking):
+class Advarss(Policy):
     """The ranking of the paper: hourly rates integrated since the last retrieval; c = 0 ignores audience."""
 
     name: ClassVar[str] = "advarss"

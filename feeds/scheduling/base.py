@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,61 +70,48 @@ class Explanation:
     audience: float = 1.0
 
 
-class Policy(Protocol):
+class Policy:
     """A rule for which feeds to retrieve first.
 
     Rows do not influence each other, so a million feeds may be ranked in blocks. A policy with
     intervals keeps what it needs in columns: `start` makes them, `after_retrieval` renews them.
+    `name` is the public identifier, `reads` what it needs of a feed's state: "hourly", "weekly", "plan" (the
+    shape), "pending". The budget bounds its retrievals unless it is not `budgeted`: then everything due is
+    retrieved.
     """
 
-    @property
-    def name(self) -> str:
-        """The public identifier."""
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What it needs of a feed's state: "hourly", "weekly", "plan" (the shape), "pending"."""
-
-    @property
-    def budgeted(self) -> bool:
-        """Whether the budget bounds its retrievals; else everything due is retrieved."""
-
-    def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """The policy's own columns for n new feeds, each (n,)."""
-
-    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """(n,) keys at epoch seconds `now` (one time, or one per feed): bigger first, NEVER not at all."""
-
-    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """Own columns of all feeds that the clock makes anew, each (n, ...); asked once a day."""
-
-    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
-        """The own columns of the feeds `done.rows`, each (m,), after retrievals that succeeded."""
-
-    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
-
-
-class Ranking:
-    """A policy that ranks by what every feed has, and remembers nothing of its own."""
-
     __slots__ = ()
+    name: ClassVar[str]
+    reads: ClassVar[frozenset[str]] = frozenset()
     budgeted: ClassVar[bool] = True
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """No columns."""
+        """The policy's own columns for n new feeds, each (n,)."""
         return {}
 
+    def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
+        """(n,) keys at epoch seconds `now` (one time, or one per feed): bigger first, NEVER not at all."""
+        raise NotImplementedError
+
     def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """No columns."""
+        """Own columns of all feeds that the clock makes anew, each (n, ...); asked once a day."""
         return {}
 
     def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
-        """No columns."""
+        """The own columns of the feeds `done.rows`, each (m,), after retrievals that succeeded."""
         return {}
 
+    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
+        """Why feed i has its key."""
+        key, age = float(self.keys(feeds, now)[i]), now - float(feeds.last[i])
+        return Explanation(key=key, age=age, formula=self.formula(feeds, i, now))
 
-class Punctual:
+    def formula(self, feeds: FeedStates, i: int, now: float) -> str:
+        """The rule in words, with the numbers of feed i."""
+        raise NotImplementedError
+
+
+class Punctual(Policy):
     """A policy that gives each feed a time at which it is due (column `due`), the most overdue first."""
 
     __slots__ = ()
@@ -133,10 +120,6 @@ class Punctual:
         """Seconds overdue."""
         overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
         return np.where(overdue >= 0, overdue, NEVER)
-
-    def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """No columns but by retrievals."""
-        return {}
 
 
 def select(feeds: FeedStates, keys: Floats, allowed: NDArray[np.bool_], k: int) -> Integers:

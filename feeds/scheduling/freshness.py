@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from feeds.scheduling.advarss import audience
-from feeds.scheduling.base import Explanation, FeedStates, Ranking, in_words
+from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words
 from feeds.scheduling.forecast import LEAST_RATE
 from feeds.scheduling.rates import HOUR, Floats, between_hours
 
@@ -26,7 +26,7 @@ MOST_BETA = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Freshness(Ranking):
+class Freshness(Policy):
     """Feeds about to lose articles first, then by the planned W.
 
     `c` weighs subscribers (0: not at all). `beta` chooses a member of the unplanned family

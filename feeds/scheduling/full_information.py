@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from feeds.scheduling.advarss import audience
-from feeds.scheduling.base import Explanation, FeedStates, Ranking
+from feeds.scheduling.base import FeedStates, Policy
 from feeds.scheduling.rates import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class FullInformation(Ranking):
+class FullInformation(Policy):
     """The feed with most articles waiting comes first; only a replay can say how many that are."""
 
     name: ClassVar[str] = "full-information"
@@ -26,7 +26,5 @@ class FullInformation(Ranking):
             raise ValueError(f"policy {self.name!r} needs the true number of pending articles")
         return np.asarray(feeds.pending, dtype=np.float64) * audience(feeds, self.c)
 
-    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
-        key = float(self.keys(feeds, now)[i])
-        return Explanation(key=key, age=now - float(feeds.last[i]), formula=f"{key:g} articles are waiting")
+    def formula(self, feeds: FeedStates, i: int, now: float) -> str:
+        return f"{float(self.keys(feeds, now)[i]):g} articles are waiting"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feeds.scheduling.advarss import audience
-from feeds.scheduling.base import Explanation, FeedStates, due_in_words
+from feeds.scheduling.base import FeedStates, Policy, due_in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import DAY, DAY_HOURS, HOUR, Floats
 
@@ -26,7 +26,7 @@ _SWEEPS, _HALVINGS = 6, 10
 
 
 @dataclass(frozen=True, slots=True)
-class MinDelay:
+class MinDelay(Policy):
     """Retrievals by the square root of the rate, placed in the day by its hours; the most overdue first.
 
     `per_hour` is the budget of all feeds together. A feed is given its next time when it was retrieved.
@@ -34,7 +34,6 @@ class MinDelay:
 
     name: ClassVar[str] = "min-delay"
     reads: ClassVar[frozenset[str]] = frozenset({"hourly"})
-    budgeted: ClassVar[bool] = True
     per_hour: float = 1.0
     c: float = 0.0
 
@@ -73,14 +72,8 @@ class MinDelay:
         placed, days = feeds.column("placed")[done.rows], feeds.column("days")[done.rows]
         return {"due": done.now + _until_next(placed, done.now) + (days - 1) * DAY}
 
-    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
-        due = float(feeds.column("due")[i])
-        return Explanation(
-            key=now - due,
-            age=now - float(feeds.last[i]),
-            formula=f"placed in its day; {due_in_words(due, now)}",
-        )
+    def formula(self, feeds: FeedStates, i: int, now: float) -> str:
+        return f"placed in its day; {due_in_words(float(feeds.column('due')[i]), now)}"
 
 
 def _until_next(placed: Floats, now: Floats) -> Floats:

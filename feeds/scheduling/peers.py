@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from feeds.scheduling.base import Explanation, FeedStates, Punctual, due_in_words, in_words
+from feeds.scheduling.base import FeedStates, Punctual, due_in_words, in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import DAY, HOUR
 
@@ -23,14 +23,11 @@ MINUTE = 60.0
 _REMEMBERED = 30 * DAY
 
 
+@dataclass(frozen=True, slots=True)
 class Intervals(Punctual):
     """An interval for each feed, renewed at each retrieval."""
 
-    __slots__ = ()
-    name: ClassVar[str]
-    reads: ClassVar[frozenset[str]] = frozenset()
-    budgeted: ClassVar[bool] = True
-    scale: float
+    scale: float = 1.0
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Columns `due` (spread over the first hour), `interval` in seconds, `posts` (published times)."""
@@ -61,22 +58,15 @@ class Intervals(Punctual):
         the interval before this one, and whether this one brought anything."""
         raise NotImplementedError
 
-    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
+    def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         interval, due = float(feeds.column("interval")[i]), float(feeds.column("due")[i])
-        return Explanation(
-            key=float(self.keys(feeds, now)[i]),
-            age=now - float(feeds.last[i]),
-            formula=f"every {in_words(self.scale * interval)}; {due_in_words(due, now)}",
-        )
+        return f"every {in_words(self.scale * interval)}; {due_in_words(due, now)}"
 
 
-@dataclass(frozen=True, slots=True)
 class Miniflux(Intervals):
     """entry_frequency: a week divided by the articles of the last week, within 5 minutes and a day."""
 
     name: ClassVar[str] = "miniflux"
-    scale: float = 1.0
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
         """The week's articles are counted by their mean gap, as it does; fewer than two count as none."""
@@ -88,12 +78,10 @@ class Miniflux(Intervals):
         return float(np.clip(7 * DAY / weekly, 5 * MINUTE, DAY))
 
 
-@dataclass(frozen=True, slots=True)
 class CommaFeed(Intervals):
     """By the age of the newest article, and half the mean gap for feeds that are alive."""
 
     name: ClassVar[str] = "commafeed"
-    scale: float = 1.0
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
         """Between 5 minutes and 4 hours."""
@@ -106,12 +94,10 @@ class CommaFeed(Intervals):
         return float(np.clip(gap / 2, 5 * MINUTE, most / 4))
 
 
-@dataclass(frozen=True, slots=True)
 class NewsBlur(Intervals):
     """By stories a day over the last month, as for feeds with a few subscribers; without its jitter."""
 
     name: ClassVar[str] = "newsblur"
-    scale: float = 1.0
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
         """At most 4 hours for a feed with subscribers, which silent ones always reach."""
@@ -124,12 +110,10 @@ class NewsBlur(Intervals):
         return 4 * HOUR
 
 
-@dataclass(frozen=True, slots=True)
 class NutchAdaptive(Intervals):
     """Multiplied by 0.8 when something changed and by 1.2 when nothing did, within a minute and a year."""
 
     name: ClassVar[str] = "nutch-adaptive"
-    scale: float = 1.0
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
         """From the interval before."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from feeds.scheduling.base import Explanation, FeedStates, Punctual, due_in_words
+from feeds.scheduling.base import FeedStates, Punctual, due_in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import Floats, Integers
 
@@ -61,7 +61,6 @@ class AdvarssTraining(Punctual):
     """The training phase as a policy of its own: every feed by its ToE, for ever, the most overdue first."""
 
     name: ClassVar[str] = "advarss-training"
-    reads: ClassVar[frozenset[str]] = frozenset()
     budgeted: ClassVar[bool] = False
     tick: float = 600.0
     max_ticks: int | None = None
@@ -78,12 +77,6 @@ class AdvarssTraining(Punctual):
         )
         return {"m": m, "t": t, "due": due_at(done.now, toe, self.tick, self.max_ticks)}
 
-    def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
-        m, due = float(feeds.column("m")[i]), float(feeds.column("due")[i])
-        return Explanation(
-            key=float(self.keys(feeds, now)[i]),
-            age=now - float(feeds.last[i]),
-            formula=f"training: looked at every {np.ceil(m):.0f} ticks as long as M is {m:.2f}; "
-            f"{due_in_words(due, now)}",
-        )
+    def formula(self, feeds: FeedStates, i: int, now: float) -> str:
+        m, due = float(feeds.column("m")[i]), due_in_words(float(feeds.column("due")[i]), now)
+        return f"training: looked at every {np.ceil(m):.0f} ticks as long as M is {m:.2f}; {due}"

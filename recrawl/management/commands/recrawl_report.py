@@ -71,16 +71,8 @@ def _write(to: Path, made: Sequence[Figure]) -> None:
     parts = ["# Recrawl methods on recorded histories", ""]
     for figure in made:
         (to / f"{figure.name}.svg").write_text(standalone(figure.svg))
-        parts += [
-            f"## {figure.title}",
-            "",
-            f"![{figure.title}]({figure.name}.svg)",
-            "",
-            "```",
-            figure.table,
-            "```",
-            "",
-        ]
+        picture = f"![{figure.title}]({figure.name}.svg)"
+        parts.append(f"## {figure.title}\n\n{picture}\n\n```\n{figure.table}\n```\n")
     (to / "report.md").write_text("\n".join(parts))
 
 
