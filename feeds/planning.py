@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from crawler.database.rows import update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
-from feeds.posting import histories, population, weekly_rates
+from feeds.posting import histories, population
 from feeds.scheduling.history import pack
 from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Floats, Floats32
@@ -92,4 +92,4 @@ def _next_ids(last: int, most: int) -> list[int]:
 
 def _rates(ids: list[int]) -> Floats32:
     """(n, 168) what is expected of these feeds."""
-    return weekly_rates(histories(ids), population()).rates
+    return histories(ids).forecast(population()).rates()

@@ -44,11 +44,6 @@ def histories(feed_ids: Sequence[int]) -> Histories:
     return tables
 
 
-def weekly_rates(tables: Histories, expected_of_all: Population) -> PeriodicRates:
-    """Forecast of the 168 hours of the week for every row, from the histories."""
-    return PeriodicRates.of(tables.forecast(expected_of_all).rates())
-
-
 def observe(
     feed_ids: Sequence[int],
     last: Sequence[float],

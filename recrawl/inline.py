@@ -15,8 +15,6 @@ from recrawl import visits
 from recrawl.models import Site
 from recrawl.site_summary import waits
 
-State = Site.State
-
 
 def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], None] | None = None) -> None:
     """Go on until none of these sites is being mapped or visited; workers elsewhere take their share.
@@ -39,8 +37,8 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
             for site in mine.defer("memory"):
                 visits.tend(now, site)
             if not done and not rounds.busy:
-                visited = Q(state=State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
-                if not mine.filter(Q(state=State.MAPPING) | visited).exists():
+                visited = Q(state=Site.State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
+                if not mine.filter(Q(state=Site.State.MAPPING) | visited).exists():
                     return
                 crawls.tend(now)
                 time.sleep(IDLE_SECONDS)

@@ -202,8 +202,12 @@ def _address(row: Enrichment) -> uuid.UUID | None:
 def _categorise(done: Sequence[_Reading]) -> None:
     """The feed's category, which the classifier learns from; else what it makes of the words."""
     row = Classifier.objects.select_for_update().order_by("pk").first()
-    if row is None or row.version != categories.VERSION:
-        row = Classifier.objects.create(version=categories.VERSION) if row is None else _emptied(row)
+    if row is None:
+        row = Classifier.objects.create(version=categories.VERSION)
+    elif row.version != categories.VERSION:
+        # Begin anew: what another version has learned does not fit this one.
+        row.version, row.classes, row.examples, row.weights = categories.VERSION, [], [], b""
+        Enrichment.objects.filter(trained=True).update(trained=False)
     known = categories.Categories.unpacked(row.classes, row.examples, bytes(row.weights))
     texts = {one.row.pk: categories.example(one.row.article.title, one.row.article.text) for one in done}
     lessons = [one for one in done if one.label and not one.row.trained]
@@ -230,10 +234,3 @@ def _name_languages(done: Sequence[_Reading]) -> None:
             heard[one.tag].append(one.row.pk)
     for tag in sorted(heard):
         Article.objects.filter(pk__in=heard[tag], language="").update(language=tag)
-
-
-def _emptied(row: Classifier) -> Classifier:
-    """Begin anew with another version: what was learned before does not fit it."""
-    row.version, row.classes, row.examples, row.weights = categories.VERSION, [], [], b""
-    Enrichment.objects.filter(trained=True).update(trained=False)
-    return row

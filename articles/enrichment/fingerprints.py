@@ -51,11 +51,9 @@ def fingerprint(hashes: frozenset[int]) -> Fingerprint:
     # Multiply-shift hashing (Dietzfelbinger and others 1997); uint64 wraps around as it needs.
     mixed = (values[:, None] * _FACTORS[None, :] + _SHIFTS[None, :]) >> np.uint64(32)
     least = mixed.min(axis=0).astype(np.uint32)
-    bands = []
-    for at in range(BANDS):
-        row = least[at * ROWS : (at + 1) * ROWS].tobytes()
-        bands.append(_hash(bytes([at]) + row, signed=True))
-    return Fingerprint(len(hashes), least.tobytes(), tuple(bands))
+    rows = [row.tobytes() for row in least.reshape(BANDS, ROWS)]
+    bands = tuple(_hash(bytes([at]) + row, signed=True) for at, row in enumerate(rows))
+    return Fingerprint(len(hashes), least.tobytes(), bands)
 
 
 def resemblance(one: bytes, other: bytes) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from articles.interest.model import STRENGTHS, LoggedEvent, Weights, learn_event
 from articles.interest.ranking import Candidate, ranked_candidates
@@ -23,21 +22,20 @@ class ShownArticle:
     unseen: bool = True
 
 
-class Ranker(Protocol):
+class Ranker:
     """One way to order a subscriber's list."""
 
     name: str
 
     def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         """A number for each article, the best highest; equal ones are listed newest first."""
-        ...
+        raise NotImplementedError
 
     def learn(self, subscriber: str, event: LoggedEvent) -> None:
         """Take in what the subscriber did."""
-        ...
 
 
-class NewestFirst:
+class NewestFirst(Ranker):
     """By time of publication; learns nothing."""
 
     name = "newest"
@@ -45,11 +43,8 @@ class NewestFirst:
     def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
         return [each.published for each in shown]
 
-    def learn(self, subscriber: str, event: LoggedEvent) -> None:
-        pass
 
-
-class SourceAffinity:
+class SourceAffinity(Ranker):
     """By feed: the share of its articles, of those shown, that this subscriber opened.
 
     The share is drawn towards the subscriber's own over all feeds, as if `PRIOR_SHOWN` more articles of the
@@ -78,7 +73,7 @@ class SourceAffinity:
         return (opened + overall * self.PRIOR_SHOWN) / (seen + self.PRIOR_SHOWN)
 
 
-class KeywordsOnly:
+class KeywordsOnly(Ranker):
     """By words: the similarity with the subscriber's profile, as Rocchio (1971) makes it.
 
     The profile is `LIKED` times the mean keyword vector of what was opened (or wanted, or saved) less
@@ -120,7 +115,7 @@ class _Mean:
         return found / max(self._count, 1)
 
 
-class InterestRanking:
+class InterestRanking(Ranker):
     """The model of `articles.interest.model`, without exploration."""
 
     name = "interest"
@@ -151,8 +146,11 @@ class InterestKeywords(InterestRanking):
         super().learn(subscriber, event._replace(features=_words(event.features)))
 
 
-class InterestExploring:
-    """The model with the place in ten that goes to what is least known: the list as it is served."""
+class InterestExploring(Ranker):
+    """The model with the place in ten that goes to what is least known: the list as it is served.
+
+    What it scores with learns by itself.
+    """
 
     name = "interest-exploring"
 
@@ -166,9 +164,6 @@ class InterestExploring:
         placed = ranked_candidates(self._interest.weights[subscriber], candidates)
         places = {each.article_id: place for place, each in enumerate(placed)}
         return [-float(places[i]) for i in range(len(shown))]
-
-    def learn(self, subscriber: str, event: LoggedEvent) -> None:
-        """What it scores with learns by itself."""
 
 
 def rankers() -> list[Ranker]:

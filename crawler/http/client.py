@@ -353,16 +353,8 @@ def _telling(trip: _Trip) -> Iterator[None]:
     """Errors as FetchError, with what the trip knows."""
     try:
         yield
-    except urls.BadUrl as error:
-        raise _completed(FetchError(error.kind, str(error)), trip) from error
-    except FetchError as error:
-        raise _completed(error, trip) from error.__cause__
-
-
-def _completed(error: FetchError, trip: _Trip) -> FetchError:
-    """The error with what the trip knows."""
-    error.url = error.url or trip.url
-    error.hops = trip.hops
-    error.elapsed = trip.elapsed
-    error.bytes = trip.allowance.received
-    return error
+    except (urls.BadUrl, FetchError) as error:
+        failure = error if isinstance(error, FetchError) else FetchError(error.kind, str(error))
+        failure.url = failure.url or trip.url
+        failure.hops, failure.elapsed, failure.bytes = trip.hops, trip.elapsed, trip.allowance.received
+        raise failure from (error.__cause__ if failure is error else error)

@@ -34,6 +34,7 @@ Target = tuple[str, str, int]
 """Scheme, host (no brackets) and port of an origin."""
 
 _MAX_LOOKUPS = 64
+_MAX_IDLE, _IDLE_SECONDS = 64, 15.0
 
 
 class Resolver:
@@ -181,13 +182,9 @@ class Connections:
         tls: ssl.SSLContext,
         *,
         proxy: Proxy | None = None,
-        max_idle: int = 64,
-        idle_seconds: float = 15.0,
     ) -> None:
         self._dialer = dialer
         self._tls = tls
-        self._max_idle = max_idle
-        self._idle_seconds = idle_seconds
         self._proxy = proxy
         self._idle: OrderedDict[Target, tuple[GuardedConnection, float]] = OrderedDict()
         self._abrupt: OrderedDict[Target, None] = OrderedDict()
@@ -200,7 +197,7 @@ class Connections:
         if connection is None:
             return None
         sock = connection.sock
-        fresh = time.monotonic() - since < self._idle_seconds and connection.is_connected
+        fresh = time.monotonic() - since < _IDLE_SECONDS and connection.is_connected
         if not fresh or sock is None or not (self._proxy or self._dialer.still_permits(sock)):
             connection.close()
             return None
@@ -249,7 +246,7 @@ class Connections:
             replaced = self._idle.pop(target, None)
             closing += [replaced[0]] if replaced else []
             self._idle[target] = (connection, now)
-            while len(self._idle) > self._max_idle or self._oldest() < now - self._idle_seconds:
+            while len(self._idle) > _MAX_IDLE or self._oldest() < now - _IDLE_SECONDS:
                 closing.append(self._idle.popitem(last=False)[1][0])
         for old in closing:
             old.close()
@@ -261,7 +258,7 @@ class Connections:
         """
         with self._lock:
             self._abrupt[target] = None
-            while len(self._abrupt) > self._max_idle:
+            while len(self._abrupt) > _MAX_IDLE:
                 self._abrupt.popitem(last=False)
 
     def close(self) -> None:

@@ -90,14 +90,13 @@ class FetchError(Exception):
         kind: Failure,
         detail: str = "",
         *,
-        url: str = "",
         status: int = 0,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(kind, detail)
         self.kind = kind
         self.detail = detail
-        self.url = url
+        self.url = ""
         self.status = status
         self.retry_after = retry_after
         self.hops = 0

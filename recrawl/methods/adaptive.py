@@ -21,7 +21,7 @@ import numpy as np
 
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, exp, log, sums
-from recrawl.methods.base import unfetched
+from recrawl.methods.base import Method, unfetched
 from recrawl.methods.belief import ChangeBelief, believe, record, there, unseen
 from recrawl.methods.ledger import OPEN, Ledger, Past
 
@@ -67,7 +67,7 @@ saved, more pages change than could be fetched.
 """
 
 
-class Adaptive:
+class Adaptive(Method):
     """Keeps its ledger in the server's memory."""
 
     name = "adaptive"

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
 
 from recrawl.known_server import KnownServer, OpenVisit
 
 
-class Method(Protocol):
+class Method:
     """Decides from what is known alone, so that a visit can be left and taken up again at any time."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
 
     def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         """Pages to fetch now, the most wanted first, none that this visit has fetched; [] ends the visit."""
-        ...
-
-
-@runtime_checkable
-class Learning(Protocol):
-    """A method that keeps more than the pages' own figures."""
+        raise NotImplementedError
 
     def finish(self, server: KnownServer, visit: OpenVisit) -> None:
-        """Learn from a visit when it is over; once for each."""
-        ...
+        """Learn from a visit when it is over; once for each. Most keep nothing but the pages' own figures."""
 
 
 def unfetched(paths: Iterable[str], server: KnownServer, visit: OpenVisit) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from recrawl.division import Division, above, by_directory, by_links
 from recrawl.known_server import KnownServer, OpenVisit
-from recrawl.methods.base import unfetched
+from recrawl.methods.base import Method, unfetched
 from recrawl.structure import SiteGraph
 
 
-class ByDirectory:
+class ByDirectory(Method):
     """Method A."""
 
     name = "A"
@@ -17,7 +17,7 @@ class ByDirectory:
         return _tops_then_members(server.derived(by_directory), server, visit)
 
 
-class ByLinks:
+class ByLinks(Method):
     """Method B."""
 
     name = "B"
@@ -26,7 +26,7 @@ class ByLinks:
         return _tops_then_members(server.derived(by_links), server, visit)
 
 
-class ByLinksGated:
+class ByLinksGated(Method):
     """Method C: a site is looked at only when a site above it has changed; the top page's always is."""
 
     name = "C"

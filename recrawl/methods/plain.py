@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from recrawl.known_server import KnownServer, OpenVisit
-from recrawl.methods.base import unfetched
+from recrawl.methods.base import Method, unfetched
 
 
-class BreadthFirstMethod:
+class BreadthFirstMethod(Method):
     """Pages by depth; a visit goes on where the one before it had to stop."""
 
     name = "breadth-first"
@@ -20,7 +20,7 @@ class BreadthFirstMethod:
         return unfetched(order, server, visit)
 
 
-class HistoryMethod:
+class HistoryMethod(Method):
     """Pages by the share of their checks that found a change; of equal ones the longest unseen first."""
 
     name = "history"

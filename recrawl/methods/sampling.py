@@ -16,7 +16,7 @@ WORTH = 0.1
 """The share of changed pages from which a server is visited: the paper's 10 %."""
 
 
-class ServerSampling:
+class ServerSampling(Method):
     """Fetches a sample, chosen anew for every visit, and goes on where enough of it has changed."""
 
     def __init__(self, inner: Method | None = None) -> None:

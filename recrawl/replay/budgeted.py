@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from recrawl.known_server import KnownServer, OpenVisit
-from recrawl.methods.base import Learning, Method
+from recrawl.methods.base import Method
 from recrawl.replay.history import History
 from recrawl.replay.one_shot import share
 
@@ -105,8 +105,7 @@ class _Copy:
                 visit.budget -= 1
                 fetched += 1
                 self._fetch(week, path, visit)
-        if isinstance(method, Learning):
-            method.finish(self.server, visit)
+        method.finish(self.server, visit)
         return fetched
 
     def _fetch(self, week: int, path: str, visit: OpenVisit) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive
@@ -38,13 +38,8 @@ class OneShot:
 
     def as_json(self) -> dict[str, float]:
         """With update rate and coverage, 0 where there is nothing to divide by."""
-        return {
-            "fetched": self.fetched,
-            "changed_fetched": self.changed_fetched,
-            "changed": self.changed,
-            "rate": share(self.changed_fetched, self.fetched),
-            "coverage": share(self.changed_fetched, self.changed),
-        }
+        rate, coverage = share(self.changed_fetched, self.fetched), share(self.changed_fetched, self.changed)
+        return {**asdict(self), "rate": rate, "coverage": coverage}
 
 
 def share(part: float, whole: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 
 from feeds import planning
 from feeds.models import Feed, PostingPlan, PostingPopulation
-from feeds.posting import histories, observe, population, weekly_rates
+from feeds.posting import histories, observe, population
 from feeds.scheduling.planning import planned, todays_prices
 from feeds.states import blocks
 from tests.factories import make_feed
@@ -51,7 +51,7 @@ def test_planning_is_claimed_once_a_day():
 def test_what_is_kept_is_the_plan_of_what_was_learned():
     feeds = [make_daily_feed(hour) for hour in (9, 15)]
     assert planning.plan(NOW) == 2
-    rates = weekly_rates(histories([feed.id for feed in feeds]), population()).rates
+    rates = histories([feed.id for feed in feeds]).forecast(population()).rates()
     plan = planned(rates, todays_prices(np.ones(168), rates, 0.15 * 2))
     assert np.array_equal([shape_of(feed) for feed in feeds], plan.shapes)
     assert np.ptp(plan.shapes) > 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
-from recrawl.methods.base import Learning, Method
+from recrawl.methods.base import Method
 from recrawl.methods.registry import METHODS, make_method
 from recrawl.methods.sampling import chosen
 from tests.recrawl.test_division import FIGURE_4
@@ -265,8 +265,7 @@ def test_no_method_fetches_a_page_twice_or_beyond_its_budget(
         assert len(fetched) == len(set(fetched)) <= budget
         for path in fetched:
             server.fetched(path, path in changed, FIGURE_4[path], float(number))
-        if isinstance(method, Learning):
-            method.finish(server, visit)
+        method.finish(server, visit)
 
 
 def test_an_unknown_method_is_named() -> None:

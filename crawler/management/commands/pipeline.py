@@ -41,7 +41,9 @@ class Command(BaseCommand):
             take_crawl(crawl)
         documents = Document.objects.filter(crawl=crawl)
         work_off(documents, lambda count: write_line(f"{count} steps"))
-        found = [_fetch(crawl, documents.count()), *(_since(before[one.phase], one) for one in phases()[1:])]
+        failed = crawl.urls.filter(state="failed").count()
+        fetched = phase_report("fetch", documents.count() + failed, failed, crawl.running_for)
+        found = [fetched, *(_since(before[one.phase], one) for one in phases()[1:])]
         figures = {"crawl": crawl.pk} | summary(documents, found)
         self.stdout.write(json.dumps(figures) if options["json"] else in_words(figures, found))
 
@@ -63,11 +65,6 @@ class Command(BaseCommand):
         for url, failure, detail in crawl.urls.filter(state="failed").values_list("url", "failure", "detail"):
             self.stderr.write(f"{url}: {failure} {detail}".rstrip())
         return Crawl.objects.get(pk=crawl.pk)
-
-
-def _fetch(crawl: Crawl, documents: int) -> PhaseReport:
-    failed = crawl.urls.filter(state="failed").count()
-    return phase_report("fetch", documents + failed, failed, crawl.running_for)
 
 
 def _since(before: PhaseReport, after: PhaseReport) -> PhaseReport:

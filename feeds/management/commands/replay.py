@@ -15,7 +15,7 @@ from crawler.progress import bar
 from crawler.text.cells import aligned
 from feeds.replay.comparison import Options, PolicyComparison, compare
 from feeds.replay.setup import Setup
-from feeds.replay.trace import Trace, TraceError, read_subscribers, read_trace
+from feeds.replay.trace import TraceError, read_subscribers, read_trace
 from feeds.scheduling.registry import POLICIES
 
 COLUMNS = (
@@ -54,7 +54,13 @@ class Command(BaseCommand):
         names = list(dict.fromkeys(options["policy"] or POLICIES))
         try:
             posts = read_trace(trace)
-            setup = _setup(posts, options)
+            if options["window"] < 0:
+                raise TraceError("--window must be 0 or a number of entries")
+            if posts.days <= options["train_days"]:
+                raise TraceError(f"{posts.name} is {posts.days:.1f} days long: nothing is left to measure")
+            subscribers = read_subscribers(options["subscribers"], posts) if options["subscribers"] else None
+            named = {name: options[name] for name in ("budget", "tick", "train_days", "window", "seed")}
+            setup = Setup(subscribers=subscribers, **named)
             weight = settings.CRAWL_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
             done = compare(
                 posts,
@@ -69,22 +75,6 @@ class Command(BaseCommand):
         except ValueError as error:  # TraceError is one
             raise CommandError(str(error)) from error
         self.stdout.write(json.dumps(done.as_json()) if options["json"] else table(done))
-
-
-def _setup(trace: Trace, options: dict[str, Any]) -> Setup:
-    if options["window"] < 0:
-        raise TraceError("--window must be 0 or a number of entries")
-    if trace.days <= options["train_days"]:
-        raise TraceError(f"{trace.name} is {trace.days:.1f} days long: nothing is left to measure")
-    subscribers = read_subscribers(options["subscribers"], trace) if options["subscribers"] else None
-    return Setup(
-        budget=options["budget"],
-        tick=options["tick"],
-        train_days=options["train_days"],
-        window=options["window"],
-        subscribers=subscribers,
-        seed=options["seed"],
-    )
 
 
 def table(done: PolicyComparison) -> str:
