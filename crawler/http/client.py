@@ -24,7 +24,6 @@ from crawler.http.failures import Failure, FetchError, of_response
 from crawler.http.gate import HostGate
 from crawler.http.transfer import Answer, TransferLimits, transfer
 from crawler.http.wire import Allowance, tls_context
-from crawler.text import charset
 
 ACCEPT_FEED = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
@@ -97,10 +96,6 @@ class Response:
     max_age: float | None = None
     request: str = ""
     status_line: str = ""
-
-    def text(self) -> str:
-        """The body as text by its own and the server's word on its encoding."""
-        return charset.decode(self.body, self.content_type)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 from xml.parsers import expat
 
+from crawler.reading.charset import from_wide
 from crawler.reading.mime import (
     OCTETS,
     RESOURCE_HEADER,
@@ -22,7 +23,6 @@ from crawler.reading.mime import (
     known_binary,
     mostly_binary,
     parse_mime_type,
-    wide_encoding,
 )
 
 HTML, XHTML, XML = "html", "xhtml", "xml"
@@ -161,13 +161,13 @@ def _inflated(body: bytes) -> bytes:
 
 def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
     body = body[:_WINDOW]
-    wide = wide_encoding(body)
-    if wide:
-        body = body.decode(wide, "replace").encode()
+    data = False
+    if (wide := from_wide(body)) is not None:
+        body = wide
     elif media := known_binary(body[:RESOURCE_HEADER]):
         return Verdict(BINARY, f"the bytes are {media}", media)
-    data = not wide and mostly_binary(body[:RESOURCE_HEADER])
-    if not wide:
+    else:
+        data = mostly_binary(body[:RESOURCE_HEADER])
         body = body.translate(None, STRAY)  # a stray control character says nothing of what the rest is
     lead = body.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
     if lead.startswith(b"<") and (found := _markup(lead, mime) or _rdf_text(lead, mime)):

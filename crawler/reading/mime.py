@@ -131,13 +131,6 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     return value, at
 
 
-def wide_encoding(body: bytes) -> str:
-    """UTF-16 by its mark or by the zeros beside the first `<`, as a name for decode; empty for others."""
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    return {b"<\x00": "utf-16-le", b"\x00<": "utf-16-be"}.get(body[:2], "")
-
-
 def sniffed(body: bytes) -> str:
     """The type that the first bytes tell: `text/html`, `text/xml`, `text/plain` or a binary format.
 

@@ -18,9 +18,9 @@ from crawler.pipeline.transform.plugins import Plugins
 from crawler.pipeline.transform.rdf import FORMATS, rdf_graph
 from crawler.pipeline.transform.rdfa import add_rdfa
 from crawler.reading import detect
+from crawler.reading.charset import decode, from_wide
 from crawler.reading.detect import unpacked
-from crawler.reading.mime import STRAY, wide_encoding
-from crawler.text.charset import decode
+from crawler.reading.mime import STRAY
 
 VERSION = "1"
 """Raised when the graphs that documents give change, so that they are made anew."""
@@ -82,7 +82,7 @@ def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
 
 def _without_stray_signs(document: SourceDocument) -> SourceDocument:
     """Markup without the control characters that XML forbids: one in a title costs itself."""
-    if document.type not in _MARKUP or wide_encoding(document.body):
+    if document.type not in _MARKUP or from_wide(document.body) is not None:
         return document
     return replace(document, body=document.body.translate(None, STRAY))
 

@@ -15,8 +15,8 @@ from crawler.pipeline.messages import Plugin
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.fitting import fits
 from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument, TransformError
+from crawler.reading.charset import decode
 from crawler.reading.mime import parse_mime_type
-from crawler.text.charset import decode
 
 FORMATS = {
     "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,

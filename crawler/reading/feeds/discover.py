@@ -12,9 +12,9 @@ from itertools import islice
 from lxml import etree
 
 from crawler.reading.census import take_census
+from crawler.reading.charset import to_utf8
 from crawler.reading.documents import FeedLink
 from crawler.reading.feeds.addresses import absolute
-from crawler.reading.feeds.charset import to_utf8
 from crawler.reading.feeds.markup import MAX_ATTRIBUTES
 from crawler.reading.feeds.titles import plain_line
 from crawler.text.characters import storable

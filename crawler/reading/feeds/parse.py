@@ -9,9 +9,9 @@ import zlib
 
 from lxml import etree
 
+from crawler.reading.charset import to_utf8
 from crawler.reading.documents import FeedDocument
 from crawler.reading.feeds.build import document
-from crawler.reading.feeds.charset import to_utf8
 from crawler.reading.feeds.jsonfeed import read_json
 from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.raw import RawFeed

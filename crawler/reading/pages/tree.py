@@ -12,9 +12,9 @@ from itertools import islice
 from lxml import etree, html
 
 from crawler.reading.census import CrowdedError, take_census
+from crawler.reading.charset import decode
 from crawler.reading.pages.errors import ExtractionError
 from crawler.text.characters import storable
-from crawler.text.charset import decode
 
 MAX_BYTES = 10_000_000
 MAX_DEPTH = 200
