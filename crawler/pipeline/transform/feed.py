@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
+from crawler.http.failures import Failure
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform import sheets
@@ -14,14 +15,13 @@ from crawler.pipeline.transform.graph import (
     ENTITY,
     Graph,
     SourceDocument,
-    TransformError,
     iri,
     literal,
     resolved,
 )
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry
-from crawler.reading.feeds.limits import FeedError
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.parse import parse_feed
 
 MOST_ITEMS = 2_000
@@ -38,7 +38,7 @@ _TYPE = PREFIXES["rdf"] + "type"
 
 
 def xml_feed(document: SourceDocument, graph: Graph) -> str:
-    """Add what a feed says; the name of the way it took. Raises TransformError."""
+    """Add what a feed says; the name of the way it took. Raises ReadingError."""
     root = None if ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
     if root is None:
         parsed_feed(document, graph)
@@ -49,12 +49,13 @@ def xml_feed(document: SourceDocument, graph: Graph) -> str:
 
 
 def parsed_feed(document: SourceDocument, graph: Graph) -> None:
-    """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises TransformError."""
+    """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises ReadingError."""
     try:
         feed = parse_feed(document.body, url=graph.url, content_type=document.content_type)
-    except FeedError as error:
-        kind = error.kind if error.kind in {"too-large", "too-deep"} else "malformed"
-        raise TransformError(kind, error.detail) from error
+    except ReadingError as error:
+        if error.kind == Failure.NOT_A_FEED:  # which its first tag says it is
+            raise ReadingError("malformed", error.detail) from error
+        raise
     own = iri(graph.url)
     graph.add(own, iri(_TYPE), iri(_SIOC + "Forum"))
     graph.add(own, iri(_TYPE), iri(_SCHEMA + "DataFeed"))

@@ -14,11 +14,13 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from crawler.reading.feeds.limits import FeedError, FeedLimits
+from crawler.reading.census import ElementCounter
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.packed import from_base64
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import NAMESPACES
 from crawler.reading.feeds.titles import Kind
+from crawler.reading.limits import Limits
 
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _RESOURCE_LIMIT = 114  # XML_ERR_RESOURCE_LIMIT of libxml2
@@ -46,23 +48,27 @@ _PAGES = {"", "text", "html", "xhtml", "text/html", "application/xhtml+xml", "te
 Fields = dict[str, list[etree._Element]]
 
 
-def parse_xml(data: bytes, url: str, limits: FeedLimits) -> etree._Element:
-    """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, or FeedError beyond a limit."""
-    if data.count(b"=") > 10 * limits.attributes and _MANY_ATTRIBUTES.search(data):
-        raise FeedError("too-large", f"an element with more than {limits.attributes} attributes")
+def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
+    """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, ReadingError."""
+    if data.count(b"=") > 10 * limits.feed_attributes and _MANY_ATTRIBUTES.search(data):
+        raise ReadingError("too-large", f"an element with more than {limits.feed_attributes} attributes")
     try:
-        if data.count(b"<") > limits.elements:
-            etree.fromstring(data, _parser(target=_Census(limits.elements)), base_url=url)
+        if data.count(b"<") > limits.feed_elements:
+            etree.fromstring(
+                data,
+                _parser(target=ElementCounter(limits.feed_elements, limits.feed_attributes)),
+                base_url=url,
+            )
         return etree.fromstring(data, _parser(), base_url=url)
     except etree.XMLSyntaxError as error:
         if getattr(error, "code", 0) != _RESOURCE_LIMIT:
             raise
         if "depth" in str(error):
-            raise FeedError("too-deep", f"nested more than {_DEPTH} levels deep") from error
-        raise FeedError("too-large", str(error).split(", ")[0]) from error
+            raise ReadingError("too-deep", f"nested more than {_DEPTH} levels deep") from error
+        raise ReadingError("too-large", str(error).split(", ")[0]) from error
 
 
-def read_xml(root: etree._Element, url: str, limits: FeedLimits) -> RawFeed | None:
+def read_xml(root: etree._Element, url: str, limits: Limits) -> RawFeed | None:
     """The fields of the tree of a feed at `url`, None when its root is none."""
     reader = _Reader(root, url, limits)
     kind = reader.format()
@@ -77,26 +83,10 @@ def _parser(**options: Any) -> etree.XMLParser:
     )  # fmt: skip
 
 
-class _Census:
-    """Counts elements without a tree, which would take some 200 bytes for each."""
-
-    def __init__(self, most: int) -> None:
-        self._most = self._left = most
-
-    def start(self, _tag: str, _attributes: Any) -> None:
-        """One more; raises FeedError when it is one too many."""
-        self._left -= 1
-        if self._left < 0:
-            raise FeedError("too-large", f"more than {self._most} elements")
-
-    def close(self) -> None:
-        """Nothing is made of them."""
-
-
 class _Reader:
     """One document: how its tags are named, and what xml:base and entities it has."""
 
-    def __init__(self, root: etree._Element, url: str, limits: FeedLimits) -> None:
+    def __init__(self, root: etree._Element, url: str, limits: Limits) -> None:
         self._root = root
         self._url = url
         self._limits = limits
