@@ -19,10 +19,13 @@ from crawler.pipeline.transform.graph import (
     literal,
     resolved,
 )
+from crawler.reading.charset import to_utf8
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.parse import parse_feed
+from crawler.reading.feeds.xmlfeed import parse_xml
+from crawler.reading.limits import LIMITS
 
 MOST_ITEMS = 2_000
 _F = "{urn:freshet:prepared}"
@@ -39,7 +42,11 @@ _TYPE = PREFIXES["rdf"] + "type"
 
 def xml_feed(document: SourceDocument, graph: Graph) -> str:
     """Add what a feed says; the name of the way it took. Raises ReadingError."""
-    root = None if ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
+    data, _ = to_utf8(document.body, document.content_type)
+    try:
+        root = None if ENTITY.search(data, 0, 65_536) else parse_xml(data.lstrip(), graph.url, LIMITS)
+    except etree.XMLSyntaxError:
+        root = None
     if root is None:
         parsed_feed(document, graph)
         return "feed-parser"
@@ -109,22 +116,6 @@ def _attach(enclosure: Enclosure, item: Term, graph: Graph) -> None:
         graph.add(iri(file), iri(_SCHEMA + "encodingFormat"), literal(enclosure.type))
     if enclosure.length:
         graph.add(iri(file), iri(_SCHEMA + "contentSize"), literal(str(enclosure.length)))
-
-
-def _tree(body: bytes) -> etree._Element | None:
-    """None for what is not well-formed."""
-    parser = etree.XMLParser(
-        no_network=True,
-        resolve_entities=False,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        return etree.fromstring(body.lstrip(), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
 
 
 class _Bases:
