@@ -121,7 +121,7 @@ def packed(lines: Sequence[str]) -> bytes:
 
 def unpacked(content: bytes) -> list[str]:
     """The lines back; at most what `read_lines` gives. Raises ValueError for damaged ones."""
-    text = inflated(content, 8 * LIMITS.text).decode()
+    text = inflated(content, 8 * LIMITS.text).decode() if content else ""
     return text.split("\n") if text else []
 
 

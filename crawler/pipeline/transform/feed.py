@@ -23,13 +23,13 @@ from crawler.reading.charset import to_utf8
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry
 from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.bases import Bases
 from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.feeds.xmlfeed import parse_xml
 from crawler.reading.limits import LIMITS
 
 MOST_ITEMS = 2_000
 _F = "{urn:freshet:prepared}"
-_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _ITEMS = {"item", "entry"}
 _LINKS = {"link", "comments", "commentRss", "url"}
 _DATES = {"pubDate", "published", "issued", "created", "updated", "modified", "lastBuildDate", "date"}
@@ -118,31 +118,10 @@ def _attach(enclosure: Enclosure, item: Term, graph: Graph) -> None:
         graph.add(iri(file), iri(_SCHEMA + "contentSize"), literal(str(enclosure.length)))
 
 
-class _Bases:
-    """The address that relative ones refer to (xml:base), of each element worked out once."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._known: dict[etree._Element, str] = {}
-
-    def of(self, element: etree._Element) -> str:
-        """That of an element, by those of what it stands in."""
-        path = []
-        node: etree._Element | None = element
-        while node is not None and node not in self._known:
-            path.append(node)
-            node = node.getparent()
-        base = self._url if node is None else self._known[node]
-        for one in reversed(path):
-            own = one.get(_BASE)
-            base = self._known[one] = (resolved(base, own) or base) if own else base
-        return base
-
-
 def _prepare(root: etree._Element, url: str) -> None:
     """Write absolute addresses, readable dates and the items' own IRIs beside what the feed says."""
     items, dates = 0, Dates()
-    bases = _Bases(url)
+    bases = Bases(url)
     for element in root.iter(etree.Element):
         name = element.tag.rpartition("}")[2]
         if name in _ITEMS:
@@ -153,7 +132,7 @@ def _prepare(root: etree._Element, url: str) -> None:
             _prepare_value(element, name, bases, dates)
 
 
-def _prepare_item(item: etree._Element, url: str, bases: _Bases, dates: Dates) -> None:
+def _prepare_item(item: etree._Element, url: str, bases: Bases, dates: Dates) -> None:
     address = identity = ""
     for element in item:
         if not isinstance(element.tag, str):
@@ -172,7 +151,7 @@ def _prepare_item(item: etree._Element, url: str, bases: _Bases, dates: Dates) -
     item.set(f"{_F}about", address or _about(url, identity))
 
 
-def _prepare_value(element: etree._Element, name: str, bases: _Bases, dates: Dates) -> None:
+def _prepare_value(element: etree._Element, name: str, bases: Bases, dates: Dates) -> None:
     text = (element.text or "").strip()
     reference = ""
     if name in _ATTRIBUTES:

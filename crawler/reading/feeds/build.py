@@ -8,14 +8,14 @@ from collections.abc import Callable
 from html import escape
 from urllib.parse import urljoin
 
+from crawler.reading.addresses import absolute, host
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry, FeedDocument
-from crawler.reading.feeds.addresses import absolute, host
 from crawler.reading.feeds.fingerprints import fingerprints
-from crawler.reading.feeds.language import language_tag
 from crawler.reading.feeds.markup import Sanitiser, looks_like_html, plain_text
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed
 from crawler.reading.feeds.titles import Kind, plain_line
+from crawler.reading.language_tags import language_tag
 from crawler.reading.limits import Limits
 from crawler.text.characters import indexable, storable
 

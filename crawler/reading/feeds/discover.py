@@ -11,9 +11,9 @@ from itertools import islice
 
 from lxml import etree
 
+from crawler.reading.addresses import absolute
 from crawler.reading.documents import FeedLink
 from crawler.reading.errors import ReadingError
-from crawler.reading.feeds.addresses import absolute
 from crawler.reading.feeds.titles import plain_line
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import text_of, whole_tree

@@ -13,9 +13,9 @@ import re
 import nh3
 from lxml import etree
 
+from crawler.reading.addresses import absolute
 from crawler.reading.census import take_census
 from crawler.reading.errors import ReadingError
-from crawler.reading.feeds.addresses import absolute
 from crawler.reading.feeds.fragment import MATH, MATH_ATTRIBUTES, rebuilt
 from crawler.reading.limits import LIMITS
 from crawler.text.characters import storable

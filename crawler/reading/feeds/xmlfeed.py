@@ -10,19 +10,19 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml import etree
 
 from crawler.reading.census import ElementCounter
 from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.bases import BASE, Bases
 from crawler.reading.feeds.packed import from_base64
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import NAMESPACES
 from crawler.reading.feeds.titles import Kind
 from crawler.reading.limits import Limits
 
-_XML = "{http://www.w3.org/XML/1998/namespace}"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _RESOURCE_LIMIT = 114  # XML_ERR_RESOURCE_LIMIT of libxml2
 _DEPTH = 256  # of libxml2, too
 _MANY_ATTRIBUTES = re.compile(rb"<[^<>=\s]+(?:\s+[^<>=\s\"']+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){1000}")
@@ -92,12 +92,10 @@ class _Reader:
         self._limits = limits
         self._own = str(root.tag).rpartition("}")[0].lstrip("{")
         self._keys: dict[str, str] = {}
-        self._language = _short(root.get(f"{_XML}lang"))
+        self._language = _short(root.get(_LANG))
         # Without any xml:base, which is most feeds, nobody needs to look for one.
-        self._based = (
-            next(root.iterfind(f".//*[@{_XML}base]"), None) is not None or f"{_XML}base" in root.attrib
-        )
-        self._bases: dict[etree._Element, str] = {}
+        self._based = next(root.iterfind(f".//*[@{BASE}]"), None) is not None or BASE in root.attrib
+        self._bases = Bases(url)
 
     def format(self) -> str:
         """`rss2.0`, `atom1.0` and so on, "" for other documents."""
@@ -330,37 +328,12 @@ class _Reader:
         ]
 
     def _base(self, element: etree._Element) -> str:
-        """The base that xml:base gives an element, "" when the document has none anywhere.
-
-        One that is longer than an address may be counts as missing, and each is kept once however many
-        elements it holds for: a base of 400,000 characters times 4,000 entries is more than there is.
-        """
-        if not self._based:
-            return ""
-        path = [element]
-        while (parent := path[-1].getparent()) is not None and path[-1] not in self._bases:
-            path.append(parent)
-        base = self._bases.get(path[-1], self._url)
-        for inner in reversed(path):
-            if inner not in self._bases:
-                base = self._bases[inner] = self._joined(base, inner.get(f"{_XML}base"))
-            base = self._bases[inner]
-        return base
-
-    def _joined(self, base: str, reference: str | None) -> str:
-        """The base of an element within one that has `base`; the same where the reference is none."""
-        if reference is None or len(reference) > self._limits.address:
-            return base
-        try:
-            joined = urljoin(base, reference.strip())
-        except ValueError:
-            return base
-        web = joined[:8].lower().startswith(("http://", "https://"))
-        return joined if web and len(joined) <= self._limits.address else base
+        """The base that xml:base gives an element, "" when the document has none anywhere."""
+        return self._bases.of(element) if self._based else ""
 
     def _lang(self, element: etree._Element) -> str:
         """The xml:lang that an element carries or, for the channel, its root does."""
-        return _short(element.get(f"{_XML}lang")) or self._language
+        return _short(element.get(_LANG)) or self._language
 
 
 def _space(element: etree._Element) -> str:

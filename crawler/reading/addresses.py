@@ -1,4 +1,4 @@
-"""Links of feeds made absolute by the WHATWG URL standard (ada), http and https only.
+"""Links of feeds and pages made absolute by the WHATWG URL standard (ada), http and https only.
 
 Unlike crawler.http.urls.join this keeps fragments, which readers follow and some feeds tell entries apart by.
 """
