@@ -10,8 +10,10 @@ from crawler.http.client import ACCEPT_PAGE, Client, Response
 from crawler.http.failures import Failure, FetchError
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
-from crawler.messages import Assignment, Harvest, StoredPage, inflated
+from crawler.messages import Assignment, Harvest, StoredPage
 from crawler.reading.documents import PageDocument
+from crawler.reading.errors import ReadingError
+from crawler.reading.inflate import inflated
 from crawler.reading.pages import extract_page
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.reading.wishes import wishes_of
@@ -34,7 +36,7 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, 
         return refused(assignment, at, error)
     try:
         page = readers.read(read_article, response, product_of(client.config.user_agent))
-    except readers.ReadingError as error:
+    except ReadingError as error:
         return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
     if page is None:
         detail = "the page asks robots not to show its content (noindex)"
@@ -44,7 +46,7 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, 
 
 
 def read_article(response: Response, product: str) -> PageDocument | None:
-    """The page of an answer; None where it asks robots not to show it. Raises ExtractionError."""
+    """The page of an answer; None where it asks robots not to show it. Raises ReadingError."""
     page = extract_page(response.body, url=response.url, content_type=response.content_type)
     return page if _may_be_shown(response, product) else None
 
@@ -62,6 +64,6 @@ def read_again(stored: StoredPage) -> Harvest:
     try:
         body = inflated(stored.html, MOST_UNPACKED)
         page = readers.read(extract_page, body, url=stored.url, content_type=stored.content_type)
-    except (readers.ReadingError, ValueError) as error:
+    except (ReadingError, ValueError) as error:
         return Harvest("page", stored.id, at, stored.url, failure="malformed", detail=str(error)[:1000])
     return Harvest("page", stored.id, at, stored.url, page=replace(page, html=b""))

@@ -71,7 +71,8 @@ def _store(site: Site) -> tuple[int, float]:
     """Store a site's entries and read their pages; how many entries, and processor seconds for the pages."""
     from articles.intake import Arrival, store_arrivals
     from crawler.http.urls import canonical_url
-    from crawler.reading.feeds import FeedError, parse_feed
+    from crawler.reading.errors import ReadingError
+    from crawler.reading.feeds import parse_feed
     from feeds.models import Feed
     from tests.factories import make_feed
 
@@ -79,7 +80,7 @@ def _store(site: Site) -> tuple[int, float]:
     for address in site.feeds:
         try:
             document = parse_feed(site.files[address], url=address, content_type="")
-        except (FeedError, KeyError):
+        except (ReadingError, KeyError):
             continue
         if Feed.objects.filter(canonical_url=canonical_url(address)).exists():
             continue  # one feed under two names
@@ -96,7 +97,8 @@ def _read_pages(site: Site) -> float:
     from articles.models import Page
     from articles.pages import check_in_pages
     from crawler.messages import Harvest
-    from crawler.reading.pages import ExtractionError, extract_page
+    from crawler.reading.errors import ReadingError
+    from crawler.reading.pages import extract_page
 
     seconds = 0.0
     for page in Page.objects.filter(status="waiting", lease__isnull=True):
@@ -106,7 +108,7 @@ def _read_pages(site: Site) -> float:
         began = time.process_time()
         try:
             found = extract_page(body, url=page.url)
-        except ExtractionError:
+        except ReadingError:
             continue
         seconds += time.process_time() - began
         page.lease = uuid.uuid4()

@@ -28,8 +28,8 @@ os.environ.setdefault("DATABASE_URL", "none")
 
 from benchmarks.made_pages import made_pages
 from benchmarks.world import Site, sites
-from crawler.reading.feeds import FeedError, parse_feed
-from crawler.reading.pages import ExtractionError
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds import parse_feed
 from crawler.reading.pages.maintext import main_text
 from crawler.reading.pages.tree import page_tree, text_of
 
@@ -69,7 +69,7 @@ def _pages(site: Site) -> Iterator[tuple[bytes, str]]:
     for address in site.feeds:
         try:
             entries = parse_feed(site.files[address], url=address, content_type="").entries
-        except (FeedError, KeyError):
+        except (ReadingError, KeyError):
             continue
         named = Counter(entry.url for entry in entries)
         for entry in entries:
@@ -92,7 +92,7 @@ def _made(count: int) -> Iterator[tuple[bytes, str]]:
 def _ours(body: bytes) -> str:
     try:
         root = page_tree(text_of(body, ""))
-    except ExtractionError:
+    except ReadingError:
         return ""
     return "" if root is None else main_text(root)
 

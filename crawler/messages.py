@@ -22,6 +22,7 @@ import orjson
 
 from crawler.http.site_lines import Robots
 from crawler.reading.documents import CrawledPage, FeedDocument, FeedLink, Listed, PageDocument
+from crawler.reading.inflate import inflated
 
 log = logging.getLogger(__name__)
 
@@ -153,20 +154,6 @@ Message = TypeVar("Message")
 
 MOST_BYTES = 128 * 1024 * 1024
 """Of a message as JSON: what is longer is neither sent nor read. A packed one may be a thousandth of that."""
-
-
-def inflated(packed: bytes, most: int) -> bytes:
-    """What zlib packed. Raises ValueError when it is damaged, or longer than `most` bytes."""
-    stream = zlib.decompressobj()
-    try:
-        plain = stream.decompress(packed, most + 1)
-    except zlib.error as error:
-        raise ValueError(f"damaged: {error}") from error
-    if len(plain) > most:
-        raise ValueError(f"longer than {most} bytes")
-    if not stream.eof:
-        raise ValueError("damaged: it ends too early")
-    return plain
 
 
 def encode(message: object) -> str:

@@ -16,6 +16,7 @@ from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, join
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import FeedDocument, FeedLink
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, parse_feed
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
@@ -44,7 +45,7 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
         return answered(assignment, at, response, unchanged=True, body_hash=body_hash)
     try:
         document = readers.read(read_feed, response, assignment.known)
-    except readers.ReadingError as error:
+    except ReadingError as error:
         return answered(
             assignment,
             at,
@@ -58,7 +59,7 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
 
 
 def read_feed(response: Response, known: bytes) -> FeedDocument:
-    """The feed of an answer, with those of its entries that are not `known`. Raises FeedError."""
+    """The feed of an answer, with those of its entries that are not `known`. Raises ReadingError."""
     document = parse_feed(response.body, url=response.url, content_type=response.content_type)
     return compare(_with_links(document, response), known)
 
@@ -75,7 +76,7 @@ def read_push(client: Client, assignment: Assignment, rules: Robots | None, spac
         whole = readers.read(
             parse_feed, assignment.content, url=assignment.url, content_type=assignment.content_type
         )
-    except readers.ReadingError as error:
+    except ReadingError as error:
         failure = error.kind.value
         return Harvest("push", assignment.id, at, assignment.url, failure=failure, detail=error.detail)
     document = compare(whole, assignment.known)
@@ -105,5 +106,5 @@ def _feeds_named(response: Response) -> tuple[FeedLink, ...]:
         return ()
     try:
         return readers.read(feed_links, response.body, url=response.url, content_type=response.content_type)
-    except readers.ReadingError:
+    except ReadingError:
         return ()

@@ -16,6 +16,7 @@ from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import Entry, Listed
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import parse_feed
 from crawler.reading.sitemap import is_sitemap, read_sitemap
 from crawler.terminals import readers
@@ -70,12 +71,12 @@ def _asked(
         return answered(assignment, at, response, **read(response))
     except FetchError as error:
         return refused(assignment, at, error)
-    except readers.ReadingError as error:
+    except ReadingError as error:
         return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
 
 
 def listed_pages(response: Response) -> tuple[tuple[Listed, ...], bool]:
-    """Pages with their times, and whether these are sitemaps. Raises ExtractionError, FeedError."""
+    """Pages with their times, and whether these are sitemaps. Raises ReadingError, ReadingError."""
     if is_sitemap(response.body):
         listed, _, index = read_sitemap(response.body, response.url, MOST_LISTED)
         return listed, index

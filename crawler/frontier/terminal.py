@@ -20,8 +20,10 @@ from crawler.http.urls import BadUrl, canonical_url, join
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import BINARY, EMPTY, HTML, XHTML, detect
 from crawler.reading.documents import REQUEST, STATUS, CrawledPage, FeedLink
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds import declared_feeds
+from crawler.reading.limits import LIMITS
 from crawler.reading.lines import packed, plain_lines, read_lines
-from crawler.reading.pages import ExtractionError
 from crawler.reading.pages.tree import media_type, text_of, whole_tree
 from crawler.reading.sitemap import is_sitemap, sitemap_links
 from crawler.reading.wishes import vouched_for, wishes_of
@@ -31,14 +33,11 @@ from crawler.terminals.handlers import serves
 from crawler.text.keys import digest_of_bytes
 
 MOST_LINKS = Budgets().links
-MOST_ELEMENTS = 400_000
 MOST_HEADERS = 64
 LONGEST_HEADER = 8192
 LONGEST_TYPE = 200
 NO_COPY = "the page asks robots for no copy (noindex, noarchive): its content is not kept"
 LONGEST_TITLE = 500
-MOST_HEAD_LINKS, MOST_FEEDS = 200, 5
-_FEEDS = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*")
 _LINKS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 
@@ -67,7 +66,7 @@ def crawl_page(client: Client, assignment: Assignment, rules: Robots | None, spa
         if assignment.selectors is None and isinstance(error.response, Response):
             return replace(harvest, crawled=_exchange(error.response))
         return harvest
-    except readers.ReadingError as error:
+    except ReadingError as error:
         # Of what is not read only that it was there is kept, not its possibly huge content.
         seen = replace(_exchange(response), body=b"") if archived else None
         failure = error.kind.value
@@ -139,7 +138,7 @@ def read_page(
     `product` is the name by which the site may speak to us. Of a page that asks for no copy neither bytes
     nor text are kept.
 
-    Raises ExtractionError for what is neither HTML nor text, or nothing that the pipeline reads.
+    Raises ReadingError for what is neither HTML nor text, or nothing that the pipeline reads.
     """
     links, title = Links(), ""
     feeds: tuple[FeedLink, ...] = ()
@@ -150,13 +149,13 @@ def read_page(
     if sitemap:
         links = Links(*sitemap_links(response.body, response.url, MOST_LINKS)) if wishes.follow else links
     elif _is_page(response, assignment.any_type):
-        root = whole_tree(text_of(response.body, response.content_type), MOST_ELEMENTS)
+        root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
         if root is not None:
             wishes = wishes_of(root, response.headers, product)
             links = page_links(root, response.url, follow=wishes.follow)
             title = _title(root)
             if assignment.selectors is not None:
-                lines, feeds = read_lines(root, assignment.selectors), named_feeds(root, response.url)
+                lines, feeds = read_lines(root, assignment.selectors), declared_feeds(root, response.url)
     elif watched:
         lines = plain_lines(text_of(response.body, response.content_type))
     page = replace(
@@ -170,20 +169,6 @@ def read_page(
     if watched:
         return replace(page, lines=packed(lines if wishes.copy else []), body=b""), feeds
     return (page if wishes.copy else replace(page, body=b"")), feeds
-
-
-def named_feeds(root: html.HtmlElement, url: str) -> tuple[FeedLink, ...]:
-    """The feeds that a page names in its head, a few at most."""
-    found: dict[str, FeedLink] = {}
-    for element in islice(root.iter("link"), MOST_HEAD_LINKS):
-        kind = (element.get("type") or "").partition(";")[0].strip().lower()
-        if kind in _FEEDS and "alternate" in (element.get("rel") or "").lower().split():
-            try:
-                address = join(url, element.get("href") or "")
-            except BadUrl:
-                continue
-            found.setdefault(address, FeedLink(address, storable(element.get("title") or "", 200), kind))
-    return tuple(islice(found.values(), MOST_FEEDS))
 
 
 def kept_page(response: Response) -> CrawledPage:
@@ -220,7 +205,7 @@ def _is_page(response: Response, any_type: bool) -> bool:
         return media_type(response.body, response.content_type) == "text/html"
     verdict = detect(response.body, response.content_type, response.url)
     if verdict.type in {BINARY, EMPTY}:
-        raise ExtractionError("unsupported-type", verdict.reason)
+        raise ReadingError("unsupported-type", verdict.reason)
     return verdict.type in {HTML, XHTML}
 
 

@@ -22,8 +22,9 @@ from warcio.warcwriter import WARCWriter
 
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.transfer import MAX_ERROR_BYTES
-from crawler.messages import MOST_BYTES, inflated
+from crawler.messages import MOST_BYTES
 from crawler.reading.documents import REQUEST, STATUS
+from crawler.reading.inflate import inflated
 
 log = logging.getLogger(__name__)
 

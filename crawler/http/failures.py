@@ -50,6 +50,7 @@ class Failure(StrEnum):
     TOO_COSTLY = "too-costly", "Reading the document took more time or memory than is allowed."
     UNSTORABLE = "unstorable", "What was read cannot be stored."
     UNSUPPORTED_TYPE = "unsupported-type", "The document is of a type that is not read here."
+    ENTITIES = "entities", "The document declares entities of its own, which is refused in RDF."
     BUSY = "busy", "Other requests to this host took all the time that was allowed for waiting.", True
     LOST = "lost", "The worker that had taken this retrieval never answered.", True
 

@@ -32,7 +32,7 @@ _PIECE = 65536
 class Answer:
     """Status, headers and decoded body of one hop, and its status line as received.
 
-    The body of a redirect or an error is left out, but where `Limits.errors` asks for its beginning.
+    The body of a redirect or an error is left out, but where `TransferLimits.errors` asks for its beginning.
     """
 
     status: int

@@ -47,7 +47,11 @@ BATCH_BYTES = 8_000_000
 UNPACKED_BYTES = 10_000_000
 
 
-_HEADER = """left(coalesce(jsonb_path_query_first(headers, '$[*] ? (@[0] == "{}")') ->> 1, ''), 1000)"""
+# Names of headers in any case, as HTTP has them; strict, because lax paths look into the pairs themselves.
+_HEADER = """
+        left(coalesce(
+            jsonb_path_query_first(headers, 'strict $[*] ? (@[0] like_regex "^{}$" flag "i")') ->> 1, ''
+        ), 1000)"""
 _CRAWLED = f"""
     SELECT url, key, host_id, 'crawl', crawl_id, depth, body_id, NULL::bigint, content_type, status,
         {_HEADER.format("etag")}, {_HEADER.format("last-modified")}, fetched

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from django.db import DatabaseError, OperationalError, transaction
 
 from crawler.database.rows import update_rows
-from crawler.messages import inflated
 from crawler.pipeline.documents import State, bury, note
 from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, GraphChange
@@ -18,6 +17,7 @@ from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
 from crawler.pipeline.terms import Kind, Term, iri, node, read_triples, safe
 from crawler.pipeline.transform.graph import MOST_OUTPUT
+from crawler.reading.inflate import inflated
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
 _INTEGER, _STAMP = PREFIXES["xsd"] + "integer", PREFIXES["xsd"] + "dateTime"

@@ -13,9 +13,10 @@ from dataclasses import replace
 
 from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.terms import plain
-from crawler.pipeline.transform import SourceDocument, TransformError, transform
+from crawler.pipeline.transform import SourceDocument, transform
 from crawler.pipeline.transform.plugins import Call, Plugins
 from crawler.reading.detect import BINARY, EMPTY, detect
+from crawler.reading.errors import ReadingError
 
 MARGIN = 30.0
 """Seconds before a lease ends at which no further document of its batch is begun."""
@@ -39,8 +40,8 @@ def _timed(phase: Callable[[Task], PhaseOutcome], task: Task) -> PhaseOutcome:
     began = time.perf_counter()
     try:
         outcome = phase(task)
-    except TransformError as error:
-        outcome = PhaseOutcome(task.id, error.kind, plain(error.detail)[:1000])
+    except ReadingError as error:
+        outcome = PhaseOutcome(task.id, error.kind.value, plain(error.detail)[:1000])
     except Exception as error:  # whatever it is, no other document may pay for it
         outcome = _fault(task, error)
     except BaseException as error:

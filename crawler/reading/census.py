@@ -12,25 +12,23 @@ from collections.abc import Mapping
 
 from lxml import etree
 
+from crawler.reading.errors import ReadingError
+
 # Tens of thousands of attributes with few names, which the parser keeps in memory until it drops all but one.
 _LONG_TAG = re.compile(rb"<[a-z][^<>]{100000,}", re.IGNORECASE)
 _QUOTED = re.compile(rb"=\s*(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$))")
 _HOPELESS = 50_000
 
 
-class CrowdedError(ValueError):
-    """More elements, or attributes of one element, than asked for; the message says which."""
-
-
 def take_census(data: bytes, elements: int, attributes: int) -> None:
-    """Raise CrowdedError when HTML in UTF-8 holds more elements, or an element more attributes, than that.
+    """Raise ReadingError when HTML in UTF-8 holds more elements, or an element more attributes, than that.
 
     Raises etree.XMLSyntaxError when there is nothing in the document.
     """
     if any(_hopeless(tag[0]) for tag in _LONG_TAG.finditer(data)):
-        raise CrowdedError(f"an element with more than {attributes} attributes")
+        raise ReadingError("too-large", f"an element with more than {attributes} attributes")
     parser = etree.HTMLParser(
-        target=_Counter(elements, attributes),  # type: ignore[arg-type]  # a target needs no more methods
+        target=ElementCounter(elements, attributes),  # type: ignore[arg-type]  # a target needs no more methods
         no_network=True,
         remove_comments=True,
         remove_pis=True,
@@ -40,8 +38,8 @@ def take_census(data: bytes, elements: int, attributes: int) -> None:
     etree.fromstring(data, parser)
 
 
-class _Counter:
-    """What the parser tells its events to."""
+class ElementCounter:
+    """What a parser of HTML or XML tells its events to, without a tree; too many are a ReadingError."""
 
     def __init__(self, elements: int, attributes: int) -> None:
         self._elements = self._left = elements
@@ -51,9 +49,9 @@ class _Counter:
         """One element more."""
         self._left -= 1
         if self._left < 0:
-            raise CrowdedError(f"more than {self._elements} elements")
+            raise ReadingError("too-large", f"more than {self._elements} elements")
         if len(attributes) > self._attributes:
-            raise CrowdedError(f"an element with more than {self._attributes} attributes")
+            raise ReadingError("too-large", f"an element with more than {self._attributes} attributes")
 
     def close(self) -> None:
         """Nothing is made of them."""

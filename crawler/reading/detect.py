@@ -7,12 +7,13 @@ first elements, and nothing is believed that the bytes contradict.
 from __future__ import annotations
 
 import re
-import zlib
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 from xml.parsers import expat
 
+from crawler.reading.charset import from_wide
+from crawler.reading.inflate import head_inside_gzip
 from crawler.reading.mime import (
     OCTETS,
     RESOURCE_HEADER,
@@ -22,7 +23,6 @@ from crawler.reading.mime import (
     known_binary,
     mostly_binary,
     parse_mime_type,
-    wide_encoding,
 )
 
 HTML, XHTML, XML = "html", "xhtml", "xml"
@@ -36,8 +36,6 @@ TYPES = (
 )  # fmt: skip
 
 _WINDOW = 65_536
-_INFLATED = 4 * _WINDOW
-_GZIP = b"\x1f\x8b"
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _ATOM = {"http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#"}
@@ -127,47 +125,27 @@ def detect(body: bytes, content_type: str = "", url: str = "") -> Verdict:
     """The type of a document from its bytes, the Content-Type header and its address. Never raises."""
     if not body.strip():
         return Verdict(EMPTY, "there is nothing in it")
-    if body.startswith(_GZIP):
-        inner = _inflated(body)
-        if inner.strip():
-            found = detect(inner, content_type, url)
-            return Verdict(found.type, f"inside gzip: {found.reason}", found.media)
+    inner = head_inside_gzip(body)
+    packed = bool(inner.strip())
     mime = parse_mime_type(content_type)
-    return (
-        _by_bytes(body, mime) or _by_header(mime) or _by_name(url) or Verdict(TEXT, "text of no known kind")
+    found = (
+        _by_bytes(inner if packed else body, mime)
+        or _by_header(mime)
+        or _by_name(url)
+        or Verdict(TEXT, "text of no known kind")
     )
-
-
-def unpacked(body: bytes, most: int) -> bytes:
-    """The document without gzip around it. Raises ValueError when that is damaged or too large."""
-    if not body.startswith(_GZIP):
-        return body
-    inflate = zlib.decompressobj(31)
-    try:
-        inner = inflate.decompress(body, most + 1)
-    except zlib.error as error:
-        raise ValueError(f"damaged gzip: {error}") from error
-    if len(inner) > most:
-        raise ValueError(f"more than {most} bytes inside gzip")
-    return inner
-
-
-def _inflated(body: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(31).decompress(body[:_INFLATED], _WINDOW)
-    except zlib.error:
-        return b""
+    return replace(found, reason=f"inside gzip: {found.reason}") if packed else found
 
 
 def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
     body = body[:_WINDOW]
-    wide = wide_encoding(body)
-    if wide:
-        body = body.decode(wide, "replace").encode()
-    elif media := known_binary(body[:RESOURCE_HEADER]):
-        return Verdict(BINARY, f"the bytes are {media}", media)
-    data = not wide and mostly_binary(body[:RESOURCE_HEADER])
-    if not wide:
+    data = False
+    if (wide := from_wide(body)) is not None:
+        body = wide
+    elif known := known_binary(body):
+        return Verdict(BINARY, f"the bytes are {known[0]}", known[0])
+    else:
+        data = mostly_binary(body[:RESOURCE_HEADER])
         body = body.translate(None, STRAY)  # a stray control character says nothing of what the rest is
     lead = body.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
     if lead.startswith(b"<") and (found := _markup(lead, mime) or _rdf_text(lead, mime)):

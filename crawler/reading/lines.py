@@ -20,12 +20,13 @@ from cssselect import SelectorError
 from lxml import etree, html
 from lxml.cssselect import CSSSelector
 
+from crawler.reading.inflate import inflated
+from crawler.reading.limits import LIMITS
 from crawler.text.patterns import PatternAllowance, compiled
 
 CONTENT, BOILERPLATE, IGNORED = " ", "~", "-"
 """The marks of lines."""
 
-MOST_CHARACTERS = 1_000_000
 MOST_SELECTED = 20_000
 """Elements of a page on which selectors are tried: siblings cost the square of their number."""
 
@@ -101,7 +102,7 @@ def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[st
             lines += found
             size += sum(map(len, found))
             pieces, mark = [], now
-            if size > MOST_CHARACTERS:
+            if size > LIMITS.text:
                 return lines
         if text != "\n":
             pieces.append(text)
@@ -110,7 +111,7 @@ def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[st
 
 def plain_lines(text: str) -> list[str]:
     """The same of a page that is plain text."""
-    return [line for part in text[:MOST_CHARACTERS].split("\n") for line in _line(CONTENT, part)]
+    return [line for part in text[: LIMITS.text].split("\n") for line in _line(CONTENT, part)]
 
 
 def packed(lines: Sequence[str]) -> bytes:
@@ -120,10 +121,7 @@ def packed(lines: Sequence[str]) -> bytes:
 
 def unpacked(content: bytes) -> list[str]:
     """The lines back; at most what `read_lines` gives. Raises ValueError for damaged ones."""
-    try:
-        text = zlib.decompressobj().decompress(content, 8 * MOST_CHARACTERS).decode()
-    except zlib.error as error:
-        raise ValueError(f"damaged lines: {error}") from error
+    text = inflated(content, 8 * LIMITS.text).decode() if content else ""
     return text.split("\n") if text else []
 
 

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
 from crawler.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import Listed
-from crawler.reading.pages import ExtractionError
+from crawler.reading.errors import ReadingError
+from crawler.reading.inflate import head_inside_gzip, without_gzip
+from crawler.reading.limits import LIMITS
 from crawler.text.characters import storable
 
-MOST_BYTES = 50_000_000
-"""Uncompressed, as sitemaps.org allows."""
-
-MOST_ELEMENTS = 2_000_000
-
 _PIECE = 1 << 20
-_LONGEST = 4_000  # characters of an address
 _PARTS = 1_000  # of a text; references cut it into parts
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
-_GZIP = b"\x1f\x8b"
 
 
 def is_sitemap(body: bytes) -> bool:
     """Whether the document is a sitemap or an index of them, packed or not."""
-    head = body[:2048]
-    if head.startswith(_GZIP):
-        try:
-            head = zlib.decompressobj(31).decompress(body[:4096], 2048)
-        except zlib.error:
-            return False
-    return _ROOT.search(head) is not None
+    return _ROOT.search((head_inside_gzip(body) or body)[:2048]) is not None
 
 
 def sitemap_links(body: bytes, url: str, most: int) -> tuple[tuple[str, ...], int]:
     """Canonical URLs on the sitemap's own host, each once, at most so many; and how many more.
 
-    Raises ExtractionError when it is too large or no XML.
+    Raises ReadingError when it is too large or no XML.
     """
     listed, more, _ = read_sitemap(body, url, most)
     return tuple(one.url for one in listed), more
@@ -49,7 +35,7 @@ def sitemap_links(body: bytes, url: str, most: int) -> tuple[tuple[str, ...], in
 
 def read_sitemap(body: bytes, url: str, most: int) -> tuple[tuple[Listed, ...], int, bool]:
     """The same with the times of last modification; and whether these are sitemaps themselves."""
-    body = _inflated(body)
+    body = without_gzip(body, LIMITS.sitemap_bytes)
     index = b"sitemapindex" in body[:2048]
     found: dict[str, str] = {}
     more = 0
@@ -68,7 +54,7 @@ def read_sitemap(body: bytes, url: str, most: int) -> tuple[tuple[Listed, ...], 
                 found[link] = stamp
     except etree.XMLSyntaxError as error:
         if not found:
-            raise ExtractionError("malformed", str(error)[:300]) from error
+            raise ReadingError("malformed", str(error)[:300]) from error
     return tuple(Listed(link, stamp) for link, stamp in found.items()), more, index
 
 
@@ -100,7 +86,7 @@ class _Reader:
     """What the parser tells of, without a tree: 50 MB of empty elements would take gigabytes in one."""
 
     def __init__(self) -> None:
-        self._left = MOST_ELEMENTS
+        self._left = LIMITS.sitemap_elements
         self._found: list[tuple[str, str]] = []
         self._address = self._stamp = ""
         self._text: list[str] | None = None
@@ -111,16 +97,16 @@ class _Reader:
         return found
 
     def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
-        """Raises ExtractionError(too-large) for more elements than any sitemap has."""
+        """Raises ReadingError(too-large) for more elements than any sitemap has."""
         self._left -= 1
         if self._left < 0:
-            raise ExtractionError("too-large", f"more than {MOST_ELEMENTS} elements")
+            raise ReadingError("too-large", f"more than {LIMITS.sitemap_elements} elements")
         self._text = [] if tag.rpartition("}")[2] in ("loc", "lastmod") else None
 
     def data(self, text: str) -> None:
         """Part of an address or time; longer ones than there are get cut."""
         if self._text is not None and len(self._text) < _PARTS:
-            self._text.append(text[:_LONGEST])
+            self._text.append(text[: LIMITS.address])
 
     def end(self, tag: str) -> None:
         """The entry ends, or another begins without one."""
@@ -143,15 +129,3 @@ class _Reader:
         if self._address:
             self._found.append((self._address, self._stamp))
         self._address = self._stamp = ""
-
-
-def _inflated(body: bytes) -> bytes:
-    if body.startswith(_GZIP):
-        try:
-            with gzip.open(io.BytesIO(body)) as unpacked:
-                body = unpacked.read(MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise ExtractionError("malformed", f"damaged gzip: {error}") from error
-    if len(body) > MOST_BYTES:
-        raise ExtractionError("too-large", f"more than {MOST_BYTES} bytes")
-    return body

@@ -28,6 +28,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from crawler.http.failures import Failure
 from crawler.process import walls
+from crawler.reading.errors import ReadingError
 from crawler.terminals.handlers import modules
 from crawler.terminals.reader_process import LENGTH
 
@@ -50,15 +51,6 @@ _KINDS = frozenset(Failure)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class ReadingError(Exception):
-    """A document that gives nothing: `kind` of the failure taxonomy, and `detail` for people."""
-
-    def __init__(self, kind: str, detail: str) -> None:
-        super().__init__(f"{kind}: {detail}")
-        self.kind = Failure(kind) if kind in _KINDS else Failure.MALFORMED
-        self.detail = detail
 
 
 class Readers:
@@ -263,10 +255,11 @@ def _result(answer: bytes) -> Any:
     try:
         what, *given = _Records(io.BytesIO(answer)).load()
     except Exception as error:  # a damaged pickle raises whatever it likes
-        raise ReadingError(Failure.MALFORMED, f"the answer of the reader is damaged: {error}"[:500]) from None
+        raise ReadingError(Failure.MALFORMED, f"the answer of the reader is damaged: {error}") from None
     if what == "read":
         return given[0]
     if what == "refused":
-        raise ReadingError(*given)
+        kind, detail = given
+        raise ReadingError(kind if kind in _KINDS else Failure.MALFORMED, detail)
     log.warning("a document breaks its reader: %s", given[0])
     raise ReadingError(Failure.MALFORMED, f"the analysis failed: {given[0]}")

@@ -14,7 +14,8 @@ from django.dispatch import receiver
 from crawler.engine.leased import Room, lose_rows, lost
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Results, Stored, Work, register
-from crawler.messages import Assignment, Batch, Harvest, inflated
+from crawler.messages import Assignment, Batch, Harvest
+from crawler.reading.inflate import inflated
 from feeds.models import Feed
 from feeds.websub import subscriptions
 from feeds.websub.models import Push

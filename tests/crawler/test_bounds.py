@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from crawler.messages import inflated
 from crawler.pipeline.index import index
 from crawler.pipeline.models import Document
+from crawler.reading.inflate import inflated
 from tests.crawler.pipeline.test_store import lines, transformed
 
 LARGE = 300_000_000

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.http.site_lines import Robots
-from crawler.messages import MOST_BYTES, Assignment, Batch, Harvest, Report, decode, encode, inflated
+from crawler.messages import MOST_BYTES, Assignment, Batch, Harvest, Report, decode, encode
 from crawler.reading.documents import CrawledPage, Enclosure, Entry, FeedDocument, FeedLink, PageDocument
+from crawler.reading.inflate import inflated
 
 # What UTF-8 can carry, control characters included; NUL has a test of its own.
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.reading.feeds import FeedError, feed_links, parse_feed
-from crawler.reading.pages import ExtractionError, extract_page
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds import feed_links, parse_feed
+from crawler.reading.limits import LIMITS
+from crawler.reading.pages import extract_page
 from crawler.reading.pages.tree import whole_tree
-from crawler.reading.sitemap import MOST_ELEMENTS, read_sitemap
+from crawler.reading.sitemap import read_sitemap
 
 URL = "https://example.org/a/b"
 LONGEST = {
@@ -80,7 +82,7 @@ def check(value: object, name: str = "") -> None:
 def test_feeds_give_what_can_be_stored_or_their_own_error(body: bytes) -> None:
     try:
         check(parse_feed(body, url=URL, content_type="text/xml"))
-    except FeedError as error:
+    except ReadingError as error:
         check(error.detail, "detail")
 
 
@@ -90,7 +92,7 @@ def test_pages_give_what_can_be_stored_or_their_own_error(body: bytes, content_t
     check(feed_links(body, url=URL, content_type=content_type))
     try:
         check(extract_page(body, url=URL, content_type=content_type))
-    except ExtractionError as error:
+    except ReadingError as error:
         check(error.detail, "detail")
 
 
@@ -99,7 +101,7 @@ def test_pages_give_what_can_be_stored_or_their_own_error(body: bytes, content_t
 def test_sitemaps_give_what_can_be_stored_or_their_own_error(body: bytes) -> None:
     try:
         listed, more, _ = read_sitemap(body, URL, 10)
-    except ExtractionError as error:
+    except ReadingError as error:
         check(error.detail, "detail")
         return
     check(listed)
@@ -108,8 +110,8 @@ def test_sitemaps_give_what_can_be_stored_or_their_own_error(body: bytes) -> Non
 
 @pytest.mark.parametrize("element", [b"<url/>", b"<a/>"])
 def test_a_sitemap_of_nothing_but_elements_is_refused(element: bytes) -> None:
-    with pytest.raises(ExtractionError) as raised:
-        read_sitemap(b"<urlset>" + element * (MOST_ELEMENTS + 1) + b"</urlset>", URL, 10)
+    with pytest.raises(ReadingError) as raised:
+        read_sitemap(b"<urlset>" + element * (LIMITS.sitemap_elements + 1) + b"</urlset>", URL, 10)
     assert raised.value.kind == "too-large"
 
 
@@ -122,7 +124,7 @@ def test_entities_in_sitemaps_are_not_expanded_without_end() -> None:
     )
     try:
         listed, _, _ = read_sitemap(body, URL, 10)
-    except ExtractionError:
+    except ReadingError:
         return
     assert all(len(one.url) < 100 for one in listed)
 

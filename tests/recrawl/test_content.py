@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
+from crawler.reading.limits import LIMITS
 from crawler.reading.lines import (
-    MOST_CHARACTERS,
     Rules,
     SelectorFault,
     packed,
@@ -81,7 +81,7 @@ def test_deep_and_large_pages_are_read_within_bounds() -> None:
     deep = html.document_fromstring("<div>" * 250 + "word" + "</div>" * 250)
     assert read_lines(deep) == [" word"]
     large = html.document_fromstring("<p>" + "</p><p>".join(["lorem ipsum dolor"] * 100_000) + "</p>")
-    assert sum(map(len, read_lines(large))) <= MOST_CHARACTERS + 100
+    assert sum(map(len, read_lines(large))) <= LIMITS.text + 100
     flat = html.document_fromstring("<body>" + "<i>x</i>" * 30_000 + "</body>")
     assert read_lines(flat, ["i ~ i"])[0].startswith(" x")  # too large for selectors: nothing is ignored
 

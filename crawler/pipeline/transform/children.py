@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from crawler.pipeline.transform.graph import TransformError
 from crawler.process.walls import environment, no_more_files, shut
+from crawler.reading.errors import ReadingError
 
 CPU_SECONDS = 5
 WALL_SECONDS = 10.0
@@ -23,7 +23,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
     """What a module of this package, run as a program, writes for a line of JSON and these bytes.
 
-    Raises TransformError with what it wrote to standard error, or the limit that it ran into.
+    Raises ReadingError with what it wrote to standard error, or the limit that it ran into.
     """
     limits = {"seconds": CPU_SECONDS, "memory": MEMORY, "output": OUTPUT}
     command = [sys.executable, "-m", f"crawler.pipeline.transform.{module}"]
@@ -39,17 +39,15 @@ def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise TransformError("too-large", f"it took more than {WALL_SECONDS:g} s") from error
+        raise ReadingError("too-large", f"it took more than {WALL_SECONDS:g} s") from error
     if done.returncode < 0:
-        raise TransformError(
+        raise ReadingError(
             "too-large", f"it took more than {CPU_SECONDS} s of processor time, or too much memory"
         )
     if done.returncode:
-        raise TransformError(
-            "malformed", done.stderr.decode("utf-8", "replace").strip()[-300:] or "it failed"
-        )
+        raise ReadingError("malformed", done.stderr.decode("utf-8", "replace").strip()[-300:] or "it failed")
     if len(done.stdout) > OUTPUT:
-        raise TransformError("too-large", f"more than {OUTPUT} bytes of output")
+        raise ReadingError("too-large", f"more than {OUTPUT} bytes of output")
     return done.stdout
 
 

@@ -11,16 +11,18 @@ from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.feed import parsed_feed, xml_feed
 from crawler.pipeline.transform.foreign import add_foreign
-from crawler.pipeline.transform.graph import Graph, SourceDocument, Transformed, TransformError, iri, literal
+from crawler.pipeline.transform.graph import Graph, SourceDocument, Transformed, iri, literal
 from crawler.pipeline.transform.outline import outline_graph
 from crawler.pipeline.transform.page import page_graph
 from crawler.pipeline.transform.plugins import Plugins
 from crawler.pipeline.transform.rdf import FORMATS, rdf_graph
 from crawler.pipeline.transform.rdfa import add_rdfa
 from crawler.reading import detect
-from crawler.reading.detect import unpacked
-from crawler.reading.mime import STRAY, wide_encoding
-from crawler.text.charset import decode
+from crawler.reading.charset import decode, from_wide
+from crawler.reading.errors import ReadingError
+from crawler.reading.inflate import without_gzip
+from crawler.reading.limits import LIMITS
+from crawler.reading.mime import STRAY
 
 VERSION = "1"
 """Raised when the graphs that documents give change, so that they are made anew."""
@@ -28,7 +30,6 @@ VERSION = "1"
 OTHERS = "others"
 """The way of documents of which only other people's transformers make a graph."""
 
-MOST_BYTES = 50_000_000
 _FEEDS = {detect.RSS_0, detect.RSS_1, detect.RSS_2, detect.ATOM}
 _PAGES = {detect.HTML, detect.XHTML}
 _MARKUP = _FEEDS | _PAGES | {detect.XML, detect.RDF_XML, detect.SITEMAP, detect.OPML}
@@ -44,13 +45,9 @@ def transform(
 ) -> Transformed:
     """The graph of a document, with RDFa where asked, and what other people's transformers add.
 
-    Raises TransformError for those that have none.
+    Raises ReadingError for those that have none.
     """
-    try:
-        body = unpacked(document.body, MOST_BYTES)
-    except ValueError as error:
-        raise TransformError("malformed", str(error)) from error
-    document = SourceDocument(document.url, document.type, body, document.content_type)
+    document = replace(document, body=without_gzip(document.body, LIMITS.sitemap_bytes))
     plain = _without_stray_signs(document)
     graph = Graph(safe(document.url))
     way = _way(plain, graph, hash_mail)
@@ -61,7 +58,7 @@ def transform(
         asked += plugins.add(document, graph)
     if not way and (not asked or (graph.notes and not len(graph))):
         reason = "; ".join([f"nothing makes a graph of {document.type}", *graph.notes])
-        raise TransformError("unsupported-type", reason)
+        raise ReadingError("unsupported-type", reason)
     return graph.done(f"{way or OTHERS}@{VERSION}")
 
 
@@ -82,7 +79,7 @@ def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
 
 def _without_stray_signs(document: SourceDocument) -> SourceDocument:
     """Markup without the control characters that XML forbids: one in a title costs itself."""
-    if document.type not in _MARKUP or wide_encoding(document.body):
+    if document.type not in _MARKUP or from_wide(document.body) is not None:
         return document
     return replace(document, body=document.body.translate(None, STRAY))
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
+from crawler.http.failures import Failure
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform import sheets
@@ -14,19 +15,21 @@ from crawler.pipeline.transform.graph import (
     ENTITY,
     Graph,
     SourceDocument,
-    TransformError,
     iri,
     literal,
     resolved,
 )
+from crawler.reading.charset import to_utf8
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry
-from crawler.reading.feeds.limits import FeedError
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.bases import Bases
 from crawler.reading.feeds.parse import parse_feed
+from crawler.reading.feeds.xmlfeed import parse_xml
+from crawler.reading.limits import LIMITS
 
 MOST_ITEMS = 2_000
 _F = "{urn:freshet:prepared}"
-_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _ITEMS = {"item", "entry"}
 _LINKS = {"link", "comments", "commentRss", "url"}
 _DATES = {"pubDate", "published", "issued", "created", "updated", "modified", "lastBuildDate", "date"}
@@ -38,8 +41,12 @@ _TYPE = PREFIXES["rdf"] + "type"
 
 
 def xml_feed(document: SourceDocument, graph: Graph) -> str:
-    """Add what a feed says; the name of the way it took. Raises TransformError."""
-    root = None if ENTITY.search(document.body, 0, 65_536) else _tree(document.body)
+    """Add what a feed says; the name of the way it took. Raises ReadingError."""
+    data, _ = to_utf8(document.body, document.content_type)
+    try:
+        root = None if ENTITY.search(data, 0, 65_536) else parse_xml(data.lstrip(), graph.url, LIMITS)
+    except etree.XMLSyntaxError:
+        root = None
     if root is None:
         parsed_feed(document, graph)
         return "feed-parser"
@@ -49,12 +56,13 @@ def xml_feed(document: SourceDocument, graph: Graph) -> str:
 
 
 def parsed_feed(document: SourceDocument, graph: Graph) -> None:
-    """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises TransformError."""
+    """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises ReadingError."""
     try:
         feed = parse_feed(document.body, url=graph.url, content_type=document.content_type)
-    except FeedError as error:
-        kind = error.kind if error.kind in {"too-large", "too-deep"} else "malformed"
-        raise TransformError(kind, error.detail) from error
+    except ReadingError as error:
+        if error.kind == Failure.NOT_A_FEED:  # which its first tag says it is
+            raise ReadingError("malformed", error.detail) from error
+        raise
     own = iri(graph.url)
     graph.add(own, iri(_TYPE), iri(_SIOC + "Forum"))
     graph.add(own, iri(_TYPE), iri(_SCHEMA + "DataFeed"))
@@ -110,47 +118,10 @@ def _attach(enclosure: Enclosure, item: Term, graph: Graph) -> None:
         graph.add(iri(file), iri(_SCHEMA + "contentSize"), literal(str(enclosure.length)))
 
 
-def _tree(body: bytes) -> etree._Element | None:
-    """None for what is not well-formed."""
-    parser = etree.XMLParser(
-        no_network=True,
-        resolve_entities=False,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-    try:
-        return etree.fromstring(body.lstrip(), parser)
-    except (etree.XMLSyntaxError, ValueError):
-        return None
-
-
-class _Bases:
-    """The address that relative ones refer to (xml:base), of each element worked out once."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._known: dict[etree._Element, str] = {}
-
-    def of(self, element: etree._Element) -> str:
-        """That of an element, by those of what it stands in."""
-        path = []
-        node: etree._Element | None = element
-        while node is not None and node not in self._known:
-            path.append(node)
-            node = node.getparent()
-        base = self._url if node is None else self._known[node]
-        for one in reversed(path):
-            own = one.get(_BASE)
-            base = self._known[one] = (resolved(base, own) or base) if own else base
-        return base
-
-
 def _prepare(root: etree._Element, url: str) -> None:
     """Write absolute addresses, readable dates and the items' own IRIs beside what the feed says."""
     items, dates = 0, Dates()
-    bases = _Bases(url)
+    bases = Bases(url)
     for element in root.iter(etree.Element):
         name = element.tag.rpartition("}")[2]
         if name in _ITEMS:
@@ -161,7 +132,7 @@ def _prepare(root: etree._Element, url: str) -> None:
             _prepare_value(element, name, bases, dates)
 
 
-def _prepare_item(item: etree._Element, url: str, bases: _Bases, dates: Dates) -> None:
+def _prepare_item(item: etree._Element, url: str, bases: Bases, dates: Dates) -> None:
     address = identity = ""
     for element in item:
         if not isinstance(element.tag, str):
@@ -180,7 +151,7 @@ def _prepare_item(item: etree._Element, url: str, bases: _Bases, dates: Dates) -
     item.set(f"{_F}about", address or _about(url, identity))
 
 
-def _prepare_value(element: etree._Element, name: str, bases: _Bases, dates: Dates) -> None:
+def _prepare_value(element: etree._Element, name: str, bases: Bases, dates: Dates) -> None:
     text = (element.text or "").strip()
     reference = ""
     if name in _ATTRIBUTES:

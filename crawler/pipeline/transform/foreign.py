@@ -12,8 +12,9 @@ import pyoxigraph
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.transform.children import run_child
 from crawler.pipeline.transform.fitting import fits
-from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError
+from crawler.pipeline.transform.graph import Graph, SourceDocument
 from crawler.reading.detect import HTML, XHTML
+from crawler.reading.errors import ReadingError
 
 
 def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph) -> int:
@@ -27,7 +28,7 @@ def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph)
             text = _run(sheet, document, graph.url)
             if text.strip():
                 graph.read(text, pyoxigraph.RdfFormat.RDF_XML)
-        except (TransformError, SyntaxError, ValueError) as error:
+        except (ReadingError, SyntaxError, ValueError) as error:
             graph.notes.append(f"the stylesheet {sheet.name} was skipped: {str(error)[:200]}")
     return fitting
 
@@ -38,7 +39,7 @@ def _named(address: str, document: SourceDocument) -> bool:
 
 
 def _run(sheet: Sheet, document: SourceDocument, url: str) -> bytes:
-    """RDF/XML. Raises TransformError with the reason."""
+    """RDF/XML. Raises ReadingError with the reason."""
     content = sheet.content.encode()
     asked = {"html": document.type in {HTML, XHTML}, "url": url, "sheet": len(content)}
     return run_child("xslt_child", asked, content + document.body)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
 from xml.parsers import expat
 
 import pyoxigraph
 
 from crawler.http.urls import BadUrl, join
 from crawler.pipeline.terms import Kind, Node, Term, escaped, node, plain, read_lines, safe, term_of_node
+from crawler.reading.errors import ReadingError
 
 MOST_TRIPLES = 50_000
 MOST_OUTPUT = 20_000_000
@@ -20,22 +20,11 @@ DEEPEST = 256
 """Levels of RDF/XML."""
 MOST_QUOTED = 1_000
 
-ErrorKind = Literal["unsupported-type", "malformed", "too-large", "too-deep", "entities"]
-
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 """Where a document declares an entity."""
 
 _SCHEMA = "https://schema.org/"
 _LINES = {pyoxigraph.RdfFormat.N_TRIPLES, pyoxigraph.RdfFormat.N_QUADS}
-
-
-class TransformError(Exception):
-    """A document that gives no graph: `kind` names the cause, `detail` is for people."""
-
-    def __init__(self, kind: ErrorKind, detail: str) -> None:
-        super().__init__(f"{kind}: {detail}")
-        self.kind: ErrorKind = kind
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Transformed:
 
 
 class Graph:
-    """Collects the triples of one document. Raises TransformError(too-large) beyond the bounds.
+    """Collects the triples of one document. Raises ReadingError(too-large) beyond the bounds.
 
     A term that no RDF can hold costs its triple and no other; how many it were becomes a note.
     """
@@ -127,7 +116,7 @@ class Graph:
             return True
         self._size += sum(len(one.value) for one in parts)
         if len(self._triples) >= MOST_TRIPLES or self._size > MOST_OUTPUT:
-            raise TransformError("too-large", f"more than {MOST_TRIPLES} triples or {MOST_OUTPUT} characters")
+            raise ReadingError("too-large", f"more than {MOST_TRIPLES} triples or {MOST_OUTPUT} characters")
         self._triples[triple] = None
         return True
 
@@ -179,12 +168,12 @@ def literal(text: str, datatype: str = "") -> Term:
 def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:
     """Refuse what Oxigraph's parsers cannot bear: deep triple terms end the process, deep RDF/XML lasts long.
 
-    Raises TransformError.
+    Raises ReadingError.
     """
     if form != pyoxigraph.RdfFormat.RDF_XML:
         # Counted without looking what is text: a count that cannot be deceived.
         if data.count(b"<<") > MOST_QUOTED:
-            raise TransformError("too-deep", f"more than {MOST_QUOTED} triples within triples")
+            raise ReadingError("too-deep", f"more than {MOST_QUOTED} triples within triples")
         return
     depth = 0
 
@@ -192,7 +181,7 @@ def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:
-            raise TransformError("too-deep", f"nested more than {DEEPEST} levels deep")
+            raise ReadingError("too-deep", f"nested more than {DEEPEST} levels deep")
 
     def end(_: str) -> None:
         nonlocal depth

@@ -10,8 +10,9 @@ import orjson
 import pyoxigraph
 
 from crawler.pipeline.terms import plain as without_halves
-from crawler.pipeline.transform.graph import Graph, TransformError, resolved
+from crawler.pipeline.transform.graph import Graph, resolved
 from crawler.pipeline.transform.schemaorg import ADDRESSES, CONTEXT
+from crawler.reading.errors import ReadingError
 
 MOST_SIGNS = 2_000_000
 DEEPEST = 60
@@ -45,13 +46,13 @@ def add(text: str, graph: Graph) -> None:
 
 
 def document(text: str, graph: Graph) -> None:
-    """A whole document. Raises TransformError."""
+    """A whole document. Raises ReadingError."""
     try:
         _add(text, graph)
     except _TooDeep as error:
-        raise TransformError("too-deep", str(error)) from error
+        raise ReadingError("too-deep", str(error)) from error
     except (ValueError, SyntaxError, RecursionError) as error:
-        raise TransformError("malformed", str(error)[:300]) from error
+        raise ReadingError("malformed", str(error)[:300]) from error
 
 
 def _add(text: str, graph: Graph) -> None:

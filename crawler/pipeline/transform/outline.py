@@ -8,8 +8,9 @@ from lxml import etree
 
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import Term
-from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError, iri, literal, resolved
+from crawler.pipeline.transform.graph import Graph, SourceDocument, iri, literal, resolved
 from crawler.reading.detect import SITEMAP
+from crawler.reading.errors import ReadingError
 
 MOST_NAMED = 20_000
 _LINKS_TO, _SEE_ALSO = expanded("sioc:links_to"), expanded("rdfs:seeAlso")
@@ -18,7 +19,7 @@ _TYPE, _DOCUMENT = expanded("rdf:type"), expanded("foaf:Document")
 
 
 def outline_graph(document: SourceDocument, graph: Graph) -> None:
-    """Add what the document names. Raises TransformError where it names nothing before it breaks."""
+    """Add what the document names. Raises ReadingError where it names nothing before it breaks."""
     own = iri(graph.url)
     graph.add(own, _TYPE, _DOCUMENT)
     events = etree.iterparse(
@@ -38,7 +39,7 @@ def outline_graph(document: SourceDocument, graph: Graph) -> None:
                 return
     except etree.XMLSyntaxError as error:
         if not count:
-            raise TransformError("malformed", str(error)[:300]) from error
+            raise ReadingError("malformed", str(error)[:300]) from error
         graph.notes.append(f"it breaks off: {str(error)[:200]}")
 
 

@@ -11,14 +11,14 @@ from lxml import etree, html
 from crawler.http.urls import BadUrl, host_key
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
-from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError, resolved
-from crawler.reading.pages import ExtractionError
-from crawler.reading.pages.tree import MAX_DEPTH, page_tree, text_of, whole_tree
+from crawler.pipeline.transform.graph import Graph, SourceDocument, resolved
+from crawler.reading.limits import LIMITS
+from crawler.reading.pages.tree import page_tree, text_of, whole_tree
 
 MOST_BLOCKS = 1_000
 _ADDRESSES = {"a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "frame": "src"}
 # Whether anything lies so deep; a walk in Python would take a fifth of the whole transformation.
-_DEEP = etree.XPath(f"boolean({'/*' * MAX_DEPTH})")
+_DEEP = etree.XPath(f"boolean({'/*' * LIMITS.depth})")
 _MAIL = re.compile(r"[^\s@<>\"']{1,64}@[^\s@<>\"'/?]{1,255}")
 _META_ADDRESSES = (
     "og:image",
@@ -33,15 +33,11 @@ _META_ADDRESSES = (
 
 
 def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = False) -> None:
-    """Add what a page says. Mail addresses as SHA-1 where asked. Raises TransformError."""
-    try:
-        text = text_of(document.body, document.content_type)
-        root = whole_tree(text)
-        if root is not None and _DEEP(root):
-            root = page_tree(text)
-    except ExtractionError as error:
-        kind = error.kind if error.kind in {"too-large", "too-deep", "malformed"} else "malformed"
-        raise TransformError(kind, error.detail) from error
+    """Add what a page says. Mail addresses as SHA-1 where asked. Raises ReadingError."""
+    text = text_of(document.body, document.content_type)
+    root = whole_tree(text)
+    if root is not None and _DEEP(root):
+        root = page_tree(text)
     if root is None:
         return
     _prepare(root, graph.url, hash_mail)

@@ -14,9 +14,10 @@ import pyoxigraph
 from crawler.pipeline.messages import Plugin
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.fitting import fits
-from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument, TransformError
+from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument
+from crawler.reading.charset import decode
+from crawler.reading.errors import ReadingError
 from crawler.reading.mime import parse_mime_type
-from crawler.text.charset import decode
 
 FORMATS = {
     "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,
@@ -64,7 +65,7 @@ class Plugins:
                 continue
             try:
                 _take(content_type, body, graph)
-            except (TransformError, SyntaxError, ValueError) as error:
+            except (ReadingError, SyntaxError, ValueError) as error:
                 graph.notes.append(f"the answer of the plug-in {plugin.name} was skipped: {str(error)[:200]}")
         return fitting
 

@@ -6,9 +6,10 @@ import re
 
 import pyoxigraph
 
-from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument, TransformError
+from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument
+from crawler.reading.charset import from_wide
 from crawler.reading.detect import N_QUADS, N_TRIPLES, RDF_XML, TURTLE
-from crawler.reading.mime import wide_encoding
+from crawler.reading.errors import ReadingError
 
 FORMATS = {
     RDF_XML: pyoxigraph.RdfFormat.RDF_XML,
@@ -19,14 +20,13 @@ FORMATS = {
 
 
 def rdf_graph(document: SourceDocument, graph: Graph) -> None:
-    """Add the document's triples; entities are refused, for what they may become. Raises TransformError."""
+    """Add the document's triples; entities are refused, for what they may become. Raises ReadingError."""
     body = document.body
-    if wide := wide_encoding(body):
-        body = body.decode(wide, "replace").encode()
-        body = re.sub(rb"^(\xef\xbb\xbf)?<\?xml[^>]*\?>", b"", body)
+    if (wide := from_wide(body)) is not None:
+        body = re.sub(rb"^<\?xml[^>]*\?>", b"", wide)
     if document.type == RDF_XML and ENTITY.search(body):
-        raise TransformError("entities", "an RDF document that declares entities is refused")
+        raise ReadingError("entities", "an RDF document that declares entities is refused")
     try:
         graph.read(body, FORMATS[document.type])
     except (SyntaxError, ValueError) as error:
-        raise TransformError("malformed", str(error)[:300]) from error
+        raise ReadingError("malformed", str(error)[:300]) from error

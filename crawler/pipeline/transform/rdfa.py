@@ -7,8 +7,9 @@ import re
 import pyoxigraph
 
 from crawler.pipeline.transform.children import run_child
-from crawler.pipeline.transform.graph import Graph, SourceDocument, TransformError
+from crawler.pipeline.transform.graph import Graph, SourceDocument
 from crawler.reading.detect import HTML, XHTML
+from crawler.reading.errors import ReadingError
 
 _TYPED = re.compile(rb"\stypeof\s*=", re.IGNORECASE)
 _NAMED = re.compile(rb"\s(?:vocab|prefix|xmlns:\w+)\s*=", re.IGNORECASE)
@@ -28,5 +29,5 @@ def add_rdfa(document: SourceDocument, graph: Graph) -> None:
     try:
         text = run_child("rdfa_child", {"url": graph.url}, document.body)
         graph.read(text, pyoxigraph.RdfFormat.N_TRIPLES)
-    except (TransformError, SyntaxError, ValueError) as error:
+    except (ReadingError, SyntaxError, ValueError) as error:
         graph.notes.append(f"RDFa was skipped: {str(error)[:200]}")

@@ -11,7 +11,7 @@ import socket
 import sys
 
 from crawler.pipeline.transform.children import limit
-from crawler.reading.pages import ExtractionError
+from crawler.reading.errors import ReadingError
 from crawler.reading.pages.tree import page_tree, text_of
 
 _USES = "http://www.w3.org/ns/rdfa#usesVocabulary"
@@ -32,13 +32,13 @@ def main() -> int:
 
 
 def triples(body: bytes, url: str) -> bytes:
-    """The page's triples as lines. Raises ExtractionError for pages that are too large."""
+    """The page's triples as lines. Raises ReadingError for pages that are too large."""
     from pyRdfa import pyRdfa  # noqa: PLC0415 - slow to load, and only where it runs
     from pyRdfa.options import Options  # noqa: PLC0415
 
     text = text_of(body, "")
     if page_tree(text) is None:
-        raise ExtractionError("malformed", "there is no page in it")
+        raise ReadingError("malformed", "there is no page in it")
     options = Options(embedded_rdf=False, vocab_expansion=False, vocab_cache=False)
     reader = pyRdfa(options=options, base=url, media_type="text/html")
     graph = reader.graph_from_source(io.StringIO(text), rdfOutput=False)

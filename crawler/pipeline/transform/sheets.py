@@ -11,7 +11,8 @@ from typing import cast
 import pyoxigraph
 from lxml import etree
 
-from crawler.pipeline.transform.graph import Graph, TransformError
+from crawler.pipeline.transform.graph import Graph
+from crawler.reading.errors import ReadingError
 from crawler.reading.mime import STRAY
 
 _ESCAPED = re.compile(rb"&#(?:[0-8]|1[124-9]|2[0-9]|3[01]|x(?:[0-8BbCcEeFf]|1[0-9A-Fa-f]));")
@@ -22,12 +23,12 @@ _compiled = threading.local()
 
 
 def apply(name: str, tree: etree._Element, graph: Graph) -> None:
-    """Add what the stylesheet makes of the tree. Raises TransformError."""
+    """Add what the stylesheet makes of the tree. Raises ReadingError."""
     try:
         answer = _sheet(name)(tree, url=etree.XSLT.strparam(graph.url))
         graph.read(_ESCAPED.sub(b"", bytes(answer).translate(None, STRAY)), pyoxigraph.RdfFormat.RDF_XML)
     except (etree.XSLTError, SyntaxError, ValueError) as error:
-        raise TransformError("malformed", f"{name}.xsl: {str(error)[:300]}") from error
+        raise ReadingError("malformed", f"{name}.xsl: {str(error)[:300]}") from error
 
 
 def _sheet(name: str) -> etree.XSLT:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from html import escape
 from urllib.parse import urljoin
 
+from crawler.reading.addresses import absolute, host
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry, FeedDocument
-from crawler.reading.feeds.addresses import absolute, host
 from crawler.reading.feeds.fingerprints import fingerprints
-from crawler.reading.feeds.language import language_tag
-from crawler.reading.feeds.limits import FeedLimits
 from crawler.reading.feeds.markup import Sanitiser, looks_like_html, plain_text
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed
 from crawler.reading.feeds.titles import Kind, plain_line
+from crawler.reading.language_tags import language_tag
+from crawler.reading.limits import Limits
 from crawler.text.characters import indexable, storable
 
 _PERIODS = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
@@ -25,7 +25,7 @@ _MAIL_AND_NAME = re.compile(r"\S+@\S+\s+\((.+)\)|(.+?)\s+[(<]\S+@\S+[)>]")
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 
 
-def document(raw: RawFeed, url: str, limits: FeedLimits, *, well_formed: bool) -> FeedDocument:
+def document(raw: RawFeed, url: str, limits: Limits, *, well_formed: bool) -> FeedDocument:
     """The document that the feed at `url` gives."""
     builder = _Builder(raw, url, limits)
     entries = builder.entries()
@@ -51,7 +51,7 @@ def document(raw: RawFeed, url: str, limits: FeedLimits, *, well_formed: bool) -
 class _Builder:
     """What the entries of one document share: bases, language, author and the sanitiser."""
 
-    def __init__(self, raw: RawFeed, url: str, limits: FeedLimits) -> None:
+    def __init__(self, raw: RawFeed, url: str, limits: Limits) -> None:
         self._raw = raw
         self._limits = limits
         self._sanitiser = Sanitiser(limits.room)
@@ -182,7 +182,7 @@ def _said(entry: RawEntry) -> str:
     return "\0".join(said if any(said) else (entry.summary.value, entry.content.value))
 
 
-def _title(text: str, kind: Kind, limits: FeedLimits) -> str:
+def _title(text: str, kind: Kind, limits: Limits) -> str:
     """A title as one line that a database can index."""
     return indexable(plain_line(text, kind)[: limits.title])
 

@@ -6,17 +6,17 @@ Autodiscovery is the WHATWG HTML standard's rel=alternate with a feed's type.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lxml import etree
 
-from crawler.reading.census import take_census
+from crawler.reading.addresses import absolute
 from crawler.reading.documents import FeedLink
-from crawler.reading.feeds.addresses import absolute
-from crawler.reading.feeds.charset import to_utf8
-from crawler.reading.feeds.markup import MAX_ATTRIBUTES
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.titles import plain_line
+from crawler.reading.limits import LIMITS
+from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.text.characters import storable
 
 _TYPES = {
@@ -31,9 +31,10 @@ _TYPES = {
     "application/x-atom+xml": 0,
     "text/rss": 1,
 }
-_UNTYPED = 4
+_OWN_TYPE, _UNTYPED = 1, 4
 _ANCHOR = 10
 _COMMENTS = 5
+_MOST_DECLARED = 5
 _LIKELY = re.compile(
     r"(?:^|/)(?:feeds?|rss2?|atom|index\.(?:rss|atom|rdf|xml)|(?:rss2?|atom|feeds?|index)\.(?:xml|json|rdf|php|aspx)"
     r"|[\w.-]+\.(?:rss|atom|rdf))/?$|[?&](?:feed|format|type|alt)=(?:rss|atom|feed)",
@@ -41,22 +42,30 @@ _LIKELY = re.compile(
 )
 _COMMENT_FEED = re.compile(r"comment|kommentar|comentari|commentaire|коммент|评论|コメント", re.IGNORECASE)
 _JSON_API = re.compile(r"/wp-json/|oembed", re.IGNORECASE)
-_MAX_BYTES = 2_000_000
-_MAX_LINKS = 30
-_MAX_CANDIDATES = 1_000
 
 
 def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLink, ...]:
-    """Feeds of an HTML page at `url`, the likeliest first (feeds of comments last); () when it names none.
-
-    Only the first 2 MB of the page are read. Hostile pages give what the parser got.
-    """
-    root = _tree(body[:_MAX_BYTES], content_type)
-    if root is None:
+    """Feeds of an HTML page at `url`, the likeliest first (feeds of comments last); () when it names none."""
+    try:
+        text = text_of(body[: LIMITS.discovery_bytes], content_type)
+        root = whole_tree(text, LIMITS.link_elements)
+    except ReadingError:
         return ()
+    return _ranked(_candidates(root.iter("link", "a")), root, url) if root is not None else ()
+
+
+def declared_feeds(root: etree._Element, url: str) -> tuple[FeedLink, ...]:
+    """The same of a page's tree; those alone that link elements name by a type that only feeds have."""
+    declared = (pair for pair in _candidates(root.iter("link")) if pair[1] <= _OWN_TYPE)
+    return _ranked(declared, root, url)[:_MOST_DECLARED]
+
+
+def _ranked(
+    candidates: Iterator[tuple[etree._Element, int]], root: etree._Element, url: str
+) -> tuple[FeedLink, ...]:
     base = next((b for e in root.iter("base") if (b := absolute(url, e.get("href") or ""))), url)
     ranked: dict[str, tuple[int, FeedLink]] = {}
-    for element, kind in islice(_candidates(root), _MAX_CANDIDATES):
+    for element, kind in islice(candidates, LIMITS.candidates):
         link = absolute(base, element.get("href") or "").partition("#")[0]
         if not link or _JSON_API.search(link):
             continue
@@ -65,23 +74,12 @@ def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLi
         if link not in ranked or rank < ranked[link][0]:
             ranked[link] = (rank, found)
     ordered = sorted(ranked.values(), key=lambda pair: pair[0])
-    return tuple(link for _, link in ordered[:_MAX_LINKS])
+    return tuple(link for _, link in ordered[: LIMITS.feeds])
 
 
-def _tree(body: bytes, content_type: str) -> etree._Element | None:
-    """The page as libxml2's forgiving parser sees it."""
-    data, _ = to_utf8(body, content_type)
-    parser = etree.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, encoding="utf-8")
-    try:
-        take_census(data, _MAX_BYTES, MAX_ATTRIBUTES)
-        return etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError):  # CrowdedError is one
-        return None
-
-
-def _candidates(root: etree._Element) -> Iterator[tuple[etree._Element, int]]:
-    """The elements that may name a feed, and their ranks."""
-    for element in root.iter("link", "a"):
+def _candidates(elements: Iterable[etree._Element]) -> Iterator[tuple[etree._Element, int]]:
+    """Those that may name a feed, and their ranks."""
+    for element in elements:
         rank = _named(element) if element.tag == "link" else _guessed(element)
         if rank is not None:
             yield element, rank

@@ -6,26 +6,27 @@ import html
 import json
 from typing import Any
 
-from crawler.reading.feeds.limits import FeedError, FeedLimits
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
+from crawler.reading.limits import Limits
 
 
-def read_json(data: bytes, limits: FeedLimits) -> RawFeed:
-    """The fields of a JSON Feed. Raises FeedError: malformed, too-deep, too-large, not-a-feed."""
-    if _more_values(data, limits.elements):
-        raise FeedError("too-large", f"more than {limits.elements} values")
+def read_json(data: bytes, limits: Limits) -> RawFeed:
+    """The fields of a JSON Feed. Raises ReadingError: malformed, too-deep, too-large, not-a-feed."""
+    if _more_values(data, limits.feed_elements):
+        raise ReadingError("too-large", f"more than {limits.feed_elements} values")
     try:
         document = json.loads(data.decode("utf-8", "replace"), strict=False)
     except RecursionError as error:
-        raise FeedError("too-deep", "JSON nested too deeply") from error
+        raise ReadingError("too-deep", "JSON nested too deeply") from error
     except ValueError as error:
-        raise FeedError("malformed", f"JSON: {str(error)[:200]}") from error
+        raise ReadingError("malformed", f"JSON: {str(error)[:200]}") from error
     if not isinstance(document, dict):
-        raise FeedError("not-a-feed", "JSON, but no object")
+        raise ReadingError("not-a-feed", "JSON, but no object")
     version = document.get("version")
     items = document.get("items")
     if not isinstance(items, list) or not (items or "jsonfeed.org" in str(version)):
-        raise FeedError("not-a-feed", "JSON without a feed's list of items")
+        raise ReadingError("not-a-feed", "JSON without a feed's list of items")
     return _feed("json1.0" if str(version).rstrip("/").endswith("/1") else "json1.1", document, items, limits)
 
 
@@ -42,7 +43,7 @@ def _separators(data: bytes) -> int:
     return data.count(b",") + data.count(b"{") + data.count(b"[")
 
 
-def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: FeedLimits) -> RawFeed:
+def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: Limits) -> RawFeed:
     """The top level."""
     addresses = (("home_page_url", "alternate"), ("feed_url", "self"))
     links = [RawLink(_text(document, key), rel) for key, rel in addresses if _text(document, key)]

@@ -13,14 +13,12 @@ import re
 import nh3
 from lxml import etree
 
-from crawler.reading.census import CrowdedError, take_census
-from crawler.reading.feeds.addresses import absolute
+from crawler.reading.addresses import absolute
+from crawler.reading.census import take_census
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.fragment import MATH, MATH_ATTRIBUTES, rebuilt
+from crawler.reading.limits import LIMITS
 from crawler.text.characters import storable
-
-MAX_DEPTH = 100
-"""Levels of elements in one entry; deeper ones keep their text only."""
-MAX_ATTRIBUTES = 200
 
 _MANY_TAGS = 200
 _TAGS = {
@@ -97,7 +95,7 @@ class Sanitiser:
     a tenth of it in one.
     """
 
-    def __init__(self, room: int = 10_000_000) -> None:
+    def __init__(self, room: int = LIMITS.room) -> None:
         self._base = ""
         self._most = room // 10
         self._room = room
@@ -107,8 +105,8 @@ class Sanitiser:
     def clean(self, fragment: str, base: str) -> str:
         """Safe HTML: no scripts, styles, forms, frames or SVG; http, https and mailto addresses only.
 
-        Relative addresses are joined with `base`. Markup nested deeper than MAX_DEPTH, or with more than
-        MAX_ATTRIBUTES in one tag, comes back as text.
+        Relative addresses are joined with `base`. Markup nested deeper than LIMITS.markup_depth, or
+        with more than LIMITS.attributes in one tag, comes back as text.
         """
         fragment = storable(fragment)
         if "<" not in fragment and "&" not in fragment:
@@ -121,7 +119,7 @@ class Sanitiser:
         else:
             fragment, empty = _SELF_CLOSED.subn(r"\1 />", fragment)
             if empty or fragment.count("<") > _MANY_TAGS or _SHAPED.search(fragment):
-                tree = rebuilt(fragment, MAX_DEPTH)
+                tree = rebuilt(fragment, LIMITS.markup_depth)
                 formulas = tree is not None and "<math" in tree
                 fragment = _as_text(fragment) if tree is None else tree
         cleaner = self._configured(formulas=True) if formulas else self._cleaner
@@ -156,8 +154,8 @@ class Sanitiser:
 def _crowded(fragment: str) -> bool:
     """True for a tag with absurdly many attributes, of which the time that parsers take is the square."""
     try:
-        take_census(fragment.encode("utf-8", "replace"), len(fragment), MAX_ATTRIBUTES)
-    except CrowdedError:
+        take_census(fragment.encode("utf-8", "replace"), len(fragment), LIMITS.attributes)
+    except ReadingError:
         return True
     except etree.XMLSyntaxError:
         return False

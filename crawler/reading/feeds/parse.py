@@ -5,70 +5,52 @@ All of it is pure: no network, no files, nothing kept between calls.
 
 from __future__ import annotations
 
-import zlib
-
 from lxml import etree
 
+from crawler.reading.charset import to_utf8
 from crawler.reading.documents import FeedDocument
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.build import document
-from crawler.reading.feeds.charset import to_utf8
 from crawler.reading.feeds.jsonfeed import read_json
-from crawler.reading.feeds.limits import FeedError, FeedLimits
 from crawler.reading.feeds.raw import RawFeed
 from crawler.reading.feeds.repair import repair
 from crawler.reading.feeds.sniff import description, is_feed_root, media
 from crawler.reading.feeds.tolerant import read_tolerantly
 from crawler.reading.feeds.xmlfeed import parse_xml, read_xml
+from crawler.reading.inflate import without_gzip
+from crawler.reading.limits import LIMITS, Limits
 
-_GZIP = b"\x1f\x8b"
-_DEFAULTS = FeedLimits()
 
-
-def parse_feed(
-    body: bytes, *, url: str, content_type: str = "", limits: FeedLimits = _DEFAULTS
-) -> FeedDocument:
+def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits = LIMITS) -> FeedDocument:
     """The feed in a response body that came from `url` (the address after redirects).
 
-    Reads RSS 0.90 to 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, well-formed or not. Raises FeedError with
+    Reads RSS 0.90 to 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, well-formed or not. Raises ReadingError with
     kind not-a-feed (the detail says what it is instead), malformed, too-deep or too-large.
     """
-    body = _inflated(body, limits)
+    body = without_gzip(body, limits.bytes)
     data, sound = to_utf8(body, content_type)
     if data[:4096].lstrip()[:1] == b"{":
         return document(read_json(data, limits), url, limits, well_formed=sound)
     if not is_feed_root(data):
-        raise FeedError("not-a-feed", media(body) or description(data))
+        raise ReadingError("not-a-feed", media(body) or description(data))
     raw, well_formed = _read(data, url, limits)
     if raw is None:
-        raise FeedError("not-a-feed", description(data))
+        raise ReadingError("not-a-feed", description(data))
     return document(raw, url, limits, well_formed=well_formed and sound)
 
 
-def _inflated(body: bytes, limits: FeedLimits) -> bytes:
-    """The body, unpacked when a server left gzip undone, and never above the limit."""
-    if body.startswith(_GZIP):
-        stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        try:
-            body = stream.decompress(body, limits.bytes + 1)
-        except zlib.error as error:
-            raise FeedError("malformed", f"gzip: {error}") from error
-    if len(body) > limits.bytes:
-        raise FeedError("too-large", f"more than {limits.bytes} bytes")
-    return body
-
-
-def _read(data: bytes, url: str, limits: FeedLimits) -> tuple[RawFeed | None, bool]:
+def _read(data: bytes, url: str, limits: Limits) -> tuple[RawFeed | None, bool]:
     """The feed's fields by the first reader that can, and whether the document was well-formed."""
     try:
         return read_xml(parse_xml(data, url, limits), url, limits), True
     except etree.XMLSyntaxError as error:
         if len(data) > limits.mended_bytes:
-            raise FeedError("malformed", str(error)[:200]) from error
+            raise ReadingError("malformed", str(error)[:200]) from error
         text = repair(data.decode("utf-8", "replace"))
     try:
         return read_xml(parse_xml(text.encode("utf-8", "replace"), url, limits), url, limits), False
     except etree.XMLSyntaxError as error:
         raw = read_tolerantly(text, limits)
         if raw is None or not (raw.entries or raw.title):
-            raise FeedError("malformed", str(error)[:200]) from error
+            raise ReadingError("malformed", str(error)[:200]) from error
         return raw, False

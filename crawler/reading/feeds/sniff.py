@@ -6,6 +6,8 @@ import html
 import json
 import re
 
+from crawler.reading.mime import known_binary
+
 _PROLOG = re.compile(
     rb"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE(?:[^\[>\"']|\"[^\"]*\"|'[^']*'|\[(?:[^\]\"']|\"[^\"]*\"|'[^']*')*\])*>)",
     re.DOTALL | re.IGNORECASE,
@@ -22,17 +24,6 @@ _KNOWN_ROOTS = {
     "svg": "an SVG image",
     "opensearchdescription": "an OpenSearch description",
 }
-_MAGIC = (
-    (b"%PDF-", "a PDF document"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"PK\x03\x04", "a ZIP archive"),
-    (b"\x1a\x45\xdf\xa3", "a video"),
-    (b"ID3", "an MP3 recording"),
-    (b"OggS", "an Ogg recording"),
-    (b"{\\rtf", "an RTF document"),
-)
 _WINDOW = 65536
 
 
@@ -68,8 +59,9 @@ def root_name(body: bytes) -> str:
 
 def media(body: bytes) -> str:
     """What a body is by its first bytes when those are no text's, "" for text."""
-    magic = next((name for mark, name in _MAGIC if body.startswith(mark)), "")
-    return magic or ("binary data" if b"\x00" in body[:1024] else "")
+    if known := known_binary(body):
+        return known[1]
+    return "binary data" if b"\x00" in body[:1024] else ""
 
 
 def description(body: bytes) -> str:
@@ -77,8 +69,8 @@ def description(body: bytes) -> str:
     head = body[:1024].lstrip()
     if not head:
         return "an empty body"
-    if magic := media(body):
-        return magic
+    if words := media(body):
+        return words
     root = root_name(body)
     if root in _KNOWN_ROOTS:
         return _KNOWN_ROOTS[root]

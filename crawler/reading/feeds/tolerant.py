@@ -12,9 +12,10 @@ from typing import Any
 
 import feedparser
 
-from crawler.reading.feeds.limits import FeedError, FeedLimits
+from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import sections
+from crawler.reading.limits import Limits
 
 _FORMATS = {
     "rss090": "rss0.90", "rss091n": "rss0.91", "rss091u": "rss0.91", "rss092": "rss0.92", "rss093": "rss0.93",
@@ -29,16 +30,15 @@ _INHERITED = re.compile(
     r"\b(?:xml:)?(?:base|lang)\s*=\s*(?:\"[^\"<>]{2000,}\"?|'[^'<>]{2000,}'?|[^\s<>\"']{2000,})",
     re.IGNORECASE,
 )
-_DEPTH = 1_000  # unclosed tags count as levels here, so this is wider than the limit for XML
 _HOUR = re.compile(r"<hour>\s*(\d{1,2})\s*</hour", re.IGNORECASE)
 _DAY = re.compile(r"<day>\s*([A-Za-z]{3,9})\s*</day", re.IGNORECASE)
 
 
-def read_tolerantly(text: str, limits: FeedLimits) -> RawFeed | None:
-    """An ill-formed feed's fields, None when it has none. Raises FeedError: too-deep, malformed."""
+def read_tolerantly(text: str, limits: Limits) -> RawFeed | None:
+    """An ill-formed feed's fields, None when it has none. Raises ReadingError: too-deep, malformed."""
     text = _INHERITED.sub(" ", text[: limits.tolerant_bytes])
-    if _drift(text) > _DEPTH:
-        raise FeedError("too-deep", f"more than {_DEPTH} levels of unclosed elements")
+    if _drift(text) > limits.unclosed_depth:
+        raise ReadingError("too-deep", f"more than {limits.unclosed_depth} levels of unclosed elements")
     try:
         answer = feedparser.parse(
             io.BytesIO(text.encode("utf-8", "replace")),
@@ -47,7 +47,7 @@ def read_tolerantly(text: str, limits: FeedLimits) -> RawFeed | None:
             resolve_relative_uris=False,
         )
     except Exception as error:  # nothing says what it raises on bytes that were made to break it
-        raise FeedError("malformed", f"feedparser: {type(error).__name__}: {str(error)[:150]}") from error
+        raise ReadingError("malformed", f"feedparser: {type(error).__name__}: {str(error)[:150]}") from error
     version = _FORMATS.get(answer.get("version", ""), "rss2.0" if answer["entries"] else "")
     return _feed(version, answer["feed"], answer["entries"], text) if version else None
 

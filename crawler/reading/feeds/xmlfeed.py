@@ -10,17 +10,19 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
-from urllib.parse import urljoin
 
 from lxml import etree
 
-from crawler.reading.feeds.limits import FeedError, FeedLimits
+from crawler.reading.census import ElementCounter
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.bases import BASE, Bases
 from crawler.reading.feeds.packed import from_base64
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import NAMESPACES
 from crawler.reading.feeds.titles import Kind
+from crawler.reading.limits import Limits
 
-_XML = "{http://www.w3.org/XML/1998/namespace}"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _RESOURCE_LIMIT = 114  # XML_ERR_RESOURCE_LIMIT of libxml2
 _DEPTH = 256  # of libxml2, too
 _MANY_ATTRIBUTES = re.compile(rb"<[^<>=\s]+(?:\s+[^<>=\s\"']+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){1000}")
@@ -46,23 +48,27 @@ _PAGES = {"", "text", "html", "xhtml", "text/html", "application/xhtml+xml", "te
 Fields = dict[str, list[etree._Element]]
 
 
-def parse_xml(data: bytes, url: str, limits: FeedLimits) -> etree._Element:
-    """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, or FeedError beyond a limit."""
-    if data.count(b"=") > 10 * limits.attributes and _MANY_ATTRIBUTES.search(data):
-        raise FeedError("too-large", f"an element with more than {limits.attributes} attributes")
+def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
+    """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, ReadingError."""
+    if data.count(b"=") > 10 * limits.feed_attributes and _MANY_ATTRIBUTES.search(data):
+        raise ReadingError("too-large", f"an element with more than {limits.feed_attributes} attributes")
     try:
-        if data.count(b"<") > limits.elements:
-            etree.fromstring(data, _parser(target=_Census(limits.elements)), base_url=url)
+        if data.count(b"<") > limits.feed_elements:
+            etree.fromstring(
+                data,
+                _parser(target=ElementCounter(limits.feed_elements, limits.feed_attributes)),
+                base_url=url,
+            )
         return etree.fromstring(data, _parser(), base_url=url)
     except etree.XMLSyntaxError as error:
         if getattr(error, "code", 0) != _RESOURCE_LIMIT:
             raise
         if "depth" in str(error):
-            raise FeedError("too-deep", f"nested more than {_DEPTH} levels deep") from error
-        raise FeedError("too-large", str(error).split(", ")[0]) from error
+            raise ReadingError("too-deep", f"nested more than {_DEPTH} levels deep") from error
+        raise ReadingError("too-large", str(error).split(", ")[0]) from error
 
 
-def read_xml(root: etree._Element, url: str, limits: FeedLimits) -> RawFeed | None:
+def read_xml(root: etree._Element, url: str, limits: Limits) -> RawFeed | None:
     """The fields of the tree of a feed at `url`, None when its root is none."""
     reader = _Reader(root, url, limits)
     kind = reader.format()
@@ -77,37 +83,19 @@ def _parser(**options: Any) -> etree.XMLParser:
     )  # fmt: skip
 
 
-class _Census:
-    """Counts elements without a tree, which would take some 200 bytes for each."""
-
-    def __init__(self, most: int) -> None:
-        self._most = self._left = most
-
-    def start(self, _tag: str, _attributes: Any) -> None:
-        """One more; raises FeedError when it is one too many."""
-        self._left -= 1
-        if self._left < 0:
-            raise FeedError("too-large", f"more than {self._most} elements")
-
-    def close(self) -> None:
-        """Nothing is made of them."""
-
-
 class _Reader:
     """One document: how its tags are named, and what xml:base and entities it has."""
 
-    def __init__(self, root: etree._Element, url: str, limits: FeedLimits) -> None:
+    def __init__(self, root: etree._Element, url: str, limits: Limits) -> None:
         self._root = root
         self._url = url
         self._limits = limits
         self._own = str(root.tag).rpartition("}")[0].lstrip("{")
         self._keys: dict[str, str] = {}
-        self._language = _short(root.get(f"{_XML}lang"))
+        self._language = _short(root.get(_LANG))
         # Without any xml:base, which is most feeds, nobody needs to look for one.
-        self._based = (
-            next(root.iterfind(f".//*[@{_XML}base]"), None) is not None or f"{_XML}base" in root.attrib
-        )
-        self._bases: dict[etree._Element, str] = {}
+        self._based = next(root.iterfind(f".//*[@{BASE}]"), None) is not None or BASE in root.attrib
+        self._bases = Bases(url)
 
     def format(self) -> str:
         """`rss2.0`, `atom1.0` and so on, "" for other documents."""
@@ -340,37 +328,12 @@ class _Reader:
         ]
 
     def _base(self, element: etree._Element) -> str:
-        """The base that xml:base gives an element, "" when the document has none anywhere.
-
-        One that is longer than an address may be counts as missing, and each is kept once however many
-        elements it holds for: a base of 400,000 characters times 4,000 entries is more than there is.
-        """
-        if not self._based:
-            return ""
-        path = [element]
-        while (parent := path[-1].getparent()) is not None and path[-1] not in self._bases:
-            path.append(parent)
-        base = self._bases.get(path[-1], self._url)
-        for inner in reversed(path):
-            if inner not in self._bases:
-                base = self._bases[inner] = self._joined(base, inner.get(f"{_XML}base"))
-            base = self._bases[inner]
-        return base
-
-    def _joined(self, base: str, reference: str | None) -> str:
-        """The base of an element within one that has `base`; the same where the reference is none."""
-        if reference is None or len(reference) > self._limits.address:
-            return base
-        try:
-            joined = urljoin(base, reference.strip())
-        except ValueError:
-            return base
-        web = joined[:8].lower().startswith(("http://", "https://"))
-        return joined if web and len(joined) <= self._limits.address else base
+        """The base that xml:base gives an element, "" when the document has none anywhere."""
+        return self._bases.of(element) if self._based else ""
 
     def _lang(self, element: etree._Element) -> str:
         """The xml:lang that an element carries or, for the channel, its root does."""
-        return _short(element.get(f"{_XML}lang")) or self._language
+        return _short(element.get(_LANG)) or self._language
 
 
 def _space(element: etree._Element) -> str:

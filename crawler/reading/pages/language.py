@@ -11,7 +11,8 @@ from functools import cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-_TAG = re.compile(r"([a-z]{2,3})((?:[-_][a-z0-9]{2,8})*)", re.IGNORECASE)
+from crawler.reading.language_tags import language_tag
+
 _ADDRESS = re.compile(r"https?://\S+")
 _ASCII_LETTERS = re.compile(r"[A-Za-z]+")
 _HEARD = 2_000  # characters: more do not change the answer
@@ -29,7 +30,7 @@ _FAMILIES = (
 
 def language_of(text: str, declared: str = "") -> str:
     """The tag such as `en` or `pt-BR`: the declared one unless the text contradicts it, "" if unknown."""
-    tag = _normalised(declared)
+    tag = language_tag(declared.partition(",")[0])
     sample, weight = _evidence(text[:_HEARD])
     if weight < _ENOUGH:
         return tag
@@ -64,13 +65,3 @@ def _evidence(text: str) -> tuple[str, int]:
 def _same(declared: str, heard: str) -> bool:
     """True for one language under two codes, and for those that the ear cannot tell apart."""
     return declared == heard or any(declared in family and heard in family for family in _FAMILIES)
-
-
-def _normalised(tag: str) -> str:
-    """The tag's usual spelling, "" for anything that is none."""
-    match = _TAG.fullmatch(tag.strip().split(",")[0].split(".")[0][:20])
-    if not match or match[1].lower() in ("und", "mul", "zxx"):
-        return ""
-    subtags = re.split(r"[-_]", match[2])[1:]
-    spelled = (s.upper() if len(s) == 2 else s.title() if len(s) == 4 else s.lower() for s in subtags)
-    return "-".join((match[1].lower(), *spelled))

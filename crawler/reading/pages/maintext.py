@@ -15,10 +15,10 @@ import trafilatura
 from lxml import etree, html
 from trafilatura.xpaths import OVERALL_DISCARD_XPATH
 
+from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import UNREAD
 from crawler.text.characters import storable
 
-MAX_TEXT = 1_000_000
 _LARGE = 60_000  # elements and attributes: for more, trafilatura takes seconds
 _SHORT = 80  # characters: below this, the next way is tried too
 _MUCH = 500  # characters outside of links: no furniture holds so many, whatever it is called
@@ -56,7 +56,7 @@ def main_text(root: html.HtmlElement, description: str = "") -> str:
         text = way.strip() or text
         if len(text) >= _SHORT:
             break
-    return storable(text or description)[:MAX_TEXT]
+    return storable(text or description)[: LIMITS.text]
 
 
 def _ways(root: html.HtmlElement) -> Iterator[str]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import ada_url
 from lxml import html
 
+from crawler.reading.addresses import absolute
 from crawler.reading.dates import Dates
 from crawler.reading.pages.dates import moment_in_url
 from crawler.reading.pages.tree import read_text
@@ -220,16 +220,8 @@ def _canonical(root: html.HtmlElement, metas: dict[str, str], url: str) -> str:
     links = [
         e.get("href") or "" for e in root.iter("link") if "canonical" in (e.get("rel") or "").lower().split()
     ]
-    for reference in (*links[:3], metas.get("og:url", "")):
-        if not reference.strip() or len(reference) > 4_000:
-            continue
-        try:
-            found = str(ada_url.join_url(url, reference.strip()))
-        except ValueError:
-            continue
-        if found.startswith(("http://", "https://")):
-            return found
-    return ""
+    found = (absolute(url, reference) for reference in (*links[:3], metas.get("og:url", "")))
+    return next(filter(None, found), "")
 
 
 def _language(root: html.HtmlElement, metas: dict[str, str]) -> str:

@@ -11,66 +11,49 @@ from itertools import islice
 
 from lxml import etree, html
 
-from crawler.reading.census import CrowdedError, take_census
-from crawler.reading.pages.errors import ExtractionError
+from crawler.reading.census import take_census
+from crawler.reading.charset import decode
+from crawler.reading.errors import ReadingError
+from crawler.reading.limits import LIMITS
+from crawler.reading.mime import known_binary
 from crawler.text.characters import storable
-from crawler.text.charset import decode
 
-MAX_BYTES = 10_000_000
-MAX_DEPTH = 200
-MAX_ELEMENTS = 250_000
-MAX_ATTRIBUTES = 200
-"""Attributes of one element: libxml2 compares each with all before it."""
 UNREAD = frozenset({"script", "style", "template"})
 """Elements whose text nobody reads, wherever they stand."""
 _SHORT = 2_000  # tags within an element that is read as a line
 
 _VAGUE = {"", "application/octet-stream", "application/xml", "text/xml"}
 _TYPES = _VAGUE | {"text/html", "application/xhtml+xml", "text/plain"}
-_MAGIC = (
-    (b"%PDF-", "a PDF document"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"RIFF", "a RIFF recording or image"),
-    (b"PK\x03\x04", "a ZIP archive"),
-    (b"\x1f\x8b", "gzipped data"),
-    (b"\x1a\x45\xdf\xa3", "a video"),
-    (b"ID3", "an MP3 recording"),
-    (b"OggS", "an Ogg recording"),
-)
 _MARKUP = re.compile(
     rb"<(?:!doctype|html|head|body|title|div|p|article|h1|meta|script|table)\b", re.IGNORECASE
 )
 
 
 def media_type(body: bytes, content_type: str) -> str:
-    """`text/html` or `text/plain`, as the body is to be read. Raises ExtractionError(unsupported-type)."""
+    """`text/html` or `text/plain`, as the body is to be read. Raises ReadingError(unsupported-type)."""
     declared = storable(content_type[:4096]).partition(";")[0].strip().lower()
     if declared not in _TYPES:
-        raise ExtractionError("unsupported-type", f"the server calls it {declared[:100]}")
-    head = body[:1024].lstrip()
-    found = next((name for mark, name in _MAGIC if head.startswith(mark)), "")
-    if found:
-        raise ExtractionError("unsupported-type", found)
+        raise ReadingError("unsupported-type", f"the server calls it {declared[:100]}")
+    if known := known_binary(body[:1024].lstrip()):
+        raise ReadingError("unsupported-type", known[1])
     if declared == "text/plain":
         return declared
     if declared in _VAGUE and not _MARKUP.search(body, 0, 65536):
-        raise ExtractionError("unsupported-type", "neither HTML nor text by its bytes or its header")
+        raise ReadingError("unsupported-type", "neither HTML nor text by its bytes or its header")
     return "text/html"
 
 
 def text_of(body: bytes, content_type: str) -> str:
-    """The document without characters that XML and databases refuse. Raises ExtractionError(too-large)."""
-    if len(body) > MAX_BYTES:
-        raise ExtractionError("too-large", f"more than {MAX_BYTES} bytes")
+    """The document without characters that XML and databases refuse. Raises ReadingError(too-large)."""
+    if len(body) > LIMITS.bytes:
+        raise ReadingError("too-large", f"more than {LIMITS.bytes} bytes")
     return storable(decode(body, content_type))
 
 
 def page_tree(text: str) -> html.HtmlElement | None:
     """The page's tree, cut where it is nested too deeply; None when there is nothing in it.
 
-    Raises ExtractionError(too-large) for elements with absurdly many attributes and too many elements.
+    Raises ReadingError(too-large) for elements with absurdly many attributes and too many elements.
     """
     root = whole_tree(text)
     if root is not None:
@@ -78,7 +61,7 @@ def page_tree(text: str) -> html.HtmlElement | None:
     return root
 
 
-def whole_tree(text: str, most: int = MAX_ELEMENTS) -> html.HtmlElement | None:
+def whole_tree(text: str, most: int = LIMITS.elements) -> html.HtmlElement | None:
     """The same, however deep: for looking at elements one by one and never from within each other.
 
     `most` elements are allowed.
@@ -88,10 +71,8 @@ def whole_tree(text: str, most: int = MAX_ELEMENTS) -> html.HtmlElement | None:
         no_network=True, remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8"
     )
     try:
-        take_census(data, most, MAX_ATTRIBUTES)
+        take_census(data, most, LIMITS.attributes)
         root = html.document_fromstring(data, parser=parser)
-    except CrowdedError as error:
-        raise ExtractionError("too-large", str(error)) from error
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
     return root
@@ -124,7 +105,7 @@ def _pruned(root: html.HtmlElement) -> None:
             depth -= 1
             continue
         depth += 1
-        if depth == MAX_DEPTH:
+        if depth == LIMITS.depth:
             deep.append(element)
     for element in deep:
         for child in list(element):

@@ -8,7 +8,8 @@ import zlib
 import pytest
 
 from crawler.reading.documents import PageDocument
-from crawler.reading.pages import ExtractionError, extract_page
+from crawler.reading.errors import ReadingError
+from crawler.reading.pages import extract_page
 
 URL = "https://example.org/2024/01/post"
 NOON = 1704110400.0  # 2024-01-01 12:00 UTC
@@ -184,7 +185,7 @@ def test_plain_text_is_its_own_text() -> None:
     ],
 )
 def test_other_types_are_refused(body: bytes, content_type: str) -> None:
-    with pytest.raises(ExtractionError) as raised:
+    with pytest.raises(ReadingError) as raised:
         extract_page(body, url=URL, content_type=content_type)
     assert raised.value.kind == "unsupported-type"
 

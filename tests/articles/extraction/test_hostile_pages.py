@@ -8,7 +8,8 @@ import time
 import pytest
 
 from crawler.reading.documents import PageDocument
-from crawler.reading.pages import ExtractionError, extract_page
+from crawler.reading.errors import ReadingError
+from crawler.reading.pages import extract_page
 
 URL = "https://example.org/page"
 HEAD = b"<!DOCTYPE html><html><head><title>t</title></head><body>"
@@ -48,7 +49,7 @@ def test_it_ends_soon(name: str) -> None:
     start = time.process_time()
     try:
         found: object = extract_page(HEAD + HOSTILE[name], url=URL, content_type="text/html")
-    except ExtractionError as error:
+    except ReadingError as error:
         found = error.kind
     assert time.process_time() - start < 5  # of the deadline's 30; a busy machine needs twice its usual time
     assert found == "too-large" or (isinstance(found, PageDocument) and found.title == "t")
@@ -56,14 +57,14 @@ def test_it_ends_soon(name: str) -> None:
 
 def test_a_million_attributes_are_refused() -> None:
     body = b"<div " + b" ".join(b"a%d=1" % i for i in range(700_000)) + b">x"
-    with pytest.raises(ExtractionError) as raised:
+    with pytest.raises(ReadingError) as raised:
         extract_page(HEAD + body, url=URL, content_type="text/html")
     assert raised.value.kind == "too-large"
 
 
 def test_attributes_do_not_hide_behind_quotes() -> None:
     body = b'<div " ' + b" ".join(b"a%d" % i for i in range(5_000)) + b' ">x'
-    with pytest.raises(ExtractionError):
+    with pytest.raises(ReadingError):
         extract_page(HEAD + body, url=URL, content_type="text/html")
 
 
@@ -73,7 +74,7 @@ def test_long_values_of_attributes_are_no_attack() -> None:
 
 
 def test_more_than_ten_megabytes_are_refused() -> None:
-    with pytest.raises(ExtractionError) as raised:
+    with pytest.raises(ReadingError) as raised:
         extract_page(HEAD + b"x" * 10_000_001, url=URL, content_type="text/html")
     assert raised.value.kind == "too-large"
 

@@ -8,7 +8,8 @@ import trafilatura
 
 from benchmarks.made_pages import made_pages
 from benchmarks.main_text import f1
-from crawler.reading.pages import ExtractionError, extract_page
+from crawler.reading.errors import ReadingError
+from crawler.reading.pages import extract_page
 from crawler.reading.pages.maintext import main_text
 from crawler.reading.pages.tree import page_tree
 
@@ -18,7 +19,7 @@ URL = "https://example.org/2024/page"
 def ours(page: str) -> str:
     try:
         return extract_page(page.encode(), url=URL, content_type="text/html; charset=utf-8").text
-    except ExtractionError:
+    except ReadingError:
         return ""
 
 

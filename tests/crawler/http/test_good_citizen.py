@@ -8,7 +8,7 @@ import pytest
 from crawler.http.client import ACCEPT_FEED, Client, ClientConfig
 from crawler.http.failures import Failure
 from crawler.http.gate import HostGate
-from crawler.text import charset
+from crawler.reading.charset import decode
 
 from .conftest import AGENT, CONFIG, Exchange, Fetcher, Serve, answer
 
@@ -168,7 +168,7 @@ def test_freshness_is_reported_on_200(fetcher: Fetcher, serve: Serve) -> None:
 
 def test_the_text_is_decoded_by_header(fetcher: Fetcher, serve: Serve) -> None:
     response = fetcher.get(serve(answer(b"gr\xfcn", Content_Type="text/html; charset=latin1")).url())
-    assert charset.decode(response.body, response.content_type) == "grün"
+    assert decode(response.body, response.content_type) == "grün"
     assert response.content_type == "text/html; charset=latin1"
 
 

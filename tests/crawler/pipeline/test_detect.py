@@ -7,8 +7,10 @@ import gzip
 import pytest
 
 from crawler.reading import detect as types
-from crawler.reading.detect import detect, unpacked
-from crawler.reading.mime import parse_mime_type, sniffed
+from crawler.reading.detect import detect
+from crawler.reading.errors import ReadingError
+from crawler.reading.inflate import without_gzip
+from crawler.reading.mime import is_html, known_binary, mostly_binary, parse_mime_type
 
 RSS = b'<?xml version="1.0"?><rss version="2.0"><channel><title>T</title></channel></rss>'
 ATOM = b'<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title></feed>'
@@ -64,19 +66,28 @@ def test_what_is_no_mime_type_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lead", "answer"),
+    [
+        (b"<!DocType HTML>", True),
+        (b"<script >", True),
+        (b"<a\n", False),
+        (b"<br>", True),
+        (b"<!-- words", True),
+        (b"<?xml version='1.0'?>", False),
+        (b"<?XML", False),
+        (b"plain words", False),
+    ],
+)
+def test_first_tags_of_html_are_those_of_the_standard(lead: bytes, answer: bool) -> None:
+    assert is_html(lead) is answer
+
+
+@pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (b"  <!DocType HTML>", "text/html"),
-        (b"<script >", "text/html"),
-        (b"<a\n", "text/plain"),
-        (b"<br>", "text/html"),
-        (b"<!-- words", "text/html"),
-        (b"<?xml version='1.0'?>", "text/xml"),
-        (b"<?XML", "text/plain"),
         (b"%PDF-1.4", "application/pdf"),
         (b"%!PS-Adobe-3.0", "application/postscript"),
-        (b"\xef\xbb\xbf\x00", "text/plain"),
-        (b"\xfe\xff\x00\x00", "text/plain"),
+        (b"BM\x46\x00\x00\x00\x00\x00\x00\x00\x36", "image/bmp"),
         (b"GIF89a..", "image/gif"),
         (b"\x89PNG\r\n\x1a\n", "image/png"),
         (b"\xff\xd8\xff\xe0", "image/jpeg"),
@@ -86,13 +97,29 @@ def test_what_is_no_mime_type_is_none(text: str) -> None:
         (b"\x00\x00\x00\x18ftypmp42", "video/mp4"),
         (b"\x1f\x8b\x08\x00", "application/x-gzip"),
         (b"PK\x03\x04", "application/zip"),
-        (b"plain words", "text/plain"),
-        (b"words and a \x01", "application/octet-stream"),
-        (b"an escape \x1b is text", "text/plain"),
+        (b"Rar!\x1a\x07\x01\x00", "application/x-rar-compressed"),
     ],
 )
 def test_first_bytes_tell_what_the_standard_says(body: bytes, kind: str) -> None:
-    assert sniffed(body) == kind
+    known = known_binary(body)
+    assert known is not None
+    assert known[0] == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "binary"),
+    [
+        (b"\xef\xbb\xbf\x00", False),
+        (b"\xfe\xff\x00\x00", False),
+        (b"plain words", False),
+        (b"words and a \x01", True),
+        (b"an escape \x1b is text", False),
+        (b"BMW and RIFF, the ftyp of words", False),
+    ],
+)
+def test_control_characters_make_short_data_of_no_known_format(body: bytes, binary: bool) -> None:
+    assert known_binary(body) is None
+    assert mostly_binary(body) is binary
 
 
 @pytest.mark.parametrize(
@@ -109,6 +136,7 @@ def test_first_bytes_tell_what_the_standard_says(body: bytes, kind: str) -> None
         (b"<!-- old -->" + PAGE, "", "", types.HTML),
         (gzip.compress(RSS), "application/gzip", "", types.RSS_2),
         (gzip.compress(b"\x00\x01\x02"), "", "", types.BINARY),
+        (gzip.compress(gzip.compress(RSS)), "", "", types.BINARY),
         (XHTML, "application/xhtml+xml", "", types.XHTML),
         (XHTML, "text/html", "", types.HTML),
         (b"<h4>A menu</h4><ul></ul>", "", "", types.HTML),
@@ -150,11 +178,11 @@ def test_verdicts_tell_why() -> None:
 
 def test_unpacking_is_bounded() -> None:
     bomb = gzip.compress(b"0" * 1_000_000)
-    assert unpacked(b"plain", 10) == b"plain"
-    with pytest.raises(ValueError, match="more than 1000 bytes inside gzip"):
-        unpacked(bomb, 1000)
-    with pytest.raises(ValueError, match="damaged gzip"):
-        unpacked(b"\x1f\x8bnonsense", 1000)
+    assert without_gzip(b"plain", 10) == b"plain"
+    with pytest.raises(ReadingError, match="more than 1000 bytes inside gzip"):
+        without_gzip(bomb, 1000)
+    with pytest.raises(ReadingError, match="damaged gzip"):
+        without_gzip(b"\x1f\x8bnonsense", 1000)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from crawler.pipeline.documents import work
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.pipeline.transform import SourceDocument as Given
-from crawler.pipeline.transform import Transformed, TransformError, children, rdfa, transform
+from crawler.pipeline.transform import Transformed, children, rdfa, transform
 from crawler.reading import detect as types
+from crawler.reading.errors import ReadingError
 from tests.crawler.pipeline.test_store import transformed
 from tests.factories import make_token, make_user
 from tests.servers import Reply, WebServer
@@ -231,7 +232,7 @@ def test_xml_of_no_known_kind_is_theirs_to_read() -> None:
     found = made(TITLE, recipe, types.XML)
     assert (found.triples, found.transformer) == (THEIRS, "others@1")
     for options, content in (({"types": ("html",)}, TITLE), ({}, "no stylesheet")):
-        with pytest.raises(TransformError, match="unsupported-type"):
+        with pytest.raises(ReadingError, match="unsupported-type"):
             made(content, recipe, types.XML, **options)
-    with pytest.raises(TransformError, match="unsupported-type"):
+    with pytest.raises(ReadingError, match="unsupported-type"):
         transform(Given(URL, types.XML, recipe))

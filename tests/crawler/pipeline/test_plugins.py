@@ -14,9 +14,10 @@ from crawler.frontier.models import Body
 from crawler.pipeline.inline import work_off
 from crawler.pipeline.models import Document, HttpTransformer
 from crawler.pipeline.transform import SourceDocument as Given
-from crawler.pipeline.transform import TransformError, transform
+from crawler.pipeline.transform import transform
 from crawler.pipeline.transform.plugins import PATIENCE, Plugin, PluginError, Plugins
 from crawler.reading import detect as types
+from crawler.reading.errors import ReadingError
 from tests.crawler.pipeline.test_store import lines, transformed
 from tests.factories import make_token, make_user
 from tests.servers import Reply, WebServer
@@ -168,5 +169,5 @@ def test_json_of_no_known_kind_is_theirs_to_read() -> None:
         plugins(N_TRIPLES, THEIRS.encode(), Plugin("other", "http://127.0.0.1/", types=("html",))),
         plugins("text/html", b"<html>", *rules),
     ):
-        with pytest.raises(TransformError, match="unsupported-type"):
+        with pytest.raises(ReadingError, match="unsupported-type"):
             transform(given, plugins=answers)

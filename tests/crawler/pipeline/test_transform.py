@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.pipeline.terms import Kind, Term, read_triples, safe
-from crawler.pipeline.transform import SourceDocument, Transformed, TransformError, transform
+from crawler.pipeline.transform import SourceDocument, Transformed, transform
 from crawler.pipeline.transform.graph import Graph, iri, literal
 from crawler.reading import detect as types
 from crawler.reading.detect import detect
+from crawler.reading.errors import ReadingError
 
 URL = "http://site.example/dir/page"
 DCT, SCHEMA, SIOC = "http://purl.org/dc/terms/", "http://schema.org/", "http://rdfs.org/sioc/ns#"
@@ -115,7 +116,7 @@ def test_jsonld_too_deep_is_a_named_skip() -> None:
     made = graph(f"<title>T</title><script type='application/ld+json'>{deep}</script>")
     assert (URL, DCT + "title", "T") in triples(made)
     assert any("nested deeper than" in note for note in made.notes)
-    with pytest.raises(TransformError, match="too-deep"):
+    with pytest.raises(ReadingError, match="too-deep"):
         graph('{"@graph":' + deep + "}", types.JSON_LD)
 
 
@@ -229,9 +230,9 @@ def test_rdf_formats_sitemaps_and_outlines() -> None:
 def test_entities_are_refused_before_they_expand() -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
     rdf = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">&b;</rdf:RDF>'
-    with pytest.raises(TransformError, match="entities"):
+    with pytest.raises(ReadingError, match="entities"):
         graph(bomb + rdf, types.RDF_XML)
-    with pytest.raises(TransformError, match="entities"):
+    with pytest.raises(ReadingError, match="entities"):
         graph((bomb + rdf).encode("utf-16"), types.RDF_XML)
 
 
@@ -249,7 +250,7 @@ def test_no_document_gives_more_than_the_bounds() -> None:
     many = "".join(
         f"<http://a.example/> <http://b.example/> <http://c.example/{i}> .\n" for i in range(60_000)
     )
-    with pytest.raises(TransformError, match="too-large"):
+    with pytest.raises(ReadingError, match="too-large"):
         graph(many)
     long = graph('<http://a.example/> <http://b.example/> "' + "x\\\\" * 100_000 + '" .\n', types.N_TRIPLES)
     assert len(long.triples) < 70_000

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from crawler.frontier.crawls import begin, forget_bodies
-from crawler.frontier.models import Body, Crawl
+from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.inline import work_off as fetch_all
 from crawler.pipeline import phases
 from crawler.pipeline.documents import LEASE_SECONDS, lease, queues, resend, settle, sweep, take_crawl, work
@@ -67,6 +67,17 @@ def fetched(site: WebServer, *paths: str) -> Crawl:
     assert crawl.documents.filter(state="fetched").count() == len(paths)
     assert take_crawl(crawl) == 0, "they came in with their check-in"
     return crawl
+
+
+def test_validators_are_found_whatever_the_case_of_their_headers(site: WebServer) -> None:
+    crawl = fetched(site, "/")
+    assert crawl.documents.get().etag == '"one"'
+    headers = [["x-etag", '"no"'], ["ETAG", '"two"'], ["Last-Modified", "Sat, 06 Mar 2021 14:05:09 GMT"]]
+    CrawlUrl.objects.filter(crawl=crawl).update(headers=headers)
+    Document.objects.all().delete()
+    take_crawl(crawl)
+    found = crawl.documents.get()
+    assert (found.etag, found.last_modified) == ('"two"', "Sat, 06 Mar 2021 14:05:09 GMT")
 
 
 def states() -> dict[str, str]:

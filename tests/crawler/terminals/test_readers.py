@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from crawler.reading.documents import FeedDocument, FeedLink
-from crawler.reading.feeds import FeedError
+from crawler.reading.errors import ReadingError
 from crawler.terminals import readers as module
-from crawler.terminals.readers import Readers, ReadingError
+from crawler.terminals.readers import Readers
 
 SLOW = 60.0
 
@@ -45,7 +45,7 @@ def bloat() -> int:
 
 
 def refuse() -> None:
-    raise FeedError("too-deep", "nested")
+    raise ReadingError("too-deep", "nested")
 
 
 def refuse_oddly() -> None:

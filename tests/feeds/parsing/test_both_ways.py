@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.reading.documents import FeedDocument
-from crawler.reading.feeds import FeedLimits, parse_feed
+from crawler.reading.feeds import parse_feed
 from crawler.reading.feeds.build import document
 from crawler.reading.feeds.tolerant import read_tolerantly
+from crawler.reading.limits import Limits
 
 URL = "https://example.org/feed"
-LIMITS = FeedLimits()
+LIMITS = Limits()
 
 words = st.text(st.sampled_from("abc XYZ äé–日本 <>&\"'1."), max_size=20)
 names = st.text(st.sampled_from("Abcdé 日"), min_size=1, max_size=12).map(lambda s: f"N {s}".strip())

@@ -10,7 +10,9 @@ import json
 import pytest
 
 from crawler.reading.documents import Enclosure, FeedDocument
-from crawler.reading.feeds import FeedError, FeedLimits, parse_feed
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds import parse_feed
+from crawler.reading.limits import Limits
 
 URL = "https://example.org/feed"
 NOON = 1704110400.0  # 2024-01-01 12:00 UTC
@@ -192,25 +194,25 @@ def test_too_many_entries_leave_the_newest_in_document_order() -> None:
         for day in (3, 1, 9, 5, 7)
     )
     body = f"<rss><channel>{items}</channel></rss>".encode()
-    feed = parse_feed(body, url=URL, limits=FeedLimits(entries=3))
+    feed = parse_feed(body, url=URL, limits=Limits(entries=3))
     assert [e.identity for e in feed.entries] == ["9", "5", "7"]
 
 
 def test_long_fields_are_cut() -> None:
     body = f"<rss><channel><item><title>{'t' * 5000}</title><description>{'d' * 5000}</description></item></channel></rss>"
-    (entry,) = parse_feed(body.encode(), url=URL, limits=FeedLimits(title=100, markup=200)).entries
+    (entry,) = parse_feed(body.encode(), url=URL, limits=Limits(title=100, markup=200)).entries
     assert (len(entry.title), len(entry.summary)) == (100, 200)
 
 
 @pytest.mark.parametrize("text", ['{"items": "x"}', '{"items": []}', "[1]", '{"a": 1}'])
 def test_other_json_is_not_a_feed(text: str) -> None:
-    with pytest.raises(FeedError) as raised:
+    with pytest.raises(ReadingError) as raised:
         parse(text)
     assert raised.value.kind == "not-a-feed"
 
 
 def test_broken_json_is_malformed() -> None:
-    with pytest.raises(FeedError) as raised:
+    with pytest.raises(ReadingError) as raised:
         parse('{"version": "https://jsonfeed.org/version/1", "items": [')
     assert raised.value.kind == "malformed"
 
@@ -288,7 +290,7 @@ def test_it_reads_rdf_with_items_inside_of_the_channel() -> None:
 
 
 def test_rdf_about_other_things_is_no_feed() -> None:
-    with pytest.raises(FeedError) as raised:
+    with pytest.raises(ReadingError) as raised:
         parse(
             f'<rdf:RDF {RDF} xmlns:foaf="http://xmlns.com/foaf/0.1/"><foaf:Person><foaf:name>A</foaf:name></foaf:Person></rdf:RDF>'
         )
@@ -306,6 +308,6 @@ def test_it_reads_an_entry_of_atom_that_stands_alone() -> None:
 
 
 def test_entries_of_other_formats_are_no_feed() -> None:
-    with pytest.raises(FeedError) as raised:
+    with pytest.raises(ReadingError) as raised:
         parse("<entry><word>a</word></entry>")
     assert raised.value.kind == "not-a-feed"

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from crawler.reading.documents import FeedDocument
-from crawler.reading.feeds import FeedError, parse_feed
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds import parse_feed
 
 URL = "https://example.org/feed"
 HEAD = b'<?xml version="1.0"?>'
@@ -22,7 +23,7 @@ def parse(body: bytes) -> FeedDocument:
 
 
 def refused(body: bytes) -> str:
-    with pytest.raises(FeedError) as raised:
+    with pytest.raises(ReadingError) as raised:
         parse(body)
     return raised.value.kind
 
@@ -59,7 +60,7 @@ def test_a_quadratic_blow_up_does_not_happen(place: bytes) -> None:
     def work() -> object:
         try:
             return sum(len(e.title) for e in parse(rss(place % (b"&a;" * 30_000), HEAD + dtd)).entries)
-        except FeedError as error:
+        except ReadingError as error:
             return error.kind
 
     assert within(1, work) in ("too-large", 0)
@@ -168,10 +169,10 @@ def test_ill_formed_junk_ends_soon(junk: bytes) -> None:
     def work() -> object:
         try:
             return parse(b"<rss><channel><title>T</title>" + junk)
-        except FeedError as error:
+        except ReadingError as error:
             return error
 
-    assert isinstance(within(3, work), FeedDocument | FeedError)
+    assert isinstance(within(3, work), FeedDocument | ReadingError)
 
 
 def test_a_million_items_leave_a_thousand() -> None:
@@ -225,7 +226,7 @@ def test_costly_documents_take_little_time(body: bytes) -> None:
     def work() -> object:
         try:
             return parse(body)
-        except FeedError as error:
+        except ReadingError as error:
             return error
 
     assert within(4, work)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.reading.feeds import FeedError, looks_like_html, parse_feed
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds import looks_like_html, parse_feed
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>\n Log &amp; in </title></head><body>x</body></html>"
 RDF_IN_COMMENT = b"<html><!-- <rdf:RDF xmlns='x'></rdf:RDF> --><body>licence</body></html>"
@@ -37,7 +38,7 @@ FEED = b"<rss><channel><title>T</title></channel></rss>"
     ],
 )
 def test_it_names_what_came_instead(body: bytes, detail: str) -> None:
-    with pytest.raises(FeedError) as raised:
+    with pytest.raises(ReadingError) as raised:
         parse_feed(body, url="https://example.org/", content_type="application/rss+xml")
     assert (raised.value.kind, raised.value.detail) == ("not-a-feed", detail)
 

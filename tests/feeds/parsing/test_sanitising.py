@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.reading.feeds import parse_feed
-from crawler.reading.feeds.markup import MAX_DEPTH, Sanitiser, plain_text
+from crawler.reading.feeds.markup import Sanitiser, plain_text
+from crawler.reading.limits import LIMITS
 
 MATH = {
     "math",
@@ -211,7 +212,7 @@ def test_what_people_read_is_kept() -> None:
 
 
 def test_markup_that_is_nested_too_deeply_keeps_its_text() -> None:
-    html = Sanitiser().clean("<div>" * (3 * MAX_DEPTH) + "deep & down", BASE)
+    html = Sanitiser().clean("<div>" * (3 * LIMITS.markup_depth) + "deep & down", BASE)
     assert html == "deep &amp; down"
 
 

@@ -1,4 +1,4 @@
-"""Language tags of feeds in the form of BCP 47 that readers expect: `en`, `pt-BR`, `zh-Hant-TW`."""
+"""Language tags of feeds and pages in the form of BCP 47 that readers expect: `en`, `pt-BR`, `zh-Hant-TW`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 
 _TAG = re.compile(r"([a-z]{2,3})((?:[-_][a-z0-9]{2,8})*)", re.IGNORECASE)
 _NOTHING = {"und", "mul", "mis", "zxx"}
-
-MAX_LENGTH = 20
+_LONGEST = 20
 
 
 def language_tag(text: str) -> str:
@@ -17,7 +16,7 @@ def language_tag(text: str) -> str:
         return ""
     subtags = re.split(r"[-_]", match[2])[1:]
     tag = "-".join([match[1].lower(), *map(_spelled, subtags)])
-    return tag if len(tag) <= MAX_LENGTH else match[1].lower()
+    return tag if len(tag) <= _LONGEST else match[1].lower()
 
 
 def _spelled(subtag: str) -> str:

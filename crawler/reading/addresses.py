@@ -1,4 +1,4 @@
-"""Links of feeds made absolute by the WHATWG URL standard (ada), http and https only.
+"""Links of feeds and pages made absolute by the WHATWG URL standard (ada), http and https only.
 
 Unlike crawler.http.urls.join this keeps fragments, which readers follow and some feeds tell entries apart by.
 """
@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import ada_url
 
-MAX_LENGTH = 4_000
+from crawler.reading.limits import LIMITS
 
 
 def absolute(base: str, reference: str) -> str:
     """The absolute http(s) URL of a reference, "" when it has none or is no address."""
     reference = reference.strip()
-    if not reference or len(reference) > MAX_LENGTH:
+    if not reference or len(reference) > LIMITS.address:
         return ""
     try:
         url = str(ada_url.join_url(base, reference) if base else ada_url.normalize_url(reference))
     except ValueError:
         return ""
-    return url if url.startswith(("http://", "https://")) and len(url) <= 3 * MAX_LENGTH else ""
+    return url if url.startswith(("http://", "https://")) and len(url) <= 3 * LIMITS.address else ""
 
 
 def host(url: str) -> str:

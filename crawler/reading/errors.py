@@ -1,0 +1,14 @@
+"""How a document is refused, whatever it was to be."""
+
+from __future__ import annotations
+
+from crawler.http.failures import Failure
+from crawler.text.characters import storable
+
+
+class ReadingError(Exception):
+    """A document that gives nothing: `kind` of the failure taxonomy, `detail` for people."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        self.kind, self.detail = Failure(kind), storable(detail)[:500]
+        super().__init__(f"{self.kind}: {self.detail}")
