@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
-import django_filters  # type: ignore[import-untyped]
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -23,8 +21,8 @@ from crawler.web.parsers import MultiPartParser
 from crawler.web.permissions import StaffWrites
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
-from feeds.categories import subtree
 from feeds.explain import next_visits
+from feeds.filters import SEARCHED, FeedFilter, RetrievalFilter
 from feeds.models import Category, Feed, Retrieval
 from feeds.opml import OpmlError, export_opml, import_opml
 from feeds.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
@@ -42,26 +40,6 @@ from feeds.serializers import (
     ScheduleSerializer,
     SelectedSerializer,
 )
-
-
-class FeedQuery(django_filters.FilterSet):  # type: ignore[misc]
-    """Filters of the feed list."""
-
-    category = django_filters.NumberFilter(
-        method="in_category", label="Id of a category; those inside it count."
-    )
-    failing = django_filters.BooleanFilter(method="by_failing", label="Whether the last visit failed.")
-    host = django_filters.CharFilter("host__name")
-
-    class Meta:
-        model = Feed
-        fields = ["status", "phase", "failure", "language", "format", "url"]
-
-    def in_category(self, feeds: QuerySet[Feed], name: str, value: Any) -> QuerySet[Feed]:
-        return feeds.filter(category__in=subtree(int(value)))
-
-    def by_failing(self, feeds: QuerySet[Feed], name: str, value: bool) -> QuerySet[Feed]:
-        return feeds.filter(failure_streak__gt=0) if value else feeds.filter(failure_streak=0)
 
 
 @extend_schema_view(
@@ -82,8 +60,8 @@ class FeedViewSet(
     )
     serializer_class = FeedSerializer
     permission_classes = [StaffWrites]
-    filterset_class = FeedQuery
-    search_fields = ["title", "url", "site_url"]
+    filterset_class = FeedFilter
+    search_fields = SEARCHED
     ordering_fields = ["id", "title", "added", "last_success", "last_new", "not_before", "failing_since"]
     ordering = ["id"]
 
@@ -211,17 +189,6 @@ class CategoryViewSet(viewsets.ModelViewSet[Category]):
     filterset_fields = ["parent", "name"]
     ordering_fields = ["id", "name"]
     ordering = ["id"]
-
-
-class RetrievalFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Filters of the retrieval log."""
-
-    since = django_filters.IsoDateTimeFilter("at", "gte")
-    until = django_filters.IsoDateTimeFilter("at", "lt")
-
-    class Meta:
-        model = Retrieval
-        fields = ["feed", "outcome", "failure", "status"]
 
 
 class RetrievalViewSet(viewsets.ReadOnlyModelViewSet[Retrieval]):

@@ -16,7 +16,7 @@ from crawler.web.charts import clock, heat_map, sparkline
 from crawler.web.listing import page_of, render_list
 from feeds.categories import all_paths
 from feeds.explain import next_visits
-from feeds.filters import FeedFilter, VisitFilter, articles_a_day, folder_choices
+from feeds.filters import ORDERS, FeedFilter, RetrievalFilter, articles_a_day, folder_choices, in_order
 from feeds.models import Feed, PostingHistory, Retrieval
 from feeds.opml import export_opml
 from feeds.posting import hour_tables
@@ -27,18 +27,21 @@ from feeds.series import forecast_series, training_series
 def feed_list(request: HttpRequest) -> HttpResponse:
     """All feeds: searched, filtered, sorted, and picked for actions."""
     now = datetime.now(UTC)
-    form = FeedFilter(request.GET, now)
-    page = page_of(request, form.feeds().select_related("host").defer("fingerprints", "description"))
+    rows = Feed.objects.select_related("host").defer("fingerprints", "description")
+    found = FeedFilter(request.GET, rows)
+    sort = request.GET.get("sort", "")
+    sort = sort if sort.removeprefix("-") in ORDERS else "title"
+    page = page_of(request, in_order(found.qs, sort, now))
     feeds: list[Feed] = list(page.object_list)
     return render_list(
         request,
         "feeds/list.html",
         "feeds/_table.html",
         {
-            "form": form,
+            "form": found.form,
             "page": page,
             "feeds": feeds,
-            "sort": form.cleaned_data.get("sort", "title"),
+            "sort": sort,
             "any_feed": bool(feeds) or Feed.objects.exists(),
             "visits": next_visits(feeds, now),
             "rates": articles_a_day((feed.id for feed in feeds), now),
@@ -80,9 +83,10 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def visit_list(request: HttpRequest) -> HttpResponse:
     """Visits of all feeds, the last first, filtered by outcome, failure and time."""
-    form = VisitFilter(request.GET, datetime.now(UTC))
-    page = page_of(request, form.visits().select_related("feed").defer("feed__fingerprints"))
-    return render_list(request, "feeds/visits.html", "feeds/_visits.html", {"form": form, "page": page})
+    rows = Retrieval.objects.select_related("feed").defer("feed__fingerprints").order_by("-at", "-id")
+    found = RetrievalFilter(request.GET, rows)
+    context = {"form": found.form, "page": page_of(request, found.qs)}
+    return render_list(request, "feeds/visits.html", "feeds/_visits.html", context)
 
 
 @never_cache
