@@ -19,7 +19,8 @@ from articles.listing import RANKED, by_relevance, lean, snippets
 from articles.models import Article, Mark
 from articles.personal.following import subscriber_of
 from articles.personal.marking import mark_read
-from crawler.web.listing import page_of, render_list
+from crawler.web.pages import render_list
+from crawler.web.pagination import page_of
 
 MOST_MEMBERS = 50
 FULLER = 1.3

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django import forms
 from django.core.exceptions import ValidationError
 
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
-from feeds.models import Category
-from feeds.outlines import MAX_BYTES
+from feeds.opml import MAX_BYTES, import_opml
 
 MOST_LINES = 200
 
@@ -69,9 +69,13 @@ class AddFeedsForm(forms.Form):
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError("Give at least one address, or choose an OPML file.")
 
-    def chosen_category(self) -> Category | None:
-        """The category that was named, made where it is missing."""
-        return category_at(path_of(self.cleaned_data["category"]))
+    def add(self) -> list[Added]:
+        """Add what is named, into the category, made where missing. Raises OpmlError; then nothing was."""
+        said = self.cleaned_data
+        category = category_at(path_of(said["category"]))
+        from_file = import_opml(said["opml"], category=category).outcomes if said["opml"] else []
+        key = category.pk if category else None
+        return [*from_file, *add_feeds([WantedFeed(line, category=key) for line in said["addresses"]])]
 
 
 class PickedFeedsForm(forms.Form):

@@ -8,7 +8,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from feeds.outlines import MAX_BYTES, OpmlError
+from feeds.opml import MAX_BYTES, OpmlError
 
 MEDIA_TYPE = "text/x-opml"
 

@@ -12,9 +12,10 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from crawler.web.charts import clock, heat_map, sparkline
-from crawler.web.listing import page_of, render_list
+from crawler.web.pages import render_list
+from crawler.web.pagination import page_of
 from feeds.categories import all_paths
+from feeds.charts import clock, heat_map, sparkline
 from feeds.explain import next_visits
 from feeds.filters import ORDERS, FeedFilter, RetrievalFilter, articles_a_day, folder_choices, in_order
 from feeds.models import Feed, PostingHistory, Retrieval

@@ -16,7 +16,7 @@ from django.db.models import Q
 from articles.models import PersonalFeed, Subscriber, Subscription
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
-from feeds.outlines import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
+from feeds.opml import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
 
 FOLDER_LENGTH = 400
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -36,13 +35,12 @@ from articles.personal.selection import (
 )
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
-from feeds.outlines import MAX_BYTES, OpmlError
+from feeds.opml import MAX_BYTES, OpmlError
 
 MOST_REFUSALS_TOLD = 20
 FORMATS = (("rss", "RSS 2.0"), ("atom", "Atom 1.0"), ("json", "JSON Feed 1.1"))
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def feeds(request: HttpRequest) -> HttpResponse:
     """What the subscriber follows, and the form to follow more."""
@@ -61,7 +59,6 @@ def feeds(request: HttpRequest) -> HttpResponse:
     return render(request, "me/feeds.html", context | _topics(subscriber))
 
 
-@login_required
 @require_POST
 def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     """Follow a feed that is here already (the button on its page)."""
@@ -71,7 +68,6 @@ def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_POST
 def follow_topic(request: HttpRequest) -> HttpResponse:
     """Follow a keyword, a category or a site."""
@@ -87,7 +83,6 @@ def follow_topic(request: HttpRequest) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_POST
 def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop following a topic."""
@@ -97,7 +92,6 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def subscription(request: HttpRequest, pk: int) -> HttpResponse:
     """One followed feed: its folder and title."""
@@ -110,7 +104,6 @@ def subscription(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "me/subscription.html", {"form": form, "subscription": row})
 
 
-@login_required
 @require_POST
 def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop following."""
@@ -120,7 +113,6 @@ def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_POST
 def import_opml(request: HttpRequest) -> HttpResponse:
     """Follow every feed of an OPML file."""
@@ -137,7 +129,6 @@ def import_opml(request: HttpRequest) -> HttpResponse:
     return render(request, "me/feeds.html", context | _topics(subscriber), status=400)
 
 
-@login_required
 @require_safe
 def export_opml(request: HttpRequest) -> HttpResponse:
     """What the subscriber follows, for another reader."""
@@ -155,7 +146,6 @@ class SubscriptionRow:
     addresses: list[tuple[str, str, str]]
 
 
-@login_required
 @never_cache
 @require_safe
 def personal_feeds(request: HttpRequest) -> HttpResponse:
@@ -165,7 +155,6 @@ def personal_feeds(request: HttpRequest) -> HttpResponse:
     return render(request, "me/personal_feeds.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_personal_feed(request: HttpRequest) -> HttpResponse:
     """The form for a personal feed."""
@@ -180,7 +169,6 @@ def new_personal_feed(request: HttpRequest) -> HttpResponse:
     return render(request, "me/personal_feed.html", context)
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
     """Change a personal feed; a preview shows what it holds now."""
@@ -212,7 +200,6 @@ def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "me/personal_feed.html", context)
 
 
-@login_required
 @require_POST
 def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
     """Rotate or revoke a personal feed's address, or delete the personal feed."""
@@ -228,7 +215,6 @@ def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
     return redirect("me-personal-feeds")
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """What is kept of the subscriber: to take along, or to delete."""
@@ -250,7 +236,6 @@ def account(request: HttpRequest) -> HttpResponse:
     return render(request, "me/account.html", context)
 
 
-@login_required
 @never_cache
 @require_safe
 def export_account(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""How lists of the API come: in one order without ties, in pages by number or by a key."""
+"""Lists in pages: those that people read by number, those of the API by number or by a key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.db import models
 from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
+from django.utils.functional import cached_property
 from rest_framework.exceptions import ValidationError
 from rest_framework.filters import OrderingFilter
 from rest_framework.pagination import BasePagination, PageNumberPagination
@@ -22,6 +25,32 @@ from rest_framework.views import APIView
 
 PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
+MOST = 10_000
+"""Rows that people can page through; to count or skip further would read millions of rows for one page."""
+
+
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]
+    """Counts no further than MOST; `more` tells whether there are rows beyond."""
+
+    @cached_property
+    def _counted(self) -> int:
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        return rows.order_by()[: MOST + 1].count()
+
+    @property
+    def count(self) -> int:
+        """Rows, at most MOST."""
+        return min(self._counted, MOST)
+
+    @property
+    def more(self) -> bool:
+        """Whether rows beyond MOST exist."""
+        return self._counted > MOST
+
+
+def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = PAGE_SIZE) -> Page[Any]:
+    """The page that ?page= names; the nearest one for numbers that make no sense."""
+    return BoundedPaginator(rows, size).get_page(request.GET.get("page"))
 
 
 class NumberedPages(PageNumberPagination):
