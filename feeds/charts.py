@@ -1,4 +1,4 @@
-"""Small pictures made on the server as SVG: sparkline, 24-hour clock, weekday by hour heat map.
+"""Pictures of a feed: made on the server as SVG, and as numbers that charts.js draws.
 
 Colours come from the style sheet by class; each picture says in its label what it shows.
 """
@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from feeds.models import Feed, Retrieval
+
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 Rate = float | None
+POINTS = 500
 
 # The clock, in units of its view box.
 _MIDDLE, _INNER, _OUTER, _LABELS = 120.0, 34.0, 96.0, 110.0
@@ -120,6 +124,33 @@ def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
     )
 
 
+def training_series(feed: Feed) -> dict[str, Any]:
+    """M, T and ToE after each visit of the training phase, the last POINTS of them."""
+    rows = _last(feed, "m", "t", "toe", m__isnull=False)
+    return {
+        "x": [row[0].timestamp() for row in rows],
+        "unit": "ticks",
+        "series": [
+            {"label": "ToE", "values": [row[3] for row in rows], "kind": "steps"},
+            {"label": "M", "values": [_rounded(row[1]) for row in rows], "kind": "line"},
+            {"label": "T", "values": [_rounded(row[2]) for row in rows], "kind": "line"},
+        ],
+    }
+
+
+def forecast_series(feed: Feed) -> dict[str, Any]:
+    """New articles that each visit found beside those that the posting history had predicted."""
+    rows = _last(feed, "expected", "new", expected__isnull=False)
+    return {
+        "x": [row[0].timestamp() for row in rows],
+        "unit": "new articles",
+        "series": [
+            {"label": "predicted", "values": [_rounded(row[1]) for row in rows], "kind": "line"},
+            {"label": "found", "values": [row[2] for row in rows], "kind": "points"},
+        ],
+    }
+
+
 def _cell(day: int, hour: int, rate: Rate, top: float) -> SafeString:
     x, y = _LEFT + hour * _CELL, _TOP + day * _CELL
     when = f"{DAYS[day]} {_hour(hour)}"
@@ -169,3 +200,13 @@ def _hour(hour: int) -> str:
 def _short(value: float) -> str:
     """Two significant places for small values, none for big ones."""
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def _last(feed: Feed, *columns: str, **known: bool) -> list[tuple[Any, ...]]:
+    """Rows (at, *columns) of successful visits, oldest first."""
+    visits = Retrieval.objects.filter(feed=feed, **known).exclude(outcome=Retrieval.Outcome.FAILED)
+    return list(visits.order_by("-at", "-id").values_list("at", *columns)[:POINTS])[::-1]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.core.exceptions import ValidationError
 
+from crawler.web.forms import LinesField
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
@@ -16,9 +17,10 @@ MOST_LINES = 200
 class AddFeedsForm(forms.Form):
     """Addresses, one to a line, or an OPML file; and the category they go into."""
 
-    addresses = forms.CharField(
+    addresses = LinesField(
+        most=MOST_LINES,
+        too_many="{lines} lines are too many here: give at most {most}, or an OPML file.",
         required=False,
-        strip=True,
         max_length=MOST_LINES * 2100,
         label="Addresses, one to a line",
         help_text="A feed's address, or a site's: then the feed that the site names is taken.",
@@ -43,15 +45,6 @@ class AddFeedsForm(forms.Form):
         help_text="Such as News / Technology; made where it is missing.",
         widget=forms.TextInput(attrs={"list": "categories", "autocomplete": "off"}),
     )
-
-    def clean_addresses(self) -> list[str]:
-        """The lines that are not blank."""
-        lines = [line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()]
-        if len(lines) > MOST_LINES:
-            raise ValidationError(
-                f"{len(lines)} lines are too many here: give at most {MOST_LINES}, or an OPML file."
-            )
-        return lines
 
     def clean_opml(self) -> bytes | None:
         """The file's bytes, not more than an OPML file may have."""

@@ -15,13 +15,12 @@ from django.views.decorators.http import require_safe
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
 from feeds.categories import all_paths
-from feeds.charts import clock, heat_map, sparkline
+from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series
 from feeds.explain import next_visits
 from feeds.filters import ORDERS, FeedFilter, RetrievalFilter, articles_a_day, folder_choices, in_order
 from feeds.models import Feed, PostingHistory, Retrieval
 from feeds.opml import export_opml
 from feeds.posting import hour_tables
-from feeds.series import forecast_series, training_series
 
 
 @require_safe
@@ -109,13 +108,9 @@ def opml(request: HttpRequest) -> HttpResponse:
 
 
 def _sparklines(feeds: list[Feed]) -> dict[int, str]:
-    rows = PostingHistory.objects.filter(feed__in=feeds).defer("week_counts", "week_exposure")
-    return {row.feed_id: sparkline(_hourly(row), "posting by hour of day, UTC") for row in rows}
-
-
-def _hourly(history: PostingHistory) -> list[float]:
-    """24 rates, articles an hour."""
-    return [float(rate) for rate in memoryview(bytes(history.hourly)).cast("f")]
+    rows = PostingHistory.objects.filter(feed__in=feeds).values_list("feed_id", "hourly")
+    rates = {feed: memoryview(bytes(hourly)).cast("f").tolist() for feed, hourly in rows}
+    return {feed: sparkline(hourly, "posting by hour of day, UTC") for feed, hourly in rates.items()}
 
 
 def _habits(feed: Feed, now: datetime) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
-from articles.interest.export import MOST_EXPORTED, export
+from articles.interest.export import MOST_EXPORTED, MOST_REPLAYED, export, own_log
 from articles.interest.learned import forgotten_features, strongest
 from articles.interest.log import delete_all, forget, remember, reset
 from articles.interest.models import Event
-from articles.interest.own_log import MOST_REPLAYED, own_log
 from articles.interest.replay import evaluate
 from articles.interest.report import FEW_SESSIONS, remarks
 from articles.interest.scoring import explain

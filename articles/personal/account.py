@@ -1,11 +1,9 @@
-"""All that belongs to one subscriber: taken along as one document, or deleted."""
+"""All that belongs to one subscriber, to be taken along as one document."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-
-from django.db import transaction
 
 from articles.interest.export import export
 from articles.models import Mark, Subscriber
@@ -45,9 +43,3 @@ def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
         ],
         "interest": export(subscriber, now),
     }
-
-
-@transaction.atomic
-def delete_subscriber(subscriber: Subscriber) -> None:
-    """Delete a subscriber with all that belongs to them; the sign-in stays, addresses answer 410 or 404."""
-    subscriber.delete()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import topics
-from articles.personal.account import delete_subscriber, everything
+from articles.personal.account import everything
 from articles.personal.following import (
     export_subscriptions,
     folders_of,
@@ -27,18 +25,18 @@ from articles.personal.following import (
 )
 from articles.personal.forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm, TopicForm
 from articles.personal.selection import (
-    address_token,
+    addresses,
     chosen,
     create_personal_feed,
     revoke_address,
     rotate_address,
 )
+from crawler.web.syndication.formats import FORMATS
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
 from feeds.opml import MAX_BYTES, OpmlError
 
 MOST_REFUSALS_TOLD = 20
-FORMATS = (("rss", "RSS 2.0"), ("atom", "Atom 1.0"), ("json", "JSON Feed 1.1"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,9 +52,7 @@ def feeds(request: HttpRequest) -> HttpResponse:
                 follow(subscriber, outcome.feed, folder=said["folder"])
         _tell(request, outcomes)
         return redirect("me-feeds")
-    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
-    context = {"form": form, "opml_form": OpmlForm(), "subscriptions": rows.order_by("folder", "id")}
-    return render(request, "me/feeds.html", context | _topics(subscriber))
+    return _followed(request, subscriber, form, OpmlForm())
 
 
 @require_POST
@@ -124,9 +120,7 @@ def import_opml(request: HttpRequest) -> HttpResponse:
             return redirect("me-feeds")
         except OpmlError as error:
             form.add_error("file", f"Nothing was changed: {error}.")
-    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
-    context = {"form": FollowForm(), "opml_form": form, "subscriptions": rows.order_by("folder", "id")}
-    return render(request, "me/feeds.html", context | _topics(subscriber), status=400)
+    return _followed(request, subscriber, FollowForm(), form, status=400)
 
 
 @require_safe
@@ -138,21 +132,12 @@ def export_opml(request: HttpRequest) -> HttpResponse:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SubscriptionRow:
-    """A personal feed with its addresses by format name; none while revoked."""
-
-    feed: PersonalFeed
-    addresses: list[tuple[str, str, str]]
-
-
 @never_cache
 @require_safe
 def personal_feeds(request: HttpRequest) -> HttpResponse:
     """The subscriber's personal feeds with their addresses."""
-    rows = subscriber_of(request.user).personal_feeds.all()
-    context = {"personal_feeds": [SubscriptionRow(row, _addresses(request, row)) for row in rows]}
-    return render(request, "me/personal_feeds.html", context)
+    rows = [(row, addresses(row, request)) for row in subscriber_of(request.user).personal_feeds.all()]
+    return render(request, "me/personal_feeds.html", {"personal_feeds": rows, "formats": FORMATS})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -223,7 +208,7 @@ def account(request: HttpRequest) -> HttpResponse:
         if request.POST.get("sure") != subscriber.user.get_username():
             messages.error(request, "Nothing was deleted: your name was not typed.")
             return redirect("me-account")
-        delete_subscriber(subscriber)
+        subscriber.delete()  # the sign-in stays; addresses answer 410 or 404
         messages.success(request, "All that was kept of you as a subscriber is deleted.")
         return redirect("me")
     context = {
@@ -244,8 +229,18 @@ def export_account(request: HttpRequest) -> HttpResponse:
     return JsonResponse(everything(subscriber_of(request.user), datetime.now(UTC)), headers=headers)
 
 
-def _topics(subscriber: Subscriber) -> dict[str, object]:
-    return {"topic_form": TopicForm(), "topics": subscriber.topics.all()}
+def _followed(
+    request: HttpRequest, subscriber: Subscriber, form: FollowForm, opml_form: OpmlForm, status: int = 200
+) -> HttpResponse:
+    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
+    context = {
+        "form": form,
+        "opml_form": opml_form,
+        "subscriptions": rows.order_by("folder", "id"),
+        "topic_form": TopicForm(),
+        "topics": subscriber.topics.all(),
+    }
+    return render(request, "me/feeds.html", context, status=status)
 
 
 def _own_subscription(request: HttpRequest, pk: int) -> Subscription:
@@ -265,17 +260,6 @@ def _preview(row: PersonalFeed) -> list[Article]:
         Article.objects.select_related("feed").only("id", "title", "published", "feed__title").in_bulk(keys)
     )
     return [known[key] for key in keys if key in known]
-
-
-def _addresses(request: HttpRequest, row: PersonalFeed) -> list[tuple[str, str, str]]:
-    """Format, its name for people, and the address."""
-    token = address_token(row)
-    if token is None:
-        return []
-    return [
-        (kind, name, request.build_absolute_uri(reverse("personal-feed", args=[token, kind])))
-        for kind, name in FORMATS
-    ]
 
 
 def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
