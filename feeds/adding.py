@@ -6,7 +6,7 @@ An address may be a feed's or a site's; which one it is shows at the first visit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -118,7 +118,9 @@ def checked_address(text: str) -> Address:
 def known_feeds(canonical_urls: Iterable[str]) -> dict[str, Feed]:
     """Feeds by those of the given canonical addresses under which they are, or once were, known."""
     found: dict[str, Feed] = {}
-    for keys in _chunks(list(dict.fromkeys(canonical_urls))):
+    wanted = list(dict.fromkeys(canonical_urls))
+    for first in range(0, len(wanted), _ROWS):
+        keys = wanted[first : first + _ROWS]
         aliases = FeedAlias.objects.filter(canonical_url__in=keys).select_related("feed")
         found.update({alias.canonical_url: alias.feed for alias in aliases.defer("feed__fingerprints")})
         feeds = Feed.objects.filter(canonical_url__in=keys).defer("fingerprints")
@@ -186,8 +188,3 @@ def _duplicate(given: str, feed: Feed) -> str:
     name = f"{feed.title} ({feed.url})" if feed.title else feed.url
     state = "" if feed.status == Feed.Status.ACTIVE else f", which is {feed.status}"
     return f"{given}: already known as {name}{state}"
-
-
-def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    for first in range(0, len(keys), _ROWS):
-        yield keys[first : first + _ROWS]

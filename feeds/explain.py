@@ -12,7 +12,7 @@ from django.conf import settings
 
 from crawler.engine.models import Tick
 from feeds.models import Feed
-from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words, next_visit
+from feeds.scheduling.base import Explanation, in_words, next_visit
 from feeds.states import blocks, live_policy
 
 HORIZON = timedelta(days=30)
@@ -38,13 +38,10 @@ class NextVisit:
 
 def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     """The next visit of every given feed, by id. A few queries however many feeds there are."""
-    waiting = [feed for feed in feeds if feed.status == Feed.Status.ACTIVE and not _on_its_way(feed)]
+    idle = (feed for feed in feeds if feed.lease is None and feed.selected_at is None)
+    waiting = [feed for feed in idle if feed.status == Feed.Status.ACTIVE]
     planned = _planned(waiting, now)
     return {feed.id: planned.get(feed.id) or _unplanned(feed, now) for feed in feeds}
-
-
-def _on_its_way(feed: Feed) -> bool:
-    return feed.lease is not None or feed.selected_at is not None
 
 
 def _unplanned(feed: Feed, now: datetime) -> NextVisit:
@@ -61,25 +58,19 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
 def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     policy, last = live_policy(), Tick.objects.order_by("-started").first()
     grid = _Grid.of(last, now)
+    # Feeds are ranked when their keys reach the key at which the last tick stopped.
+    cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
     by_id = {feed.id: feed for feed in feeds}
     visits: dict[int, NextVisit] = {}
     for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
         rows = [by_id[int(feed)] for feed in states.id]
-        ranked = _ranked_times(policy, states, rows, last, now)
+        floors = np.array([max(feed.not_before, now).timestamp() for feed in rows])
+        ranked = next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
         for i, feed in enumerate(rows):
             visits[feed.id] = _visit(
                 feed, policy.explain(states, i, now.timestamp()), float(ranked[i]), grid, now
             )
     return visits
-
-
-def _ranked_times(
-    policy: Policy, states: FeedStates, feeds: Sequence[Feed], last: Tick | None, now: datetime
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """When each feed's key reaches the key at which the last tick stopped, not before its floor."""
-    floors = np.array([max(feed.not_before, now).timestamp() for feed in feeds])
-    cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
-    return next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
 
 
 def _visit(feed: Feed, why: Explanation, ranked: float, grid: _Grid, now: datetime) -> NextVisit:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import uuid
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.decorators import login_not_required
@@ -24,16 +23,6 @@ ITEMS = 50
 MOST_LINES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What a feed is about, and since when."""
-
-    site: Site
-    title: str
-    home: str
-    begun: datetime
-
-
 @login_not_required
 @require_safe
 def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
@@ -41,8 +30,8 @@ def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
     site = Site.objects.light().filter(key=key).first()
     if site is None or kind not in FORMATS:
         return _unknown()
-    about = _About(site, f"Changes of {site}", site.url, site.created)
-    return _told(request, kind, about, site.changes.all())
+    title = f"Changes of {site}"
+    return _written(request, kind, site, site.changes.all(), title=title, home=site.url, begun=site.created)
 
 
 @login_not_required
@@ -52,16 +41,24 @@ def page_feed(request: HttpRequest, key: str, page: int, kind: str) -> HttpRespo
     row = WatchedPage.objects.filter(pk=page, site__key=key).select_related("site").first()
     if row is None or kind not in FORMATS:
         return _unknown()
-    title = f"Changes of {row.title or row.url}"
-    return _told(request, kind, _About(row.site, title, row.url, row.first_seen), row.history.all())
+    title, changes = f"Changes of {row.title or row.url}", row.history.all()
+    return _written(request, kind, row.site, changes, title=title, home=row.url, begun=row.first_seen)
 
 
 def _unknown() -> HttpResponseBase:
     return private(HttpResponse("There is no such feed.\n", "text/plain", status=404))
 
 
-def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySet) -> HttpResponseBase:
-    site = about.site
+def _written(
+    request: HttpRequest,
+    kind: str,
+    site: Site,
+    changes: ChangeQuerySet,
+    *,
+    title: str,
+    home: str,
+    begun: datetime,
+) -> HttpResponseBase:
     rows = changes.counting().with_pages().filter(visit__finished__isnull=False).order_by("-id")[:ITEMS]
     own = request.build_absolute_uri(request.path)
     source = ItemSource(
@@ -69,12 +66,12 @@ def _told(request: HttpRequest, kind: str, about: _About, changes: ChangeQuerySe
     )
     allowance = PatternAllowance()
     items = [_item(change, source) for change in rows if not _ignored(change, site, allowance)]
-    changed = max((item.updated for item in items), default=about.begun)
+    changed = max((item.updated for item in items), default=begun)
     channel = Channel(
         id=uuid.uuid5(Deployment.own_key(), request.path.rpartition(".")[0]).urn,
-        title=about.title,
-        description=f"What changed on {about.home}, as Freshet saw it.",
-        home_url=web_url(about.home) or request.build_absolute_uri(site.get_absolute_url()),
+        title=title,
+        description=f"What changed on {home}, as Freshet saw it.",
+        home_url=web_url(home) or request.build_absolute_uri(site.get_absolute_url()),
         self_url=own,
         first_url=own,
         next_url="",

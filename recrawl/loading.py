@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.database.statements import rows_of
+from crawler.database.prepared import rows_of
 from recrawl import knowledge
 from recrawl.methods import stored_ledger as memory
 from recrawl.methods.ledger import Ledger

@@ -41,7 +41,8 @@ def outline(site: Site, visit: Visit | None) -> list[Gate]:
         if number:
             children.setdefault(min(parents, default=0), []).append(number)
     shown = _order(children)[:MOST_GATES] if sites else []
-    outcomes = _outcomes(visit)
+    checks = Check.objects.filter(visit=visit) if visit else Check.objects.none()
+    outcomes = dict(checks.values_list("page_id", "outcome"))
     tops = [known.ids[sites[number].tops[0]] for _, number in shown]
     titles = dict(WatchedPage.objects.filter(pk__in=tops).values_list("pk", "title"))
     return [_gate(depth, sites[number], known.ids, outcomes, titles) for depth, number in shown]
@@ -56,10 +57,6 @@ def _order(children: dict[int, list[int]]) -> list[tuple[int, int]]:
         found.append((min(depth, DEEPEST), number))
         waiting += [(depth + 1, child) for child in reversed(children.get(number, ()))]
     return found
-
-
-def _outcomes(visit: Visit | None) -> dict[int, str]:
-    return dict(Check.objects.filter(visit=visit).values_list("page_id", "outcome")) if visit else {}
 
 
 def _gate(

@@ -30,7 +30,7 @@ from articles.models import (
 )
 from articles.personal.following import within
 from articles.search import CJK, article_query
-from crawler.database.statements import rows_of
+from crawler.database.prepared import rows_of
 from crawler.web.syndication.formats import FORMATS
 
 MAX_KEYWORDS = 50

@@ -17,7 +17,7 @@ MOST_LINES = 1000
 
 
 class LinesField(forms.CharField):
-    """A text of lines, as the list of those that are not blank; `too_many` says what else there is to do."""
+    """A text of lines, as the list of those that are not blank; validators are for each of them."""
 
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
 
@@ -38,7 +38,9 @@ class LinesField(forms.CharField):
             raise ValidationError(self.error_messages["required"], code="required")
 
     def run_validators(self, value: list[str]) -> None:
-        """None are for lists."""
+        """Every line by itself."""
+        for line in value:
+            super().run_validators(line)
 
     def prepare_value(self, value: object) -> object:
         return "\n".join(value) if isinstance(value, list) else value

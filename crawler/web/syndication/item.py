@@ -100,6 +100,11 @@ def attachment(given: object) -> Attachment | None:
     return Attachment(given["url"], usable, max(length, 0) if isinstance(length, int) else 0)
 
 
+def title_of(title: str, text: str) -> str:
+    """The title, else the first words of the text."""
+    return title.strip() or " ".join(text[:200].split()[:10]) or "Untitled"
+
+
 def full_body(content: str, summary: str, text: str) -> str:
     """The fullest HTML there is: the feed's own content, unless the page's text says more."""
     own = content or summary
