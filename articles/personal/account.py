@@ -8,6 +8,8 @@ from typing import Any
 from articles.interest.export import export
 from articles.models import Mark, Subscriber
 
+PERSONAL_FEED = ("name", "folder", "include", "exclude", "categories", "body", "order")
+
 
 def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
     """Feeds, topics, personal feeds, marks, interests and their log; secret addresses are left out."""
@@ -21,16 +23,7 @@ def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
         ],
         "topics": [{"kind": topic.kind, "value": topic.value} for topic in subscriber.topics.all()],
         "personal_feeds": [
-            {
-                "name": row.name,
-                "folder": row.folder,
-                "include": row.include,
-                "exclude": row.exclude,
-                "categories": row.categories,
-                "body": row.body,
-                "order": row.order,
-            }
-            for row in subscriber.personal_feeds.all()
+            {name: getattr(row, name) for name in PERSONAL_FEED} for row in subscriber.personal_feeds.all()
         ],
         "marks": [
             {

@@ -64,6 +64,9 @@ class KeywordsField(forms.CharField):
     def clean(self, value: Any) -> list[str]:
         return keywords(super().clean(value))
 
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
 
 class PersonalFeedForm(forms.Form):
     """What goes into a personal feed, and how much of each article."""

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from django.contrib import messages
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -158,15 +159,7 @@ def new_personal_feed(request: HttpRequest) -> HttpResponse:
 def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
     """Change a personal feed; a preview shows what it holds now."""
     row = _own_personal_feed(request, pk)
-    initial = {
-        "name": row.name,
-        "folder": row.folder,
-        "include": ", ".join(row.include),
-        "exclude": ", ".join(row.exclude),
-        "categories": ", ".join(row.categories),
-        "order": row.order,
-        "body": row.body,
-    }
+    initial = model_to_dict(row, PersonalFeedForm.base_fields)
     form = PersonalFeedForm(
         request.POST or None, subscriber=row.subscriber, personal_feed=row, initial=initial
     )

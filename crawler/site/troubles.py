@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,14 +25,10 @@ class PageTrouble:
     next_try: datetime | None
 
 
-def feeds_in_trouble() -> list[Feed]:
-    """Active feeds that fail, the longest failing first; at most ROWS."""
+def feeds_in_trouble(now: datetime) -> list[tuple[Feed, NextVisit]]:
+    """Active feeds that fail with their next visits, the longest failing first; at most ROWS."""
     failing = Feed.objects.failing().filter(status=Feed.Status.ACTIVE)
-    return list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
-
-
-def with_next_visits(feeds: Sequence[Feed], now: datetime) -> list[tuple[Feed, NextVisit]]:
-    """The feeds with their next visits, in their order."""
+    feeds = list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
     visits = next_visits(feeds, now)
     return [(feed, visits[feed.id]) for feed in feeds]
 

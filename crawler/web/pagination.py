@@ -89,7 +89,7 @@ class KeysetPages(BasePagination):
         size = _page_size(request)
         column, falling = _ordering(queryset)
         if cursor := request.query_params.get("cursor"):
-            queryset = queryset.filter(_beyond(column, falling, *_decoded(cursor)))
+            queryset = queryset.filter(beyond(column, *_decoded(cursor), falling=falling))
         rows = list(queryset[: size + 1])
         page = rows[:size]
         self._next = None
@@ -115,6 +115,15 @@ class KeysetPages(BasePagination):
         return [_parameter("cursor", "Where to go on: taken from `next`.", {"type": "string"}), _SIZE]
 
 
+def beyond(column: str, value: datetime | int, key: int, *, falling: bool) -> Q:
+    """Rows after (value, key) by the column, then `id`. The first condition says the same to the index."""
+    side = "lt" if falling else "gt"
+    if column == "id":
+        return Q(**{f"id__{side}": key})
+    later = Q(**{f"{column}__{side}": value}) | Q(**{column: value, f"id__{side}": key})
+    return Q(**{f"{column}__{side}e": value}) & later
+
+
 def _parameter(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
 
@@ -138,15 +147,6 @@ def _ordering(queryset: QuerySet[models.Model]) -> tuple[str, bool]:
     ordering: Sequence[Any] = queryset.query.order_by or queryset.model._meta.ordering or ["id"]
     first = str(ordering[0])
     return first.removeprefix("-"), first.startswith("-")
-
-
-def _beyond(column: str, falling: bool, value: datetime | int, key: int) -> Q:
-    """Rows after (value, key). The first condition says the same to the index."""
-    side = "lt" if falling else "gt"
-    if column == "id":
-        return Q(**{f"id__{side}": key})
-    later = Q(**{f"{column}__{side}": value}) | Q(**{column: value, f"id__{side}": key})
-    return Q(**{f"{column}__{side}e": value}) & later
 
 
 def _encoded(value: datetime | int, key: int) -> str:

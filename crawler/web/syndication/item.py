@@ -75,6 +75,12 @@ class Channel:
     previous_url: str
     updated: datetime
 
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """Relation and address of the pages there are."""
+        urls = (self.self_url, self.first_url, self.previous_url, self.next_url)
+        return [link for link in zip(("self", "first", "previous", "next"), urls, strict=True) if link[1]]
+
 
 def legal(text: str) -> str:
     """The text without characters that XML cannot carry."""
