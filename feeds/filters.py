@@ -57,7 +57,7 @@ def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:
     return feeds.order_by(by.desc(nulls_last=True) if sort != name else by.asc(nulls_last=True), "id")
 
 
-def _used(name: str) -> Choices:
+def used(name: str) -> Choices:
     """What feeds have in a column."""
     found = Feed.objects.order_by(name).exclude(**{name: ""}).values_list(name, flat=True).distinct()
     return [(value, value) for value in found]
@@ -88,9 +88,9 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
         label="Failing",
         help_text="Whether the last visit failed.",
     )
-    failure = OfferedFilter(offers=lambda: _used("failure"))
-    format = OfferedFilter(offers=lambda: _used("format"))
-    language = OfferedFilter(offers=lambda: _used("language"))
+    failure = OfferedFilter(offers=lambda: used("failure"))
+    format = OfferedFilter(offers=lambda: used("format"))
+    language = OfferedFilter(offers=lambda: used("language"))
     host = django_filters.CharFilter("host__name")
     retrieved = HoursFilter("last_success", label="Retrieved within h")
     waiting = FlagFilter(

@@ -142,38 +142,27 @@ def personal_feeds(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def new_personal_feed(request: HttpRequest) -> HttpResponse:
-    """The form for a personal feed."""
+def edit_personal_feed(request: HttpRequest, pk: int | None = None) -> HttpResponse:
+    """Make a personal feed, or change one; a preview shows what it holds now."""
     subscriber = subscriber_of(request.user)
-    initial = {"body": PersonalFeed.Body.FULL, "order": PersonalFeed.Order.NEWEST}
-    form = PersonalFeedForm(request.POST or None, subscriber=subscriber, initial=initial)
+    row = None if pk is None else _own_personal_feed(request, pk)
+    initial = model_to_dict(row or PersonalFeed(), PersonalFeedForm.base_fields)
+    form = PersonalFeedForm(request.POST or None, subscriber=subscriber, personal_feed=row, initial=initial)
     if request.method == "POST" and form.is_valid():
-        made = create_personal_feed(subscriber, **form.cleaned_data)
-        messages.success(request, f"{made.name} is ready: copy its address into your reader.")
-        return redirect("me-personal-feeds")
-    context = {"form": form, "folders": folders_of(subscriber)}
-    return render(request, "me/personal_feed.html", context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change a personal feed; a preview shows what it holds now."""
-    row = _own_personal_feed(request, pk)
-    initial = model_to_dict(row, PersonalFeedForm.base_fields)
-    form = PersonalFeedForm(
-        request.POST or None, subscriber=row.subscriber, personal_feed=row, initial=initial
-    )
-    if request.method == "POST" and form.is_valid():
-        for name, value in form.cleaned_data.items():
-            setattr(row, name, value)
-        row.save()
-        messages.success(request, f"{row.name} was changed.")
+        if row is None:
+            made = create_personal_feed(subscriber, **form.cleaned_data)
+            messages.success(request, f"{made.name} is ready: copy its address into your reader.")
+        else:
+            for name, value in form.cleaned_data.items():
+                setattr(row, name, value)
+            row.save()
+            messages.success(request, f"{row.name} was changed.")
         return redirect("me-personal-feeds")
     context = {
         "form": form,
         "personal_feed": row,
-        "folders": folders_of(row.subscriber),
-        "preview": _preview(row),
+        "folders": folders_of(subscriber),
+        "preview": _preview(row) if row else [],
     }
     return render(request, "me/personal_feed.html", context)
 
