@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
-import django_filters  # type: ignore[import-untyped]
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -15,7 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber, Subscription, Topic
+from articles.filters import ArticleFilter
+from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal.following import follow, refile, subscriber_of, unfollow
 from articles.personal.selection import create_personal_feed, revoke_address, rotate_address
 from articles.personal.topics import TopicError, follow_topic, unfollow_topic
@@ -30,26 +30,6 @@ from articles.serializers import (
 )
 from crawler.web.pagination import KeysetPages
 from feeds.adding import add_feed
-from feeds.categories import subtree
-
-
-class ArticleQuery(django_filters.FilterSet):  # type: ignore[misc]
-    """Filters of the article list."""
-
-    q = django_filters.CharFilter(method="by_words", label='Full text: words, "a phrase", or.')
-    published_after = django_filters.IsoDateTimeFilter("published", "gte")
-    published_before = django_filters.IsoDateTimeFilter("published", "lt")
-    feed_category = django_filters.NumberFilter(method="in_category", label="Category of the feed.")
-
-    class Meta:
-        model = Article
-        fields = ["feed", "language", "category", "author"]
-
-    def by_words(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
-        return articles.search(value)
-
-    def in_category(self, articles: ArticleQuerySet, name: str, value: Any) -> ArticleQuerySet:
-        return articles.filter(feed__category__in=subtree(int(value)))
 
 
 class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
@@ -57,7 +37,7 @@ class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
 
     queryset = Article.objects.all()
     pagination_class = KeysetPages
-    filterset_class = ArticleQuery
+    filterset_class = ArticleFilter
     ordering_fields = ["published", "fetched", "id"]
     ordering = ["-published"]
 

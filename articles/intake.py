@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page
-from crawler.database.rows import insert_rows
+from crawler.database.bulk import insert_rows
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, host_key, page_key
 from crawler.reading.documents import Entry

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal.following import folder_named
-from articles.personal.selection import MAX_KEYWORDS, address_token
+from articles.personal.selection import MAX_KEYWORDS, addresses
 from crawler.web.fields import RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.models import Feed
-
-FORMATS = ("rss", "atom", "json")
 
 
 class ArticleSerializer(serializers.ModelSerializer[Article]):
@@ -116,28 +113,19 @@ class AddressesSerializer(serializers.Serializer[Any]):
     json = serializers.URLField()
 
 
+class KeywordsField(serializers.ListField):
+    """Words and phrases."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(child=TextField(max_length=200), max_length=MAX_KEYWORDS, required=False, **named)
+
+
 class PersonalFeedSerializer(RowSerializer[PersonalFeed]):
     """A feed made for its subscriber. `urls` is null while its address is revoked."""
 
-    categories = serializers.ListField(
-        child=TextField(max_length=200),
-        max_length=MAX_KEYWORDS,
-        required=False,
-        help_text="One of these categories; empty: any.",
-    )
-
-    include = serializers.ListField(
-        child=TextField(max_length=200),
-        max_length=MAX_KEYWORDS,
-        required=False,
-        help_text="At least one of these words or phrases; empty: any article.",
-    )
-    exclude = serializers.ListField(
-        child=TextField(max_length=200),
-        max_length=MAX_KEYWORDS,
-        required=False,
-        help_text="None of these words or phrases.",
-    )
+    categories = KeywordsField(help_text="One of these categories; empty: any.")
+    include = KeywordsField(help_text="At least one of these words or phrases; empty: any article.")
+    exclude = KeywordsField(help_text="None of these words or phrases.")
     urls = serializers.SerializerMethodField()
 
     class Meta:
@@ -159,8 +147,4 @@ class PersonalFeedSerializer(RowSerializer[PersonalFeed]):
 
     @extend_schema_field(AddressesSerializer(allow_null=True))
     def get_urls(self, personal_feed: PersonalFeed) -> dict[str, str] | None:
-        token = address_token(personal_feed)
-        if token is None:
-            return None
-        build = self.context["request"].build_absolute_uri
-        return {kind: build(reverse("personal-feed", args=[token, kind])) for kind in FORMATS}
+        return addresses(personal_feed, self.context["request"]) or None

@@ -15,12 +15,12 @@ from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
 from articles.filters import ArticleFilter, language_name
 from articles.interest import feedback
-from articles.listing import RANKED, lean, snippets
+from articles.listing import RANKED, by_relevance, lean, snippets
 from articles.models import Article, Mark
 from articles.personal.following import subscriber_of
 from articles.personal.marking import mark_read
-from crawler.web.listing import page_of, render_list
-from feeds.models import Feed
+from crawler.web.pages import render_list
+from crawler.web.pagination import page_of
 
 MOST_MEMBERS = 50
 FULLER = 1.3
@@ -30,24 +30,25 @@ FULLER = 1.3
 @require_safe
 def article_list(request: HttpRequest) -> HttpResponse:
     """All articles: searched, filtered, newest or best first."""
-    form = ArticleFilter(request.GET, datetime.now(UTC))
-    page = page_of(request, lean(form.articles()))
+    found = ArticleFilter(request.GET, Article.objects.newest_first())
+    rows, given = found.qs, found.form.cleaned_data
+    words = given.get("q", "")
+    ranked = words and request.GET.get("sort") == "relevance"
+    page = page_of(request, lean(by_relevance(rows, words) if ranked else rows))
     articles: list[Article] = list(page.object_list)
-    words = form.cleaned_data.get("q", "").strip()
-    feed_id = form.cleaned_data.get("feed")
     return render_list(
         request,
         "articles/list.html",
         "articles/_results.html",
         {
-            "form": form,
+            "form": found.form,
             "page": page,
             "articles": articles,
             "snippets": snippets(articles, words) if words else {},
             "words": words,
-            "ranked": RANKED if words and form.cleaned_data.get("sort") == "relevance" else None,
-            "feed": Feed.objects.filter(pk=feed_id).defer("fingerprints").first() if feed_id else None,
-            "filtered": any(value for name, value in form.cleaned_data.items() if name != "sort"),
+            "ranked": RANKED if ranked else None,
+            "feed": given.get("feed"),
+            "filtered": any(value not in {None, ""} for value in given.values()),
         },
     )
 

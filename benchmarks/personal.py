@@ -158,7 +158,7 @@ def _fill(options: argparse.Namespace) -> None:
 def _fill_articles(feeds: Sequence[int], each: int, dice: random.Random) -> None:
     from articles.enrichment.models import Enrichment
     from articles.models import Article
-    from crawler.database.rows import insert_rows
+    from crawler.database.bulk import insert_rows
     from crawler.text.keys import digest
 
     rows = []

@@ -84,7 +84,7 @@ def _plan(sites: range) -> tuple[int, int]:
 
     from django.db import transaction
 
-    from crawler.database.rows import update_rows
+    from crawler.database.bulk import update_rows
     from recrawl import visits
     from recrawl.methods.adaptive import Adaptive
     from recrawl.models import Site

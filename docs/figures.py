@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 os.environ.setdefault("DATABASE_URL", "none")
 
-from crawler.web.plots import Axis, Bar, Line, bar_plot, line_plot, standalone
+from crawler.web.charts import Axis, Bar, Line, bar_plot, line_plot, standalone
 from feeds.replay.comparison import Options, compare
 from feeds.replay.setup import Setup
 from feeds.replay.simulation import Selection, simulate

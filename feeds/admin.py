@@ -19,12 +19,13 @@ from django.utils.safestring import SafeString
 from crawler.engine.wake import wake_controller
 from crawler.text.storing import LONGEST_INDEXED
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
-from feeds.adding import Added, WantedFeed, add_feeds
-from feeds.categories import all_paths, subtree
+from feeds.adding import Added
+from feeds.categories import subtree
 from feeds.explain import next_visits
+from feeds.filters import folder_choices, used
 from feeds.forms import AddFeedsForm
 from feeds.models import Category, Feed, FeedAlias, Retrieval
-from feeds.opml import OpmlError, import_opml
+from feeds.opml import OpmlError
 from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
 
@@ -38,8 +39,7 @@ class FailureFilter(admin.SimpleListFilter):
     parameter_name = "failing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        kinds = Feed.objects.exclude(failure="").order_by("failure").values_list("failure", flat=True)
-        return [("any", "any"), ("none", "none"), *((kind, kind) for kind in kinds.distinct())]
+        return [("any", "any"), ("none", "none"), *used("failure")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
         value = self.value()
@@ -55,8 +55,7 @@ class CategoryFilter(admin.SimpleListFilter):
     parameter_name = "in"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        paths = sorted((path, key) for key, path in all_paths().items())
-        return [(str(key), " / ".join(path)) for path, key in paths]
+        return folder_choices()
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
         value = self.value() or ""
@@ -196,7 +195,7 @@ class FeedAdmin(RowAdmin):
         form = AddFeedsForm(request.POST or None, request.FILES or None)
         if form.is_bound and form.is_valid():
             try:
-                self._tell(request, _add(form))
+                self._tell(request, form.add())
                 return redirect("admin:feeds_feed_changelist")
             except OpmlError as error:
                 form.add_error("opml", f"Nothing was added: {error}.")
@@ -224,16 +223,6 @@ class FeedAdmin(RowAdmin):
         self.message_user(request, counts, messages.SUCCESS if added else messages.WARNING)
         for message in refusals[:MOST_REFUSALS_TOLD]:
             self.message_user(request, f"Refused: {message}", messages.ERROR)
-
-
-def _add(form: AddFeedsForm) -> list[Added]:
-    """Add what the form names. Raises OpmlError, before anything is stored."""
-    category = form.chosen_category()
-    outcomes: list[Added] = []
-    if form.cleaned_data["opml"]:
-        outcomes += import_opml(form.cleaned_data["opml"], category=category).outcomes
-    key = category.pk if category else None
-    return outcomes + add_feeds([WantedFeed(text, category=key) for text in form.cleaned_data["addresses"]])
 
 
 @admin.register(Retrieval)

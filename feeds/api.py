@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
-import django_filters  # type: ignore[import-untyped]
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
-from rest_framework.renderers import JSONRenderer
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,11 +23,10 @@ from crawler.web.parsers import MultiPartParser
 from crawler.web.permissions import StaffWrites
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
-from feeds.categories import subtree
 from feeds.explain import next_visits
+from feeds.filters import SEARCHED, FeedFilter, RetrievalFilter
 from feeds.models import Category, Feed, Retrieval
-from feeds.opml import OpmlError, export_opml, import_opml
-from feeds.opml_http import MEDIA_TYPE, OpmlParser, OpmlRenderer, sent_opml
+from feeds.opml import MAX_BYTES, OpmlError, export_opml, import_opml
 from feeds.pausing import pause, resume
 from feeds.posting import histories
 from feeds.selection import retrieve_now
@@ -43,25 +42,29 @@ from feeds.serializers import (
     SelectedSerializer,
 )
 
+OPML = "text/x-opml"
 
-class FeedQuery(django_filters.FilterSet):  # type: ignore[misc]
-    """Filters of the feed list."""
 
-    category = django_filters.NumberFilter(
-        method="in_category", label="Id of a category; those inside it count."
-    )
-    failing = django_filters.BooleanFilter(method="by_failing", label="Whether the last visit failed.")
-    host = django_filters.CharFilter("host__name")
+class OpmlParser(BaseParser):
+    """Takes the body as it is, whatever type it is sent as; `request.data` is bytes."""
 
-    class Meta:
-        model = Feed
-        fields = ["status", "phase", "failure", "language", "format", "url"]
+    media_type = "*/*"
 
-    def in_category(self, feeds: QuerySet[Feed], name: str, value: Any) -> QuerySet[Feed]:
-        return feeds.filter(category__in=subtree(int(value)))
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        # One byte more than allowed, so that what is too large is seen to be.
+        return stream.read(MAX_BYTES + 1)
 
-    def by_failing(self, feeds: QuerySet[Feed], name: str, value: bool) -> QuerySet[Feed]:
-        return feeds.filter(failure_streak__gt=0) if value else feeds.filter(failure_streak=0)
+
+class OpmlRenderer(BaseRenderer):
+    """Gives bytes out as they are."""
+
+    media_type = OPML
+    format = "opml"
+    charset = "utf-8"
+    render_style = "binary"
+
+    def render(self, data: Any, accepted_media_type: Any = None, renderer_context: Any = None) -> bytes:
+        return data if isinstance(data, bytes) else str(data).encode()
 
 
 @extend_schema_view(
@@ -82,8 +85,8 @@ class FeedViewSet(
     )
     serializer_class = FeedSerializer
     permission_classes = [StaffWrites]
-    filterset_class = FeedQuery
-    search_fields = ["title", "url", "site_url"]
+    filterset_class = FeedFilter
+    search_fields = SEARCHED
     ordering_fields = ["id", "title", "added", "last_success", "last_new", "not_before", "failing_since"]
     ordering = ["id"]
 
@@ -169,7 +172,7 @@ class FeedViewSet(
     @extend_schema(
         summary="Add the feeds of an OPML file",
         request={
-            MEDIA_TYPE: OpenApiTypes.BINARY,
+            OPML: OpenApiTypes.BINARY,
             "multipart/form-data": {
                 "type": "object",
                 "properties": {"file": {"type": "string", "format": "binary"}},
@@ -182,15 +185,13 @@ class FeedViewSet(
     )
     def import_opml(self, request: Request) -> Response:
         try:
-            report = import_opml(sent_opml(request))
+            report = import_opml(_sent_opml(request))
         except OpmlError as error:
             raise ValidationError({"file": [str(error)]}) from error
         refused = [{"url": url, "message": message} for url, message in report.refused]
         return Response({"added": report.added, "duplicates": report.duplicates, "refused": refused})
 
-    @extend_schema(
-        summary="All feeds as OPML", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY}, filters=False
-    )
+    @extend_schema(summary="All feeds as OPML", responses={(200, OPML): OpenApiTypes.BINARY}, filters=False)
     @action(
         detail=False,
         url_path="export-opml",
@@ -199,7 +200,7 @@ class FeedViewSet(
     )
     def export_opml(self, request: Request) -> Response:
         headers = {"Content-Disposition": 'attachment; filename="feeds.opml"'}
-        return Response(export_opml(), content_type=MEDIA_TYPE, headers=headers)
+        return Response(export_opml(), content_type=OPML, headers=headers)
 
 
 class CategoryViewSet(viewsets.ModelViewSet[Category]):
@@ -211,17 +212,6 @@ class CategoryViewSet(viewsets.ModelViewSet[Category]):
     filterset_fields = ["parent", "name"]
     ordering_fields = ["id", "name"]
     ordering = ["id"]
-
-
-class RetrievalFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """Filters of the retrieval log."""
-
-    since = django_filters.IsoDateTimeFilter("at", "gte")
-    until = django_filters.IsoDateTimeFilter("at", "lt")
-
-    class Meta:
-        model = Retrieval
-        fields = ["feed", "outcome", "failure", "status"]
 
 
 class RetrievalViewSet(viewsets.ReadOnlyModelViewSet[Retrieval]):
@@ -246,3 +236,13 @@ def _give_address(feed: Feed, url: str) -> None:
         raise ValidationError({"url": [f"{address.url}: already known as feed {other.pk}"]})
     move_to(feed, address.url)
     wake_controller()
+
+
+def _sent_opml(request: Request) -> bytes:
+    """The OPML of a request: the file `file` of a form, or the body. Raises OpmlError."""
+    if isinstance(request.data, bytes):
+        return request.data
+    file = request.FILES.get("file")
+    if file is None:
+        raise OpmlError("no file was sent: send it as the body, or as `file` of a form")
+    return cast(bytes, file.read(MAX_BYTES + 1))

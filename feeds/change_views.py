@@ -11,19 +11,19 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
+from crawler.web.pages import safe_next
 from crawler.web.permissions import staff_only
-from feeds.adding import Added, WantedFeed, add_feeds
+from feeds.adding import Added
 from feeds.filters import folder_choices
 from feeds.first_visits import first_visits, progress_since
 from feeds.forms import AddFeedsForm, PickedFeedsForm
 from feeds.models import Category, Feed
-from feeds.opml import OpmlError, import_opml
+from feeds.opml import OpmlError
 from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
 
@@ -43,7 +43,7 @@ def add(request: HttpRequest) -> HttpResponse:
     outcomes: list[Added] = []
     if form.is_valid():
         try:
-            outcomes = _add(form)
+            outcomes = form.add()
         except OpmlError as error:
             form.add_error("opml", f"Nothing was added: {error}")
     if not form.is_valid():
@@ -71,9 +71,7 @@ def added(request: HttpRequest) -> HttpResponse:
 def change(request: HttpRequest) -> HttpResponse:
     """Pause, resume, retrieve now or move the picked feeds, then go back to where they were picked."""
     form = PickedFeedsForm(request.POST)
-    back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
-        back = reverse("feeds")
+    back = safe_next(request, reverse("feeds"))
     if not form.is_valid():
         messages.error(request, "Nothing was changed: pick at least one feed and an action.")
         return HttpResponseRedirect(back)
@@ -114,17 +112,6 @@ ACTIONS: dict[str, Callable[[QuerySet[Feed], str, str], str]] = {
 
 def _feeds(number: int) -> str:
     return f"{number:,} feed" if number == 1 else f"{number:,} feeds"
-
-
-def _add(form: AddFeedsForm) -> list[Added]:
-    """Add what the form names. Raises OpmlError; then nothing was added."""
-    category, content = form.chosen_category(), form.cleaned_data["opml"]
-    from_file = import_opml(content, category=category).outcomes if content is not None else []
-    key = category.pk if category else None
-    return [
-        *from_file,
-        *add_feeds([WantedFeed(line, category=key) for line in form.cleaned_data["addresses"]]),
-    ]
 
 
 def _outcome_context(outcomes: list[Added], since: datetime) -> dict[str, Any]:

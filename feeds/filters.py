@@ -1,21 +1,24 @@
-"""Filters and orders of the feeds table and of the log of visits: all in the address, so they are shared."""
+"""Filters and orders of feeds and of the log of retrievals, all in the address, so that they are shared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from django import forms
+import django_filters  # type: ignore[import-untyped]
+from django.core.validators import RegexValidator
 from django.db.models import Count, F, FilteredRelation, Q, QuerySet
-from django.db.models.expressions import Func, OrderBy, Value
+from django.db.models.expressions import Func, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
+from rest_framework.filters import search_smart_split
 
+from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter
 from feeds.categories import all_paths, subtree
 from feeds.models import Feed, Retrieval
 
 RATE_DAYS = 7
 DAY = timedelta(days=1)
-ANY = ("", "any")
+SEARCHED = ("title", "url", "site_url")
 ORDERS: dict[str, F | Func] = {
     "title": Lower(Coalesce(NullIf("title", Value("")), "url")),
     "new": F("last_new"),
@@ -25,7 +28,7 @@ ORDERS: dict[str, F | Func] = {
 }
 
 
-def folder_choices() -> list[tuple[str, str]]:
+def folder_choices() -> Choices:
     """Categories by primary key with their whole paths, in the order of the tree."""
     paths = sorted((path, key) for key, path in all_paths().items())
     return [(str(key), " / ".join(path)) for path, key in paths]
@@ -45,105 +48,83 @@ def articles_a_day(feed_ids: Iterable[int], now: datetime) -> dict[int, float]:
     return {feed.id: feed.recent_articles / RATE_DAYS for feed in feeds.only("id")}  # type: ignore[attr-defined]
 
 
-class FeedFilter(forms.Form):
-    """GET parameters of the feeds table. What is not valid is left out, and said."""
-
-    q = forms.CharField(required=False, label="Search", max_length=200)
-    category = forms.ChoiceField(required=False)
-    status = forms.ChoiceField(required=False, choices=[ANY, *Feed.Status.choices])
-    phase = forms.ChoiceField(required=False, choices=[ANY, *Feed.Phase.choices])
-    failing = forms.ChoiceField(required=False, choices=[ANY, ("yes", "failing"), ("no", "not failing")])
-    failure = forms.ChoiceField(required=False)
-    format = forms.ChoiceField(required=False)
-    language = forms.ChoiceField(required=False)
-    host = forms.CharField(required=False, max_length=253)
-    retrieved = forms.IntegerField(required=False, min_value=1, max_value=100_000, label="Retrieved within h")
-    waiting = forms.BooleanField(required=False)
-    sort = forms.CharField(required=False)
-
-    def __init__(self, data: object, now: datetime) -> None:
-        super().__init__(data)  # type: ignore[arg-type]
-        self.now = now
-        self._choose("category", [("none", "without category"), *folder_choices()])
-        failures = _distinct("failure")
-        self._choose("failure", [(name, name) for name in failures])
-        self._choose("format", [(name, name) for name in _distinct("format")])
-        self._choose("language", [(name, name) for name in _distinct("language")])
-
-    def clean_sort(self) -> str:
-        """A known order; by title when none is asked for."""
-        sort: str = self.cleaned_data["sort"]
-        return sort if sort.lstrip("-") in ORDERS else "title"
-
-    def feeds(self) -> QuerySet[Feed]:
-        """The feeds that pass, in the order asked for."""
-        self.is_valid()
-        feeds: QuerySet[Feed] = Feed.objects.filter(*self._conditions())
-        sort = self.cleaned_data.get("sort", "title")
-        if sort.lstrip("-") == "rate":
-            feeds = with_recent_articles(feeds, self.now)
-        return feeds.order_by(_ordered(sort), "id")
-
-    def _conditions(self) -> list[Q]:
-        given = {name: value for name, value in self.cleaned_data.items() if value}
-        same = ("status", "phase", "failure", "format", "language")
-        conditions = [Q(**{name: given[name]}) for name in same if name in given]
-        if "q" in given:
-            words = given["q"]
-            conditions.append(
-                Q(title__icontains=words) | Q(url__icontains=words) | Q(site_url__icontains=words)
-            )
-        if "category" in given:
-            conditions.append(_in_category(given["category"]))
-        if "failing" in given:
-            fails = Q(failure_streak__gt=0)
-            conditions.append(fails if given["failing"] == "yes" else ~fails)
-        if "host" in given:
-            conditions.append(Q(host__name=given["host"]))
-        if "retrieved" in given:
-            conditions.append(Q(last_success__gte=self.now - timedelta(hours=given["retrieved"])))
-        if "waiting" in given:
-            conditions.append(Q(selected_at__isnull=False))
-        return conditions
-
-    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
-        self.fields[name].choices = [ANY, *choices]  # type: ignore[attr-defined]
+def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:
+    """Feeds by one of ORDERS, falling with a minus before it; unknown moments last, whichever way."""
+    name = sort.removeprefix("-")
+    if name == "rate":
+        feeds = with_recent_articles(feeds, now)
+    by = ORDERS[name]
+    return feeds.order_by(by.desc(nulls_last=True) if sort != name else by.asc(nulls_last=True), "id")
 
 
-class VisitFilter(forms.Form):
-    """GET parameters of the log of visits. What is not valid is left out, and said."""
-
-    outcome = forms.ChoiceField(required=False, choices=[ANY, *Retrieval.Outcome.choices])
-    failure = forms.ChoiceField(required=False)
-    hours = forms.IntegerField(required=False, min_value=1, max_value=100_000, label="Within hours")
-
-    def __init__(self, data: object, now: datetime) -> None:
-        super().__init__(data)  # type: ignore[arg-type]
-        self.now = now
-        names = Retrieval.objects.filter(at__gte=now - DAY).exclude(failure="").order_by("failure")
-        failures = names.values_list("failure", flat=True).distinct()
-        self.fields["failure"].choices = [ANY, *((name, name) for name in failures)]  # type: ignore[attr-defined]
-
-    def visits(self) -> QuerySet[Retrieval]:
-        """The visits that pass, the last first."""
-        self.is_valid()
-        visits = Retrieval.objects.order_by("-at", "-id")
-        given = {name: value for name, value in self.cleaned_data.items() if value}
-        if "hours" in given:
-            visits = visits.filter(at__gte=self.now - timedelta(hours=given.pop("hours")))
-        return visits.filter(**given)
-
-
-def _in_category(chosen: str) -> Q:
-    return Q(category__isnull=True) if chosen == "none" else Q(category__in=subtree(int(chosen)))
-
-
-def _ordered(sort: str) -> OrderBy:
-    """Unknown moments last, whichever way."""
-    by = ORDERS[sort.lstrip("-")]
-    return by.desc(nulls_last=True) if sort.startswith("-") else by.asc(nulls_last=True)
-
-
-def _distinct(name: str) -> list[str]:
+def used(name: str) -> Choices:
+    """What feeds have in a column."""
     found = Feed.objects.order_by(name).exclude(**{name: ""}).values_list(name, flat=True).distinct()
-    return list(found)
+    return [(value, value) for value in found]
+
+
+def _recent_failures() -> Choices:
+    rows = Retrieval.objects.filter(at__gte=datetime.now(UTC) - DAY).exclude(failure="").order_by("failure")
+    return [(name, name) for name in rows.values_list("failure", flat=True).distinct()]
+
+
+class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Filters of feeds."""
+
+    q = django_filters.CharFilter(
+        method="by_words", label="Search", max_length=200, help_text="Words of the title or an address."
+    )
+    category = OfferedFilter(
+        method="in_category",
+        offers=lambda: [("none", "without category"), *folder_choices()],
+        validators=[RegexValidator(r"\A(none|\d{1,18})\Z")],
+        help_text="Id of a category; those inside it count. `none` for feeds without one.",
+    )
+    status = django_filters.ChoiceFilter(choices=Feed.Status.choices, empty_label="any")
+    phase = django_filters.ChoiceFilter(choices=Feed.Phase.choices, empty_label="any")
+    failing = FlagFilter(
+        method="by_failing",
+        words=("failing", "not failing"),
+        label="Failing",
+        help_text="Whether the last visit failed.",
+    )
+    failure = OfferedFilter(offers=lambda: used("failure"))
+    format = OfferedFilter(offers=lambda: used("format"))
+    language = OfferedFilter(offers=lambda: used("language"))
+    host = django_filters.CharFilter("host__name")
+    retrieved = HoursFilter("last_success", label="Retrieved within h")
+    waiting = FlagFilter(
+        "selected_at", "isnull", exclude=True, label="Waiting", help_text="Whether a visit is on its way."
+    )
+
+    class Meta:
+        model = Feed
+        fields = ["url"]
+
+    def by_words(self, feeds: QuerySet[Feed], name: str, value: str) -> QuerySet[Feed]:
+        """Every word, or phrase in quotation marks, is in the title or an address."""
+        for word in search_smart_split(value):  # type: ignore[arg-type]  # the stubs are wrong
+            feeds = feeds.filter(Q(*((f"{column}__icontains", word) for column in SEARCHED), _connector=Q.OR))
+        return feeds
+
+    def in_category(self, feeds: QuerySet[Feed], name: str, value: str) -> QuerySet[Feed]:
+        if value == "none":
+            return feeds.filter(category__isnull=True)
+        return feeds.filter(category__in=subtree(int(value)))
+
+    def by_failing(self, feeds: QuerySet[Feed], name: str, value: bool) -> QuerySet[Feed]:
+        return feeds.filter(failure_streak__gt=0) if value else feeds.filter(failure_streak=0)
+
+
+class RetrievalFilter(django_filters.FilterSet):  # type: ignore[misc]
+    """Filters of the log of retrievals."""
+
+    outcome = django_filters.ChoiceFilter(choices=Retrieval.Outcome.choices, empty_label="any")
+    failure = OfferedFilter(offers=_recent_failures)
+    hours = HoursFilter("at", label="Within hours")
+    since = django_filters.IsoDateTimeFilter("at", "gte")
+    until = django_filters.IsoDateTimeFilter("at", "lt")
+
+    class Meta:
+        model = Retrieval
+        fields = ["feed", "status"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django import forms
 from django.core.exceptions import ValidationError
 
+from crawler.web.forms import LinesField
+from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
-from feeds.models import Category
-from feeds.outlines import MAX_BYTES
+from feeds.opml import MAX_BYTES, import_opml
 
 MOST_LINES = 200
 
@@ -16,9 +17,10 @@ MOST_LINES = 200
 class AddFeedsForm(forms.Form):
     """Addresses, one to a line, or an OPML file; and the category they go into."""
 
-    addresses = forms.CharField(
+    addresses = LinesField(
+        most=MOST_LINES,
+        too_many="{lines} lines are too many here: give at most {most}, or an OPML file.",
         required=False,
-        strip=True,
         max_length=MOST_LINES * 2100,
         label="Addresses, one to a line",
         help_text="A feed's address, or a site's: then the feed that the site names is taken.",
@@ -44,15 +46,6 @@ class AddFeedsForm(forms.Form):
         widget=forms.TextInput(attrs={"list": "categories", "autocomplete": "off"}),
     )
 
-    def clean_addresses(self) -> list[str]:
-        """The lines that are not blank."""
-        lines = [line.strip() for line in self.cleaned_data["addresses"].splitlines() if line.strip()]
-        if len(lines) > MOST_LINES:
-            raise ValidationError(
-                f"{len(lines)} lines are too many here: give at most {MOST_LINES}, or an OPML file."
-            )
-        return lines
-
     def clean_opml(self) -> bytes | None:
         """The file's bytes, not more than an OPML file may have."""
         file = self.cleaned_data["opml"]
@@ -69,9 +62,13 @@ class AddFeedsForm(forms.Form):
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError("Give at least one address, or choose an OPML file.")
 
-    def chosen_category(self) -> Category | None:
-        """The category that was named, made where it is missing."""
-        return category_at(path_of(self.cleaned_data["category"]))
+    def add(self) -> list[Added]:
+        """Add what is named, into the category, made where missing. Raises OpmlError; then nothing was."""
+        said = self.cleaned_data
+        category = category_at(path_of(said["category"]))
+        from_file = import_opml(said["opml"], category=category).outcomes if said["opml"] else []
+        key = category.pk if category else None
+        return [*from_file, *add_feeds([WantedFeed(line, category=key) for line in said["addresses"]])]
 
 
 class PickedFeedsForm(forms.Form):

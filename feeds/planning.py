@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from crawler.database.rows import update_rows, upsert_rows
+from crawler.database.bulk import update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
 from feeds.posting import histories, population
 from feeds.scheduling.history import pack

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from crawler.database.rows import upsert_rows
+from crawler.database.bulk import upsert_rows
 from feeds.models import PostingHistory, PostingPopulation
 from feeds.scheduling.forecast import Population
 from feeds.scheduling.history import Histories, Retrievals, pack, unpack

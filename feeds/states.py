@@ -11,7 +11,7 @@ from django.db.models import FloatField, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce, Extract
 
-from crawler.database.rows import select_blocks
+from crawler.database.bulk import select_blocks
 from feeds.models import Feed
 from feeds.posting import population
 from feeds.scheduling.base import FeedStates, Policy

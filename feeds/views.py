@@ -12,33 +12,36 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from crawler.web.charts import clock, heat_map, sparkline
-from crawler.web.listing import page_of, render_list
+from crawler.web.pages import render_list
+from crawler.web.pagination import page_of
 from feeds.categories import all_paths
+from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series
 from feeds.explain import next_visits
-from feeds.filters import FeedFilter, VisitFilter, articles_a_day, folder_choices
+from feeds.filters import ORDERS, FeedFilter, RetrievalFilter, articles_a_day, folder_choices, in_order
 from feeds.models import Feed, PostingHistory, Retrieval
 from feeds.opml import export_opml
 from feeds.posting import hour_tables
-from feeds.series import forecast_series, training_series
 
 
 @require_safe
 def feed_list(request: HttpRequest) -> HttpResponse:
     """All feeds: searched, filtered, sorted, and picked for actions."""
     now = datetime.now(UTC)
-    form = FeedFilter(request.GET, now)
-    page = page_of(request, form.feeds().select_related("host").defer("fingerprints", "description"))
+    rows = Feed.objects.select_related("host").defer("fingerprints", "description")
+    found = FeedFilter(request.GET, rows)
+    sort = request.GET.get("sort", "")
+    sort = sort if sort.removeprefix("-") in ORDERS else "title"
+    page = page_of(request, in_order(found.qs, sort, now))
     feeds: list[Feed] = list(page.object_list)
     return render_list(
         request,
         "feeds/list.html",
         "feeds/_table.html",
         {
-            "form": form,
+            "form": found.form,
             "page": page,
             "feeds": feeds,
-            "sort": form.cleaned_data.get("sort", "title"),
+            "sort": sort,
             "any_feed": bool(feeds) or Feed.objects.exists(),
             "visits": next_visits(feeds, now),
             "rates": articles_a_day((feed.id for feed in feeds), now),
@@ -80,9 +83,10 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def visit_list(request: HttpRequest) -> HttpResponse:
     """Visits of all feeds, the last first, filtered by outcome, failure and time."""
-    form = VisitFilter(request.GET, datetime.now(UTC))
-    page = page_of(request, form.visits().select_related("feed").defer("feed__fingerprints"))
-    return render_list(request, "feeds/visits.html", "feeds/_visits.html", {"form": form, "page": page})
+    rows = Retrieval.objects.select_related("feed").defer("feed__fingerprints").order_by("-at", "-id")
+    found = RetrievalFilter(request.GET, rows)
+    context = {"form": found.form, "page": page_of(request, found.qs)}
+    return render_list(request, "feeds/visits.html", "feeds/_visits.html", context)
 
 
 @never_cache
@@ -104,13 +108,9 @@ def opml(request: HttpRequest) -> HttpResponse:
 
 
 def _sparklines(feeds: list[Feed]) -> dict[int, str]:
-    rows = PostingHistory.objects.filter(feed__in=feeds).defer("week_counts", "week_exposure")
-    return {row.feed_id: sparkline(_hourly(row), "posting by hour of day, UTC") for row in rows}
-
-
-def _hourly(history: PostingHistory) -> list[float]:
-    """24 rates, articles an hour."""
-    return [float(rate) for rate in memoryview(bytes(history.hourly)).cast("f")]
+    rows = PostingHistory.objects.filter(feed__in=feeds).values_list("feed_id", "hourly")
+    rates = {feed: memoryview(bytes(hourly)).cast("f").tolist() for feed, hourly in rows}
+    return {feed: sparkline(hourly, "posting by hour of day, UTC") for feed, hourly in rates.items()}
 
 
 def _habits(feed: Feed, now: datetime) -> dict[str, Any]:

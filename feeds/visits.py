@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
-from crawler.database.rows import insert_rows, update_rows
+from crawler.database.bulk import insert_rows, update_rows
 from crawler.http.failures import Failure
 from crawler.messages import Harvest
 from crawler.reading.documents import FeedDocument

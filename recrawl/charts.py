@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from crawler.web.plots import SHARES, Axis, Line, line_plot
+from crawler.web.charts import SHARES, Axis, Line, line_plot
 from recrawl.models import Visit
 
 WEEKS = 53

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from django.db.models import F
 
-from crawler.database.rows import update_rows
+from crawler.database.bulk import update_rows
 from crawler.engine.wake import wake_recrawl
 from crawler.frontier.check_in import may_pass, retry_at
 from crawler.messages import Harvest

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from crawler.database.rows import insert_rows
+from crawler.database.bulk import insert_rows
 from crawler.frontier.budgets import Budgets, shape_refusal
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.reading.documents import CrawledPage, FeedLink

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django import forms
 
 from crawler.web.forms import LinesField, RowForm
@@ -16,11 +14,13 @@ class SettingsForm(RowForm):
 
     ignore_selectors = LinesField(
         required=False,
+        validators=[is_selector],
         label="Ignore elements",
         help_text="CSS selectors, one to a line. What they match does not count as a change.",
     )
     ignore_patterns = LinesField(
         required=False,
+        validators=[is_pattern],
         label="Ignore lines of text",
         help_text="Regular expressions, one to a line. Lines that match do not count.",
     )
@@ -35,14 +35,6 @@ class SettingsForm(RowForm):
             "minimum_change": "Smallest change",
         }
 
-    def clean_ignore_selectors(self) -> list[str]:
-        """Selectors that can be used."""
-        return _all(self.cleaned_data["ignore_selectors"], is_selector)
-
-    def clean_ignore_patterns(self) -> list[str]:
-        """Expressions that compile."""
-        return _all(self.cleaned_data["ignore_patterns"], is_pattern)
-
 
 class SiteForm(SettingsForm):
     """The same with the address of a new site."""
@@ -54,9 +46,3 @@ class SiteForm(SettingsForm):
     )
 
     field_order = ["url"]
-
-
-def _all(values: list[str], check: Callable[[str], None]) -> list[str]:
-    for value in values:
-        check(value)
-    return values

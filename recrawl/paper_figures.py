@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from crawler.text.cells import aligned
-from crawler.web.plots import SHARES, Axis, Line, line_plot
+from crawler.web.charts import SHARES, Axis, Line, line_plot
 from recrawl.methods.registry import METHODS as ALL
 from recrawl.replay.budgeted import Budgeted
 from recrawl.replay.one_shot import OneShot

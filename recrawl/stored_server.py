@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crawler.database.statements import rows_of
+from crawler.database.prepared import rows_of
 from recrawl.known_server import CheckOutcome, KnownPage, KnownServer, OpenVisit
 from recrawl.methods.ledger import Ledger
 from recrawl.models import Announcement, Check, Site, Source, Visit, WatchedPage, key_of, path_of

@@ -15,7 +15,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from crawler.web.listing import page_of, render_list, wants_part
+from crawler.web.pages import render_list, wants_part
+from crawler.web.pagination import page_of
 from crawler.web.permissions import staff_only
 from recrawl.charts import WEEKS, calendar, visits_chart
 from recrawl.differences import Difference

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from crawler.database.rows import insert_rows, update_rows
+from crawler.database.bulk import insert_rows, update_rows
 from crawler.engine.wake import wake_recrawl
 from crawler.reading.lines import shape
 from recrawl.differences import Difference

@@ -26,7 +26,7 @@ from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms
 from articles.models import Article
 from articles.personal.versions import touch
-from crawler.database.rows import update_rows
+from crawler.database.bulk import update_rows
 from crawler.database.transactions import passing, retried
 from crawler.http.urls import BadUrl, page_key
 from crawler.reading.pages.language import language_of

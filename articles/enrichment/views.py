@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from articles.enrichment.figures import categories, figures, languages
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.stories import allow, take_apart, take_out
-from crawler.web.listing import page_of, render_list
+from crawler.web.pages import render_list
+from crawler.web.pagination import page_of
 from crawler.web.permissions import staff_only
 
 SHOWN_FAILURES = 50

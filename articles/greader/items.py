@@ -8,7 +8,7 @@ from typing import Any
 from articles.greader.names import FEED, LABEL, READ, READING_LIST, STARRED, item_id
 from articles.greader.streams import microseconds
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
-from crawler.web.syndication.item import attachment, full_body, web_url
+from crawler.web.syndication.item import attachment, full_body, title_of, web_url
 
 REFERENCE = ("id", "feed_id", "published", "fetched")
 """The columns that an item's id and its place in a stream need; none of them is a text."""
@@ -61,7 +61,7 @@ def _item(article: Article, mark: Mark | None, own_title: str, folder: str) -> d
         "timestampUsec": str(microseconds(article.fetched)),
         "published": microseconds(article.published) // 1_000_000,
         "updated": microseconds(article.updated) // 1_000_000,
-        "title": article.title.strip() or " ".join(article.text[:200].split()[:10]) or "Untitled",
+        "title": title_of(article.title, article.text),
         "categories": _categories(article, mark, folder),
         "origin": {
             "streamId": f"{FEED}{article.feed_id}",

@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -37,7 +36,6 @@ class AppPasswordForm(forms.Form):
             raise forms.ValidationError(f"{MOST_APP_PASSWORDS} are enough: revoke one first.")
 
 
-@login_required
 @never_cache
 @sensitive_variables("made")
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,7 +61,6 @@ def readers(request: HttpRequest) -> HttpResponse:
     return render(request, "me/readers.html", context)
 
 
-@login_required
 @require_POST
 def revoke_app_password(request: HttpRequest, pk: int) -> HttpResponse:
     """Let an app password, and every reader that signed in with it, open nothing any more."""
@@ -75,7 +72,6 @@ def revoke_app_password(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-readers")
 
 
-@login_required
 @require_POST
 def revoke_login(request: HttpRequest, pk: int) -> HttpResponse:
     """Sign a reader out."""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 
@@ -25,15 +26,10 @@ LONGEST_APP = 100
 
 @csrf_exempt
 @login_not_required
+@cache_control(private=True, no_store=True)
+@sensitive_variables()
 def client_login(request: HttpRequest) -> HttpResponse:
     """SID, LSID and Auth as lines of text or, with output=json, as JSON; 401 with what was wrong."""
-    answer = _client_login(request)
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
-
-
-@sensitive_variables()
-def _client_login(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _refused("send Email and Passwd in the body of a POST")
     try:

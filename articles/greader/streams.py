@@ -20,6 +20,7 @@ from articles.models import Article, ArticleQuerySet, Subscriber, Subscription
 from articles.personal.marking import marked_read, marked_starred
 from articles.personal.selection import followed
 from crawler.http.urls import BadUrl
+from crawler.web.pagination import beyond
 from feeds.adding import checked_address, known_feeds
 
 MOST_COUNTED = 1000
@@ -160,7 +161,4 @@ def _beyond(cursor: str, *, oldest_first: bool) -> Q:
     if match is None:
         raise BadInput(f"{cursor[:60]!r} is not a continuation that was given out here")
     published, key = from_microseconds(int(match[1])), int(match[2])
-    # The first condition says nothing new, but an index can start from it.
-    if oldest_first:
-        return Q(published__gte=published) & (Q(published__gt=published) | Q(pk__gt=key))
-    return Q(published__lte=published) & (Q(published__lt=published) | Q(pk__lt=key))
+    return beyond("published", published, key, falling=not oldest_first)

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
 
@@ -113,9 +114,9 @@ def writes(view: View) -> View:
     return _endpoint(view, ("POST",), writes=True)
 
 
-def plain(text: str, status: int = 200) -> HttpResponse:
+def plain(text: str, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
     """An answer for people or in the original's own words."""
-    return HttpResponse(text, "text/plain; charset=utf-8", status=status)
+    return HttpResponse(text, "text/plain; charset=utf-8", status=status, headers=headers)
 
 
 def in_json(values: dict[str, Any]) -> HttpResponse:
@@ -154,45 +155,30 @@ def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
     @csrf_exempt
     @login_not_required
     @gzip_page
+    @cache_control(private=True, no_store=True)
     @wraps(view)
     def endpoint(request: HttpRequest, **place: str) -> HttpResponse:
         now = datetime.now(UTC)
         login = _login(request, now)
         if isinstance(login, HttpResponse):
-            answer = login
-        elif request.method not in methods:
-            answer = plain(f"Use {' or '.join(methods)} here.\n", 405)
-            answer.headers["Allow"] = ", ".join(methods)
-        else:
-            answer = _answer(view, request, login, now, place, writes=writes)
-        answer.headers["Cache-Control"] = "private, no-store"
-        return answer
+            return login
+        if request.method not in methods:
+            words = f"Use {' or '.join(methods)} here.\n"
+            return plain(words, 405, {"Allow": ", ".join(methods)})
+        try:
+            query = _pairs(request.META.get("QUERY_STRING", ""))
+            body = read_pairs(request) if request.method == "POST" else []
+            parameters = Parameters(body + query)
+            token = parameters.one("T").strip()
+            if writes and token not in _NO_EDIT_TOKENS and not is_edit_token(token, login):
+                words = "The token T is not, or no longer, good: ask for a new one.\n"
+                return plain(words, 401, {"X-Reader-Google-Bad-Token": "true"})
+            note_use(login, now)
+            return view(Asked(request, login, parameters, now), **place)
+        except BadInput as error:
+            return plain(f"Not understood: {error}.\n", 400)
 
     return endpoint
-
-
-def _answer(
-    view: View,
-    request: HttpRequest,
-    login: ReaderLogin,
-    now: datetime,
-    place: dict[str, str],
-    *,
-    writes: bool,
-) -> HttpResponse:
-    try:
-        query = _pairs(request.META.get("QUERY_STRING", ""))
-        body = read_pairs(request) if request.method == "POST" else []
-        parameters = Parameters(body + query)
-        token = parameters.one("T").strip()
-        if writes and token not in _NO_EDIT_TOKENS and not is_edit_token(token, login):
-            answer = plain("The token T is not, or no longer, good: ask for a new one.\n", 401)
-            answer.headers["X-Reader-Google-Bad-Token"] = "true"
-            return answer
-        note_use(login, now)
-        return view(Asked(request, login, parameters, now), **place)
-    except BadInput as error:
-        return plain(f"Not understood: {error}.\n", 400)
 
 
 def _login(request: HttpRequest, now: datetime) -> ReaderLogin | HttpResponse:
@@ -205,15 +191,12 @@ def _login(request: HttpRequest, now: datetime) -> ReaderLogin | HttpResponse:
     login = login_with(secret)
     if login is None:
         if too_many("reader-token", request, now, secret):
-            answer = plain("Too many unknown tokens were shown from where you are.\n", 429)
-            answer.headers["Retry-After"] = str(seconds_to_wait(now))
-            return answer
+            words = "Too many unknown tokens were shown from where you are.\n"
+            return plain(words, 429, {"Retry-After": str(seconds_to_wait(now))})
         count_attempt("reader-token", request, now, secret)
     return login if login and is_good(login) else _unauthorized()
 
 
 def _unauthorized() -> HttpResponse:
-    answer = plain("Unauthorized: sign in at accounts/ClientLogin.\n", 401)
-    answer.headers["Google-Bad-Token"] = "true"
-    answer.headers["WWW-Authenticate"] = 'GoogleLogin realm="freshet"'
-    return answer
+    headers = {"Google-Bad-Token": "true", "WWW-Authenticate": 'GoogleLogin realm="freshet"'}
+    return plain("Unauthorized: sign in at accounts/ClientLogin.\n", 401, headers)

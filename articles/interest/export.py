@@ -1,10 +1,11 @@
-"""Everything that was noted and learned of one subscriber, for themselves."""
+"""What was noted and learned, taken out of the database: of one subscriber, and the whole log to replay."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
+from articles.interest.events import Log, Logged
 from articles.interest.facts import Facts
 from articles.interest.learned import weight_rows
 from articles.interest.model import DAY, HALF_LIFE, STRENGTHS, VERSION
@@ -13,6 +14,7 @@ from articles.interest.stored import facts_of
 from articles.models import Subscriber
 
 MOST_EXPORTED = 20_000
+MOST_REPLAYED = 20_000
 WORDS = {"shown": "impression", "opened": "click", "hidden": "hide", "saved": "save"}
 """Kinds as `manage.py evaluate_interest` calls them, where it has another word."""
 
@@ -44,6 +46,21 @@ def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
         "events": [_event(event, facts) for event in kept],
         "older_events_left_out": len(newest) > MOST_EXPORTED,
     }
+
+
+def own_log(most: int = MOST_REPLAYED) -> Log:
+    """The newest `most` events of all subscribers in order of time, without what was undone; articles as they
+    are described now. What one subscriber was shown at one time is a list.
+    """
+    rows = Event.objects.valid().order_by("-id").values_list("at", "subscriber_id", "kind", "article_id")
+    newest = sorted(rows[:most])
+    log = Log("this deployment's log")
+    known = facts_of({article for *_, article in newest})
+    log.articles.update((str(article), facts) for article, facts in known.items())
+    for at, subscriber, kind, article in newest:
+        shown_in = f"{at.timestamp():.6f}" if kind == Event.Kind.SHOWN else ""
+        log.add(Logged(at.timestamp(), str(subscriber), kind, str(article), shown_in))
+    return log
 
 
 def _event(event: Event, facts: dict[int, Facts]) -> dict[str, Any]:

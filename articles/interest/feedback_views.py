@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
-from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
 from articles.interest import feedback
 from articles.models import Article, Subscriber
 from articles.personal.following import subscriber_of
-from crawler.web.listing import wants_part
+from articles.personal.rating import read_feedback_address
+from crawler.web.pages import safe_next, wants_part
 
 SAID = {
     "more": "You will see more like it.",
@@ -22,10 +23,10 @@ SAID = {
     "hide": "It is hidden from your lists by interest.",
     "save": "It is saved.",
 }
+RATED = SAID | {"hide": "It is hidden from your feeds.", "save": "It is starred."}
 TAKEN_BACK = "It was taken back; your weights are as if you had not said it."
 
 
-@login_required
 @require_POST
 def give(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Say something of an article."""
@@ -34,7 +35,6 @@ def give(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     return _answer(request, subscriber, article, SAID[kind])
 
 
-@login_required
 @require_POST
 def take_back(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Take it back."""
@@ -43,13 +43,29 @@ def take_back(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     return _answer(request, subscriber, article, TAKEN_BACK)
 
 
-def safe_next(request: HttpRequest, otherwise: str) -> str:
-    """Where a form wants to go on, if that is here; else `otherwise`."""
-    wanted = request.POST.get("next", "")
-    here = url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return wanted if here else otherwise
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def rate(request: HttpRequest, signed: str) -> HttpResponse:
+    """Where items of personal feeds lead: a page that asks, and a POST that counts. No account.
+
+    Reading never counts, so that no preview can vote.
+    """
+    found = read_feedback_address(signed)
+    if found is None:
+        return render(request, "me/feedback_gone.html", status=404)
+    personal_feed, article = found
+    word = request.POST.get("word", "") if request.method == "POST" else ""
+    undone = word.removeprefix("undo-")
+    if word in RATED:
+        feedback.give(personal_feed.subscriber, article.pk, word, datetime.now(UTC))
+    elif word.startswith("undo-") and undone in RATED:
+        feedback.take_back(personal_feed.subscriber, article.pk, undone, datetime.now(UTC))
+    elif request.method == "POST":
+        return HttpResponse("There is no such button.\n", "text/plain", status=400)
+    said = "It was taken back." if word and word not in RATED else RATED.get(word, "")
+    context = {"article": article, "personal_feed": personal_feed, "said": said, "word": word}
+    return render(request, "me/feedback.html", context)
 
 
 def _known(request: HttpRequest, pk: int, kind: str) -> tuple[Subscriber, Article]:

@@ -12,7 +12,7 @@ from articles.interest.naming import Label, labels
 from articles.interest.ranking import Candidate, Placed, ranked_candidates
 from articles.interest.stored import candidates, described, weights_of
 from articles.models import Article, Subscriber
-from crawler.database.statements import rows_of
+from crawler.database.prepared import rows_of
 
 
 @dataclass(frozen=True, slots=True)

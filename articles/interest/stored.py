@@ -20,7 +20,7 @@ from articles.interest.model import VERSION, Belief, Weights, learned_from
 from articles.interest.models import Event, Interest
 from articles.interest.ranking import Candidate
 from articles.models import Article, Subscriber
-from crawler.database.statements import planned_rows, rows_of
+from crawler.database.prepared import planned_rows, rows_of
 
 MOST_EVENTS = 5_000
 """Weights that are computed anew follow from the newest 5,000 things done and the newest 5,000 showings."""

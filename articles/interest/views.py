@@ -6,29 +6,26 @@ from datetime import UTC, datetime
 
 import orjson
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
-from articles.interest.export import MOST_EXPORTED, export
-from articles.interest.feedback_views import safe_next
+from articles.interest.export import MOST_EXPORTED, MOST_REPLAYED, export, own_log
 from articles.interest.learned import forgotten_features, strongest
 from articles.interest.log import delete_all, forget, remember, reset
 from articles.interest.models import Event
-from articles.interest.own_log import MOST_REPLAYED, own_log
 from articles.interest.replay import evaluate
 from articles.interest.report import FEW_SESSIONS, remarks
 from articles.interest.scoring import explain
 from articles.models import Article
 from articles.personal.following import subscriber_of
-from crawler.web.listing import page_of
+from crawler.web.pages import safe_next
+from crawler.web.pagination import page_of
 from crawler.web.permissions import staff_only
 
 
-@login_required
 @never_cache
 @require_safe
 def learned(request: HttpRequest) -> HttpResponse:
@@ -43,7 +40,6 @@ def learned(request: HttpRequest) -> HttpResponse:
     return render(request, "interest/learned.html", context)
 
 
-@login_required
 @never_cache
 @require_safe
 def log(request: HttpRequest) -> HttpResponse:
@@ -57,7 +53,6 @@ def log(request: HttpRequest) -> HttpResponse:
     return render(request, "interest/log.html", context)
 
 
-@login_required
 @require_POST
 def undo_event(request: HttpRequest, pk: int) -> HttpResponse:
     """Undo one of the subscriber's own events; undoing a save takes the star away."""
@@ -68,7 +63,6 @@ def undo_event(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(safe_next(request, "interest-log"))
 
 
-@login_required
 @require_POST
 def forget_feature(request: HttpRequest) -> HttpResponse:
     """Forget one feature."""
@@ -78,7 +72,6 @@ def forget_feature(request: HttpRequest) -> HttpResponse:
     return redirect("interest-learned")
 
 
-@login_required
 @require_POST
 def remember_feature(request: HttpRequest) -> HttpResponse:
     """Take a forgetting back."""
@@ -88,7 +81,6 @@ def remember_feature(request: HttpRequest) -> HttpResponse:
     return redirect("interest-learned")
 
 
-@login_required
 @require_POST
 def reset_all(request: HttpRequest) -> HttpResponse:
     """Unlearn everything; the log stays, undone."""
@@ -99,7 +91,6 @@ def reset_all(request: HttpRequest) -> HttpResponse:
     return redirect("interest-learned")
 
 
-@login_required
 @require_POST
 def delete_everything(request: HttpRequest) -> HttpResponse:
     """Delete the log and the weights."""
@@ -108,7 +99,6 @@ def delete_everything(request: HttpRequest) -> HttpResponse:
     return redirect("interest-learned")
 
 
-@login_required
 @never_cache
 @require_safe
 def export_all(request: HttpRequest) -> HttpResponse:
@@ -118,7 +108,6 @@ def export_all(request: HttpRequest) -> HttpResponse:
     return HttpResponse(body, "application/json", headers=headers)
 
 
-@login_required
 @never_cache
 @require_safe
 def why(request: HttpRequest, pk: int) -> HttpResponse:

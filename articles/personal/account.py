@@ -1,14 +1,14 @@
-"""All that belongs to one subscriber: taken along as one document, or deleted."""
+"""All that belongs to one subscriber, to be taken along as one document."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-
 from articles.interest.export import export
 from articles.models import Mark, Subscriber
+
+PERSONAL_FEED = ("name", "folder", "include", "exclude", "categories", "body", "order")
 
 
 def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
@@ -23,16 +23,7 @@ def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
         ],
         "topics": [{"kind": topic.kind, "value": topic.value} for topic in subscriber.topics.all()],
         "personal_feeds": [
-            {
-                "name": row.name,
-                "folder": row.folder,
-                "include": row.include,
-                "exclude": row.exclude,
-                "categories": row.categories,
-                "body": row.body,
-                "order": row.order,
-            }
-            for row in subscriber.personal_feeds.all()
+            {name: getattr(row, name) for name in PERSONAL_FEED} for row in subscriber.personal_feeds.all()
         ],
         "marks": [
             {
@@ -45,9 +36,3 @@ def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
         ],
         "interest": export(subscriber, now),
     }
-
-
-@transaction.atomic
-def delete_subscriber(subscriber: Subscriber) -> None:
-    """Delete a subscriber with all that belongs to them; the sign-in stays, addresses answer 410 or 404."""
-    subscriber.delete()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -16,7 +15,7 @@ from django.db.models import Q
 from articles.models import PersonalFeed, Subscriber, Subscription
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
-from feeds.outlines import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
+from feeds.opml import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
 
 FOLDER_LENGTH = 400
 
@@ -89,7 +88,15 @@ def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
     if not outlines:
         raise OpmlError("the file names no feed (no outline has an xmlUrl)")
     outcomes = add_feeds([WantedFeed(outline.url, outline.title) for outline in outlines])
-    _follow_all(subscriber, outlines, outcomes)
+    wanted: dict[int, Subscription] = {}
+    for outline, outcome in zip(outlines, outcomes, strict=True):
+        if outcome.feed is not None:
+            folder = folder_named("/".join(outline.folder))
+            subscription = Subscription(subscriber=subscriber, feed=outcome.feed, folder=folder)
+            wanted.setdefault(outcome.feed.pk, subscription)
+    # In one order everywhere, so that the row locks of two such imports cannot cross.
+    rows = [wanted[key] for key in sorted(wanted)]
+    Subscription.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
     renew_outputs(subscriber)
     return outcomes
 
@@ -112,15 +119,3 @@ def export_subscriptions(subscriber: Subscriber) -> bytes:
 def renew_outputs(subscriber: Subscriber) -> None:
     """Let readers of the subscriber's personal feeds see that their contents changed."""
     PersonalFeed.objects.filter(subscriber=subscriber).update(changed=datetime.now(UTC))
-
-
-def _follow_all(subscriber: Subscriber, outlines: Sequence[Outline], outcomes: Sequence[Added]) -> None:
-    wanted: dict[int, Subscription] = {}
-    for outline, outcome in zip(outlines, outcomes, strict=True):
-        if outcome.feed is not None:
-            folder = folder_named("/".join(outline.folder))
-            subscription = Subscription(subscriber=subscriber, feed=outcome.feed, folder=folder)
-            wanted.setdefault(outcome.feed.pk, subscription)
-    # In one order everywhere, so that the row locks of two such imports cannot cross.
-    rows = [wanted[key] for key in sorted(wanted)]
-    Subscription.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)

@@ -9,6 +9,7 @@ from django import forms
 from articles.models import PersonalFeed, Subscriber, Topic
 from articles.personal.following import folder_named
 from articles.personal.selection import keywords
+from crawler.web.forms import LinesField
 
 MOST_ADDRESSES = 100
 
@@ -16,7 +17,9 @@ MOST_ADDRESSES = 100
 class FollowForm(forms.Form):
     """Addresses to follow, one a line, and the folder for them."""
 
-    addresses = forms.CharField(
+    addresses = LinesField(
+        most=MOST_ADDRESSES,
+        too_many="{lines} addresses are too many at once; up to {most}, or an OPML file.",
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": "https://example.org/"}),
         help_text="One a line; the address of a site is fine, its feed is found.",
     )
@@ -25,13 +28,7 @@ class FollowForm(forms.Form):
     )
 
     def clean_addresses(self) -> list[str]:
-        lines = [line.strip() for line in self.cleaned_data["addresses"].splitlines()]
-        found = list(dict.fromkeys(line for line in lines if line))
-        if len(found) > MOST_ADDRESSES:
-            raise forms.ValidationError(
-                f"{len(found)} addresses are too many at once; up to {MOST_ADDRESSES}, or an OPML file."
-            )
-        return found
+        return list(dict.fromkeys(self.cleaned_data["addresses"]))
 
 
 class TopicForm(forms.Form):
@@ -58,6 +55,19 @@ class OpmlForm(forms.Form):
     file = forms.FileField(label="OPML file", help_text="Exported by another feed reader; up to 20 MB.")
 
 
+class KeywordsField(forms.CharField):
+    """Words and phrases, separated by commas or lines, as a list."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(required=False, max_length=10_000, **named)
+
+    def clean(self, value: Any) -> list[str]:
+        return keywords(super().clean(value))
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+
 class PersonalFeedForm(forms.Form):
     """What goes into a personal feed, and how much of each article."""
 
@@ -65,23 +75,17 @@ class PersonalFeedForm(forms.Form):
     folder = forms.CharField(
         max_length=400, required=False, help_text="Only this folder and those inside it; empty: everything."
     )
-    include = forms.CharField(
-        required=False,
-        max_length=10_000,
+    include = KeywordsField(
         widget=forms.Textarea(attrs={"rows": 2}),
         label="Only articles about",
         help_text="Words or phrases, separated by commas or lines; one of them is enough. Empty: all.",
     )
-    exclude = forms.CharField(
-        required=False,
-        max_length=10_000,
+    exclude = KeywordsField(
         widget=forms.Textarea(attrs={"rows": 2}),
         label="Never articles about",
         help_text="Words or phrases; an article with any of them is left out.",
     )
-    categories = forms.CharField(
-        required=False,
-        max_length=10_000,
+    categories = KeywordsField(
         label="Only in categories",
         help_text="Names separated by commas; one of them is enough. Empty: all.",
     )
@@ -113,14 +117,5 @@ class PersonalFeedForm(forms.Form):
     def clean_folder(self) -> str:
         return folder_named(self.cleaned_data["folder"])
 
-    def clean_include(self) -> list[str]:
-        return keywords(self.cleaned_data["include"])
-
     def clean_order(self) -> str:
         return self.cleaned_data["order"] or PersonalFeed.Order.NEWEST
-
-    def clean_categories(self) -> list[str]:
-        return keywords(self.cleaned_data["categories"])
-
-    def clean_exclude(self) -> list[str]:
-        return keywords(self.cleaned_data["exclude"])

@@ -15,7 +15,7 @@ from articles.enrichment.models import Enrichment
 from articles.models import Article, PersonalFeed, Subscription
 from articles.personal.rating import feedback_addresses
 from articles.personal.selection import chosen
-from crawler.database.statements import planned_rows
+from crawler.database.prepared import planned_rows
 from crawler.engine.models import Deployment
 from crawler.web.syndication.item import (
     Channel,
@@ -25,6 +25,7 @@ from crawler.web.syndication.item import (
     full_body,
     language_tag,
     short_body,
+    title_of,
     web_url,
 )
 from feeds.models import Feed
@@ -104,9 +105,11 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
     """Page `number` (from 1) of a personal feed, in its order."""
     first = (number - 1) * PAGE_ITEMS
     keys = chosen(personal_feed, first, PAGE_ITEMS + 1)
-    more = len(keys) > PAGE_ITEMS and number < LAST_PAGE
+    more, keys = len(keys) > PAGE_ITEMS and number < LAST_PAGE, keys[:PAGE_ITEMS]
     deployment = Deployment.own_key()
-    items = _items(personal_feed, _rows(personal_feed, keys[:PAGE_ITEMS]), deployment, addresses)
+    found = {row[0]: _Row(*row) for row in planned_rows(_ROWS, [personal_feed.subscriber_id, keys])}
+    rows = [found[key] for key in keys if key in found]  # without what went in the meantime
+    items = _items(personal_feed, rows, deployment, addresses)
     channel = Channel(
         id=_urn(deployment, "personal-feed", personal_feed.pk),
         title=personal_feed.name,
@@ -119,12 +122,6 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
         updated=max((item.updated for item in items), default=personal_feed.changed),
     )
     return channel, items
-
-
-def _rows(personal_feed: PersonalFeed, keys: list[int]) -> list[_Row]:
-    """What is written of these articles, in their order; those that went in the meantime are left out."""
-    found = {row[0]: _Row(*row) for row in planned_rows(_ROWS, [personal_feed.subscriber_id, keys])}
-    return [found[key] for key in keys if key in found]
 
 
 def _items(
@@ -146,7 +143,7 @@ def _item(row: _Row, key: str, ending: str, *, full: bool) -> Item:
     return Item(
         id=key,
         url=web_url(row.url),
-        title=row.title.strip() or _first_words(row.text) or "Untitled",
+        title=title_of(row.title, row.text),
         author=row.author,
         published=row.published,
         updated=max(row.updated, row.made_at) if row.made_at else row.updated,
@@ -202,10 +199,6 @@ def _description(personal_feed: PersonalFeed) -> str:
     if personal_feed.order == PersonalFeed.Order.INTEREST:
         parts.append("by interest")
     return " ".join(parts)
-
-
-def _first_words(text: str) -> str:
-    return " ".join(text[:200].split()[:10])
 
 
 def _urn(deployment: uuid.UUID, kind: str, key: int) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
-from articles.interest.feedback_views import safe_next
 from articles.interest.log import Kind, hidden_articles, note
 from articles.interest.scoring import ranked
 from articles.listing import lean
@@ -20,7 +18,7 @@ from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import folder_named, folders_of, subscriber_of
 from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
 from articles.personal.selection import RANKED, followed, once_a_story
-from crawler.web.listing import wants_part
+from crawler.web.pages import safe_next, wants_part
 
 PAGE_ARTICLES = 30
 LAST_PAGE = 1000
@@ -29,7 +27,6 @@ ORDERS = {"newest": "newest first", "interest": "by interest"}
 WORDS = ("read", "unread", "star", "unstar")
 
 
-@login_required
 @require_safe
 def reading_list(request: HttpRequest) -> HttpResponse:
     """Articles of what the subscriber follows, by folder, words and mark; of a story the first one."""
@@ -61,7 +58,6 @@ def reading_list(request: HttpRequest) -> HttpResponse:
     return render(request, "me/reading_list.html", context)
 
 
-@login_required
 @require_POST
 def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     """Mark one article as read or starred, or take that back."""
@@ -80,7 +76,6 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     return render(request, "me/_marks.html", {"article": article, "mark": row, "next": going_on})
 
 
-@login_required
 @require_POST
 def mark_list_read(request: HttpRequest) -> HttpResponse:
     """Mark all that the list holds as read."""

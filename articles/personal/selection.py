@@ -13,6 +13,8 @@ from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, Expression, F, Func, Q, Value
 from django.db.models.sql.compiler import SQLCompiler
+from django.http import HttpRequest
+from django.urls import reverse
 
 from articles.enrichment.models import Enrichment
 from articles.interest.log import hidden_articles
@@ -28,7 +30,8 @@ from articles.models import (
 )
 from articles.personal.following import within
 from articles.search import CJK, article_query
-from crawler.database.statements import rows_of
+from crawler.database.prepared import rows_of
+from crawler.web.syndication.formats import FORMATS
 
 MAX_KEYWORDS = 50
 RANKED = 500
@@ -97,6 +100,13 @@ def address_token(personal_feed: PersonalFeed) -> str | None:
         personal_feed.tokens.filter(revoked__isnull=True).values_list("token", flat=True).first()
     )
     return token
+
+
+def addresses(personal_feed: PersonalFeed, request: HttpRequest) -> dict[str, str]:
+    """Where a personal feed is served, by format; none while its address is revoked."""
+    token = address_token(personal_feed)
+    paths = {kind: reverse("personal-feed", args=[token, kind]) for kind in FORMATS} if token else {}
+    return {kind: request.build_absolute_uri(path) for kind, path in paths.items()}
 
 
 @transaction.atomic

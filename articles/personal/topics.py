@@ -27,7 +27,10 @@ def follow_topic(subscriber: Subscriber, kind: str, value: str) -> tuple[Topic, 
     if not plain:
         raise TopicError("nothing was given to follow")
     if kind == Topic.Kind.SITE:
-        plain = _host(plain)
+        try:
+            plain = host_key(canonical_url(plain if "://" in plain else f"https://{plain}"))
+        except BadUrl as error:
+            raise TopicError(f"{plain!r} is no site: {error}") from error
     # The subscriber's row is locked so that two requests at once do not go beyond the limit.
     Subscriber.objects.select_for_update().get(pk=subscriber.pk)
     found = subscriber.topics.filter(kind=kind, value=plain).first()
@@ -45,10 +48,3 @@ def unfollow_topic(topic: Topic) -> None:
     """Stop following a topic."""
     topic.delete()
     renew_outputs(topic.subscriber)
-
-
-def _host(value: str) -> str:
-    try:
-        return host_key(canonical_url(value if "://" in value else f"https://{value}"))
-    except BadUrl as error:
-        raise TopicError(f"{value!r} is no site: {error}") from error

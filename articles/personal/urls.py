@@ -22,7 +22,7 @@ urlpatterns = [
     path("following/<int:pk>/unfollow/", views.unfollow_feed, name="me-unfollow"),
     path("follow/<int:pk>/", views.follow_known, name="me-follow"),
     path("personal/", views.personal_feeds, name="me-personal-feeds"),
-    path("personal/new/", views.new_personal_feed, name="me-new-personal-feed"),
+    path("personal/new/", views.edit_personal_feed, name="me-new-personal-feed"),
     path("personal/<int:pk>/", views.edit_personal_feed, name="me-personal-feed"),
     re_path(
         r"^personal/(?P<pk>\d{1,18})/(?P<change>rotate|revoke|delete)/$",

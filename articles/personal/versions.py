@@ -26,7 +26,7 @@ from articles.models import (
     Subscription,
     Topic,
 )
-from crawler.database.statements import planned_rows
+from crawler.database.prepared import planned_rows
 from crawler.web.attempts import FAILURES
 
 

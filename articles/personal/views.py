@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import topics
-from articles.personal.account import delete_subscriber, everything
+from articles.personal.account import everything
 from articles.personal.following import (
     export_subscriptions,
     folders_of,
@@ -28,21 +26,20 @@ from articles.personal.following import (
 )
 from articles.personal.forms import FollowForm, OpmlForm, PersonalFeedForm, SubscriptionForm, TopicForm
 from articles.personal.selection import (
-    address_token,
+    addresses,
     chosen,
     create_personal_feed,
     revoke_address,
     rotate_address,
 )
+from crawler.web.syndication.formats import FORMATS
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
-from feeds.outlines import MAX_BYTES, OpmlError
+from feeds.opml import MAX_BYTES, OpmlError
 
 MOST_REFUSALS_TOLD = 20
-FORMATS = (("rss", "RSS 2.0"), ("atom", "Atom 1.0"), ("json", "JSON Feed 1.1"))
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def feeds(request: HttpRequest) -> HttpResponse:
     """What the subscriber follows, and the form to follow more."""
@@ -56,12 +53,9 @@ def feeds(request: HttpRequest) -> HttpResponse:
                 follow(subscriber, outcome.feed, folder=said["folder"])
         _tell(request, outcomes)
         return redirect("me-feeds")
-    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
-    context = {"form": form, "opml_form": OpmlForm(), "subscriptions": rows.order_by("folder", "id")}
-    return render(request, "me/feeds.html", context | _topics(subscriber))
+    return _followed(request, subscriber, form, OpmlForm())
 
 
-@login_required
 @require_POST
 def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     """Follow a feed that is here already (the button on its page)."""
@@ -71,7 +65,6 @@ def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_POST
 def follow_topic(request: HttpRequest) -> HttpResponse:
     """Follow a keyword, a category or a site."""
@@ -87,7 +80,6 @@ def follow_topic(request: HttpRequest) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_POST
 def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop following a topic."""
@@ -97,7 +89,6 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def subscription(request: HttpRequest, pk: int) -> HttpResponse:
     """One followed feed: its folder and title."""
@@ -110,7 +101,6 @@ def subscription(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "me/subscription.html", {"form": form, "subscription": row})
 
 
-@login_required
 @require_POST
 def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop following."""
@@ -120,7 +110,6 @@ def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("me-feeds")
 
 
-@login_required
 @require_POST
 def import_opml(request: HttpRequest) -> HttpResponse:
     """Follow every feed of an OPML file."""
@@ -132,12 +121,9 @@ def import_opml(request: HttpRequest) -> HttpResponse:
             return redirect("me-feeds")
         except OpmlError as error:
             form.add_error("file", f"Nothing was changed: {error}.")
-    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
-    context = {"form": FollowForm(), "opml_form": form, "subscriptions": rows.order_by("folder", "id")}
-    return render(request, "me/feeds.html", context | _topics(subscriber), status=400)
+    return _followed(request, subscriber, FollowForm(), form, status=400)
 
 
-@login_required
 @require_safe
 def export_opml(request: HttpRequest) -> HttpResponse:
     """What the subscriber follows, for another reader."""
@@ -147,72 +133,40 @@ def export_opml(request: HttpRequest) -> HttpResponse:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SubscriptionRow:
-    """A personal feed with its addresses by format name; none while revoked."""
-
-    feed: PersonalFeed
-    addresses: list[tuple[str, str, str]]
-
-
-@login_required
 @never_cache
 @require_safe
 def personal_feeds(request: HttpRequest) -> HttpResponse:
     """The subscriber's personal feeds with their addresses."""
-    rows = subscriber_of(request.user).personal_feeds.all()
-    context = {"personal_feeds": [SubscriptionRow(row, _addresses(request, row)) for row in rows]}
-    return render(request, "me/personal_feeds.html", context)
+    rows = [(row, addresses(row, request)) for row in subscriber_of(request.user).personal_feeds.all()]
+    return render(request, "me/personal_feeds.html", {"personal_feeds": rows, "formats": FORMATS})
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def new_personal_feed(request: HttpRequest) -> HttpResponse:
-    """The form for a personal feed."""
+def edit_personal_feed(request: HttpRequest, pk: int | None = None) -> HttpResponse:
+    """Make a personal feed, or change one; a preview shows what it holds now."""
     subscriber = subscriber_of(request.user)
-    initial = {"body": PersonalFeed.Body.FULL, "order": PersonalFeed.Order.NEWEST}
-    form = PersonalFeedForm(request.POST or None, subscriber=subscriber, initial=initial)
+    row = None if pk is None else _own_personal_feed(request, pk)
+    initial = model_to_dict(row or PersonalFeed(), PersonalFeedForm.base_fields)
+    form = PersonalFeedForm(request.POST or None, subscriber=subscriber, personal_feed=row, initial=initial)
     if request.method == "POST" and form.is_valid():
-        made = create_personal_feed(subscriber, **form.cleaned_data)
-        messages.success(request, f"{made.name} is ready: copy its address into your reader.")
-        return redirect("me-personal-feeds")
-    context = {"form": form, "folders": folders_of(subscriber)}
-    return render(request, "me/personal_feed.html", context)
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def edit_personal_feed(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change a personal feed; a preview shows what it holds now."""
-    row = _own_personal_feed(request, pk)
-    initial = {
-        "name": row.name,
-        "folder": row.folder,
-        "include": ", ".join(row.include),
-        "exclude": ", ".join(row.exclude),
-        "categories": ", ".join(row.categories),
-        "order": row.order,
-        "body": row.body,
-    }
-    form = PersonalFeedForm(
-        request.POST or None, subscriber=row.subscriber, personal_feed=row, initial=initial
-    )
-    if request.method == "POST" and form.is_valid():
-        for name, value in form.cleaned_data.items():
-            setattr(row, name, value)
-        row.save()
-        messages.success(request, f"{row.name} was changed.")
+        if row is None:
+            made = create_personal_feed(subscriber, **form.cleaned_data)
+            messages.success(request, f"{made.name} is ready: copy its address into your reader.")
+        else:
+            for name, value in form.cleaned_data.items():
+                setattr(row, name, value)
+            row.save()
+            messages.success(request, f"{row.name} was changed.")
         return redirect("me-personal-feeds")
     context = {
         "form": form,
         "personal_feed": row,
-        "folders": folders_of(row.subscriber),
-        "preview": _preview(row),
+        "folders": folders_of(subscriber),
+        "preview": _preview(row) if row else [],
     }
     return render(request, "me/personal_feed.html", context)
 
 
-@login_required
 @require_POST
 def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
     """Rotate or revoke a personal feed's address, or delete the personal feed."""
@@ -228,7 +182,6 @@ def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
     return redirect("me-personal-feeds")
 
 
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """What is kept of the subscriber: to take along, or to delete."""
@@ -237,7 +190,7 @@ def account(request: HttpRequest) -> HttpResponse:
         if request.POST.get("sure") != subscriber.user.get_username():
             messages.error(request, "Nothing was deleted: your name was not typed.")
             return redirect("me-account")
-        delete_subscriber(subscriber)
+        subscriber.delete()  # the sign-in stays; addresses answer 410 or 404
         messages.success(request, "All that was kept of you as a subscriber is deleted.")
         return redirect("me")
     context = {
@@ -250,7 +203,6 @@ def account(request: HttpRequest) -> HttpResponse:
     return render(request, "me/account.html", context)
 
 
-@login_required
 @never_cache
 @require_safe
 def export_account(request: HttpRequest) -> HttpResponse:
@@ -259,8 +211,18 @@ def export_account(request: HttpRequest) -> HttpResponse:
     return JsonResponse(everything(subscriber_of(request.user), datetime.now(UTC)), headers=headers)
 
 
-def _topics(subscriber: Subscriber) -> dict[str, object]:
-    return {"topic_form": TopicForm(), "topics": subscriber.topics.all()}
+def _followed(
+    request: HttpRequest, subscriber: Subscriber, form: FollowForm, opml_form: OpmlForm, status: int = 200
+) -> HttpResponse:
+    rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
+    context = {
+        "form": form,
+        "opml_form": opml_form,
+        "subscriptions": rows.order_by("folder", "id"),
+        "topic_form": TopicForm(),
+        "topics": subscriber.topics.all(),
+    }
+    return render(request, "me/feeds.html", context, status=status)
 
 
 def _own_subscription(request: HttpRequest, pk: int) -> Subscription:
@@ -280,17 +242,6 @@ def _preview(row: PersonalFeed) -> list[Article]:
         Article.objects.select_related("feed").only("id", "title", "published", "feed__title").in_bulk(keys)
     )
     return [known[key] for key in keys if key in known]
-
-
-def _addresses(request: HttpRequest, row: PersonalFeed) -> list[tuple[str, str, str]]:
-    """Format, its name for people, and the address."""
-    token = address_token(row)
-    if token is None:
-        return []
-    return [
-        (kind, name, request.build_absolute_uri(reverse("personal-feed", args=[token, kind])))
-        for kind, name in FORMATS
-    ]
 
 
 def _tell(request: HttpRequest, outcomes: list[Added]) -> None:

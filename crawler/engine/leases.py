@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
-from crawler.database.rows import update_rows
+from crawler.database.bulk import update_rows
 from crawler.engine.leased import Room
 from crawler.engine.models import Host
 from crawler.engine.settle import lose

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from crawler.database.rows import insert_rows
+from crawler.database.bulk import insert_rows
 from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain

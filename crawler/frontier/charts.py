@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from crawler.frontier.comparison import Course
 from crawler.frontier.models import Crawl, CrawlBucket
-from crawler.web.plots import SHARES, Axis, Line, line_plot
+from crawler.web.charts import SHARES, Axis, Line, line_plot
 
 POINTS = 400
 

@@ -12,7 +12,7 @@ import psycopg
 from django.db import connection
 from django.db.models import F
 
-from crawler.database.rows import insert_rows, update_rows
+from crawler.database.bulk import insert_rows, update_rows
 from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.domains import host_of, registrable_domain

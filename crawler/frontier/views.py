@@ -23,7 +23,8 @@ from crawler.frontier.models import Crawl, CrawlUrl, Waiting
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
-from crawler.web.listing import page_of, render_list, wants_part
+from crawler.web.pages import render_list, wants_part
+from crawler.web.pagination import page_of
 from crawler.web.permissions import staff_only
 
 HEAD, TROUBLES = 15, 12

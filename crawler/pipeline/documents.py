@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
-from crawler.database.rows import update_rows
+from crawler.database.bulk import update_rows
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.messages import Harvest

@@ -13,7 +13,7 @@ import regex
 from django.db import connection, transaction
 from django.db.models import F
 
-from crawler.database.rows import update_rows
+from crawler.database.bulk import update_rows
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import without_session
 from crawler.frontier.domains import host_of, registrable_domain

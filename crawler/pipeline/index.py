@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from django.db import DatabaseError, OperationalError, transaction
 
-from crawler.database.rows import update_rows
+from crawler.database.bulk import update_rows
 from crawler.pipeline.documents import State, bury, note
 from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, GraphChange

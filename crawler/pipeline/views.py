@@ -26,7 +26,8 @@ from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import SECONDS, QueryAnswer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
-from crawler.web.listing import page_of, render_list, wants_part
+from crawler.web.pages import render_list, wants_part
+from crawler.web.pagination import page_of
 from crawler.web.permissions import staff_only
 
 JSON_RESULTS = "application/sparql-results+json"

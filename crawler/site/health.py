@@ -69,9 +69,8 @@ def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
         workers, never_answered = _workers(now)
         behind = replica.behind()
     except DatabaseError as error:
-        return Health(
-            "failing", f"does not answer: {_first_line(error)}", "not known", "not known", graph="not known"
-        )
+        line = str(error).strip().partition("\n")[0]
+        return Health("failing", f"does not answer: {line}", "not known", "not known", graph="not known")
     walls = confine.missing() or OK
     sandbox = OK if wall() else NO_WALL
     graph = replica.trouble(now) or OK
@@ -178,7 +177,3 @@ def _gauge(name: str, help_text: str, values: Mapping[str, float]) -> Iterator[s
         yield f"# HELP freshet_{name} {help_text}\n# TYPE freshet_{name} gauge\n"
     for labels, value in values.items():
         yield f"freshet_{name}{{{labels}}} {value:g}\n" if labels else f"freshet_{name} {value:g}\n"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", maxsplit=1)[0]

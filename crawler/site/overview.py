@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,25 +16,10 @@ CANDIDATES = 500
 """Feeds of each kind whose next visits are worked out to find the soonest: more would slow the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class FailureKind:
-    """A kind of failure and how many feeds it holds up."""
-
-    failure: str
-    feeds: int
-
-
-def failing_by_kind() -> list[FailureKind]:
-    """Active feeds that fail, by their last failure, the most frequent first."""
-    rows = (
-        Feed.objects.active()
-        .filter(failure_streak__gt=0)
-        .values("failure")
-        .annotate(feeds=Count("id"))
-        .order_by("-feeds", "failure")
-        .values_list("failure", "feeds")
-    )
-    return [FailureKind(failure, feeds) for failure, feeds in rows]
+def failing_by_kind() -> list[dict[str, Any]]:
+    """Active feeds that fail, by their last failure, the most frequent first: `failure` and `feeds`."""
+    failing = Feed.objects.active().filter(failure_streak__gt=0).values("failure")
+    return [dict(row) for row in failing.annotate(feeds=Count("id")).order_by("-feeds", "failure")]
 
 
 def retrieved_within(now: datetime) -> dict[str, int]:

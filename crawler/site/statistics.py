@@ -65,7 +65,16 @@ class Statistics:
 def statistics(now: datetime) -> Statistics:
     """All figures, in seven queries."""
     since = now - WINDOW
-    feeds = _feeds()
+    active = Q(status=Feed.Status.ACTIVE)
+    feeds = Feed.objects.aggregate(
+        feeds=Count("id"),
+        active=Count("id", filter=active),
+        paused=Count("id", filter=Q(status=Feed.Status.PAUSED)),
+        gone=Count("id", filter=Q(status=Feed.Status.GONE)),
+        training=Count("id", filter=active & Q(phase=Feed.Phase.TRAINING)),
+        failing=Count("id", filter=active & Q(failure_streak__gt=0)),
+        waiting=Count("id", filter=active & Q(selected_at__isnull=False)),
+    )
     log = Retrieval.objects.filter(at__gte=since, at__lte=now, pushed=False).aggregate(
         retrievals=Count("id"),
         not_modified=Count("id", filter=Q(outcome=Retrieval.Outcome.NOT_MODIFIED)),
@@ -111,17 +120,3 @@ def budget_used(active_feeds: int, retrievals: int, now: datetime) -> Budget:
     hours = (now - first) / timedelta(hours=1) if first else 0.0
     allowed = settings.CRAWL_BUDGET * active_feeds * hours
     return Budget(allowed, retrievals, retrievals / allowed if allowed else 0.0)
-
-
-def _feeds() -> dict[str, int]:
-    active = Q(status=Feed.Status.ACTIVE)
-    counts: dict[str, int] = Feed.objects.aggregate(
-        feeds=Count("id"),
-        active=Count("id", filter=active),
-        paused=Count("id", filter=Q(status=Feed.Status.PAUSED)),
-        gone=Count("id", filter=Q(status=Feed.Status.GONE)),
-        training=Count("id", filter=active & Q(phase=Feed.Phase.TRAINING)),
-        failing=Count("id", filter=active & Q(failure_streak__gt=0)),
-        waiting=Count("id", filter=active & Q(selected_at__isnull=False)),
-    )
-    return counts

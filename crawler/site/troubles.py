@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from articles.models import Page
 from feeds.explain import NextVisit, next_visits
@@ -16,24 +14,10 @@ from feeds.models import Feed
 ROWS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PageTrouble:
-    """Article pages with one failure: how many are given up, how many will be tried again, the next try."""
-
-    failure: str
-    given_up: int
-    waiting: int
-    next_try: datetime | None
-
-
-def feeds_in_trouble() -> list[Feed]:
-    """Active feeds that fail, the longest failing first; at most ROWS."""
+def feeds_in_trouble(now: datetime) -> list[tuple[Feed, NextVisit]]:
+    """Active feeds that fail with their next visits, the longest failing first; at most ROWS."""
     failing = Feed.objects.failing().filter(status=Feed.Status.ACTIVE)
-    return list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
-
-
-def with_next_visits(feeds: Sequence[Feed], now: datetime) -> list[tuple[Feed, NextVisit]]:
-    """The feeds with their next visits, in their order."""
+    feeds = list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
     visits = next_visits(feeds, now)
     return [(feed, visits[feed.id]) for feed in feeds]
 
@@ -63,23 +47,21 @@ def resting_feeds(status: str) -> QuerySet[Feed]:
     return resting.defer("fingerprints", "description")[:ROWS]
 
 
-def page_troubles() -> list[PageTrouble]:
-    """Failures of article pages that are not stored, the most frequent first."""
+def page_troubles() -> list[Any]:
+    """Failures of article pages, the most frequent first: how many pages are given up, how many wait to be
+    tried again, and when the next of them is (`failure`, `given_up`, `waiting`, `next_try`).
+    """
+    waits = Q(status=Page.Status.WAITING)
     rows = (
         Page.objects.exclude(failure="")
         .exclude(status=Page.Status.STORED)
-        .values("failure", "status")
-        .annotate(pages=Count("id"), next_try=Min("not_before"))
-        .order_by("failure")
-    )
-    found: dict[str, PageTrouble] = {}
-    for row in rows:
-        old = found.get(row["failure"], PageTrouble(row["failure"], 0, 0, None))
-        waits = row["status"] == Page.Status.WAITING
-        found[old.failure] = PageTrouble(
-            failure=old.failure,
-            given_up=old.given_up + (0 if waits else row["pages"]),
-            waiting=old.waiting + (row["pages"] if waits else 0),
-            next_try=row["next_try"] if waits else old.next_try,
+        .values("failure")
+        .annotate(
+            pages=Count("id"),
+            given_up=Count("id", filter=~waits),
+            waiting=Count("id", filter=waits),
+            next_try=Min("not_before", filter=waits),
         )
-    return sorted(found.values(), key=lambda trouble: -(trouble.given_up + trouble.waiting))
+        .order_by("-pages", "failure")
+    )
+    return list(rows.values_list("failure", "given_up", "waiting", "next_try", named=True))

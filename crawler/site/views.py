@@ -23,7 +23,6 @@ from crawler.site.troubles import (
     hosts_in_trouble,
     page_troubles,
     resting_feeds,
-    with_next_visits,
 )
 
 
@@ -99,7 +98,7 @@ def feed_health(request: HttpRequest) -> HttpResponse:
         {
             "kinds": failing_by_kind(),
             "hosts": hosts_in_trouble(),
-            "failing": with_next_visits(feeds_in_trouble(), now),
+            "failing": feeds_in_trouble(now),
             "gone": resting_feeds("gone"),
             "paused": resting_feeds("paused"),
             "pages": page_troubles(),

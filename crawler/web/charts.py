@@ -1,177 +1,269 @@
-"""Small pictures made on the server as SVG: sparkline, 24-hour clock, weekday by hour heat map.
+"""Line and bar charts made on the server as SVG, for pages and as files of the documentation.
 
-Colours come from the style sheet by class; each picture says in its label what it shows.
+Colours come by class (`ink-1` to `ink-10`), from the page's style sheet or from `standalone`. Lines differ
+in their dashes, too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-Rate = float | None
+WIDTH, HEIGHT = 640, 300
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Marks of an axis from nothing to all."""
 
-# The clock, in units of its view box.
-_MIDDLE, _INNER, _OUTER, _LABELS = 120.0, 34.0, 96.0, 110.0
-# The heat map: one cell, and the room for the days' names and the hours.
-_CELL, _LEFT, _TOP = 20, 34, 16
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 12, 40
+_KEY_HEIGHT = 18
+_BAR, _BAR_LEFT = 22, 128
 
 
-def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: int = 22) -> SafeString:
-    """A filled step line of non-negative values, the highest at the top."""
-    top = max(values, default=0.0) or 1.0
-    step = width / max(len(values), 1)
-    points: list[tuple[float, float]] = []
-    for place, value in enumerate(values):
-        y = height - 1 - (height - 3) * value / top
-        points += [(place * step, y), ((place + 1) * step, y)]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points in order of x, one alone as a dot; `ink` numbers the colour and the dashes, from 1."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    ink: int = 1
+    steps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A title, the values that get a mark (none: chosen here), and whether it is logarithmic."""
+
+    title: str
+    marks: Sequence[float] = ()
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A named value."""
+
+    name: str
+    value: float
+    ink: int = 1
+
+
+class _Scale:
+    """Values of one axis on their way to the picture."""
+
+    def __init__(self, axis: Axis, values: Sequence[float], begin: float, end: float) -> None:
+        self._log, self._begin, self._end = axis.log, begin, end
+        known = [*values, *axis.marks] or [1.0, 2.0]
+        self.low, self.high = min(known), max(known)
+        if not axis.log:
+            self.low = self.low if axis.marks else min(self.low, 0.0)
+        if self.low == self.high:
+            self.high = self.low * 2 if self.low > 0 else self.low + 1.0
+        self.marks = axis.marks or (_decades if axis.log else _round_marks)(self.low, self.high)
+        if not axis.marks and not axis.log:
+            self.high = max(self.high, self.marks[-1])
+
+    def __call__(self, value: float) -> float:
+        share = (
+            math.log(value / self.low) / math.log(self.high / self.low)
+            if self._log
+            else (value - self.low) / (self.high - self.low)
+        )
+        return self._begin + share * (self._end - self._begin)
+
+
+def line_plot(lines: Sequence[Line], x: Axis, y: Axis, label: str) -> SafeString:
+    """Lines over a common x with their names below; logarithmic axes leave out what is not above zero."""
+    shown = [
+        replace(line, points=[p for p in line.points if (p[0] > 0 or not x.log) and (p[1] > 0 or not y.log)])
+        for line in lines
+    ]
+    rows = _key_rows([line.name for line in shown])
+    height = HEIGHT + _KEY_HEIGHT * (1 + max((row for row, _ in rows), default=0))
+    across = _Scale(x, [p[0] for line in shown for p in line.points], _LEFT, WIDTH - _RIGHT)
+    up = _Scale(y, [p[1] for line in shown for p in line.points], HEIGHT - _BOTTOM, _TOP)
     return format_html(
-        '<svg class="spark" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
-        '<polygon class="area" points="0,{h} {line} {w},{h}"/>'
-        '<polyline class="stroke" points="{line}"/></svg>',
-        w=width,
+        '<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{grid}{lines}{key}</svg>',
+        w=WIDTH,
         h=height,
         label=label,
-        line=line,
-    )
-
-
-def clock(rates: Sequence[float], hour_now: float) -> SafeString:
-    """Articles per hour for each hour of day (24, UTC) as wedges of a 24-hour dial, midnight at the top.
-
-    `hour_now` is the hour of day with its fraction, where the hand stands.
-    """
-    top = max(rates, default=0.0) or 1.0
-    wedges = format_html_join(
-        "",
-        '<path class="wedge" d="{}"><title>{} to {} UTC: {} articles an hour</title></path>',
-        (
-            (
-                _wedge(hour, _INNER + (_OUTER - _INNER) * rate / top),
-                _hour(hour),
-                _hour(hour + 1),
-                f"{rate:.2f}",
-            )
-            for hour, rate in enumerate(rates)
+        grid=_grid(x, y, across, up),
+        lines=format_html_join("", "{}", ((_path(line, across, up),) for line in shown)),
+        key=format_html_join(
+            "", "{}", ((_key(line, *place),) for line, place in zip(shown, rows, strict=True))
         ),
     )
-    peak = max(range(len(rates)), key=lambda hour: rates[hour])
-    x, y = _point(hour_now, _OUTER + 4)
-    return format_html(
-        '<svg class="clock" viewBox="0 0 240 240" role="img" aria-label="'
-        'Posting by hour of day, UTC: {total} articles a day, most from {peak} to {after}">'
-        '<circle class="ring" cx="120" cy="120" r="{outer}"/>'
-        '<circle class="ring" cx="120" cy="120" r="{half}"/>'
-        "{wedges}{labels}"
-        '<line class="now" x1="120" y1="120" x2="{x}" y2="{y}"><title>now</title></line>'
-        '<circle class="cell-frame" cx="120" cy="120" r="{core}"/>'
-        '<text class="total" x="120" y="121" text-anchor="middle">{total}</text>'
-        '<text x="120" y="135" text-anchor="middle">a day</text></svg>',
-        total=_short(sum(rates)),
-        peak=_hour(peak),
-        after=_hour(peak + 1),
-        outer=_OUTER,
-        half=(_INNER + _OUTER) / 2,
-        wedges=wedges,
-        labels=_hours_around(),
-        x=f"{x:.1f}",
-        y=f"{y:.1f}",
-        core=_INNER - 2,
-    )
 
 
-def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
-    """Articles per hour for each hour of the week (7 x 24, Monday first, UTC); None where never watched."""
-    seen = [rate for day in rates for rate in day if rate is not None]
-    top = max(seen, default=0.0)
-    width, height = _LEFT + 24 * _CELL, _TOP + 7 * _CELL
-    hours = format_html_join(
+def bar_plot(bars: Sequence[Bar], title: str, label: str) -> SafeString:
+    """Horizontal bars from zero with their values, in the order given."""
+    top = max((bar.value for bar in bars), default=0.0) or 1.0
+    room = WIDTH - _BAR_LEFT - 60
+    drawn = format_html_join(
         "",
-        '<text x="{}" y="11" text-anchor="middle">{}</text>',
-        ((_LEFT + hour * _CELL + _CELL // 2, f"{hour:02}") for hour in range(0, 24, 3)),
+        '<text x="{}" y="{}" text-anchor="end">{}</text>'
+        '<rect class="bar ink-{}" x="{}" y="{}" width="{}" height="{}" rx="2"/>'
+        '<text class="value" x="{}" y="{}">{}</text>',
+        (
+            (
+                _BAR_LEFT - 8,
+                at * _BAR + 15,
+                bar.name,
+                bar.ink,
+                _BAR_LEFT,
+                at * _BAR + 3,
+                f"{room * bar.value / top:.1f}",
+                _BAR - 6,
+                f"{_BAR_LEFT + room * bar.value / top + 6:.1f}",
+                at * _BAR + 15,
+                short(bar.value),
+            )
+            for at, bar in enumerate(bars)
+        ),
     )
-    days = format_html_join(
-        "", '<text x="0" y="{}">{}</text>', ((_TOP + i * _CELL + 14, day) for i, day in enumerate(DAYS))
-    )
-    cells = SafeString(
-        "".join(_cell(day, hour, rate, top) for day, row in enumerate(rates) for hour, rate in enumerate(row))
-    )
+    height = len(bars) * _BAR + 22
     return format_html(
-        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="'
-        'Posting by hour of the week, UTC: {} of 168 hours watched, at most {} articles an hour">'
-        "{}{}{}</svg>",
-        width,
+        '<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
+        '<text x="{}" y="{}">{}</text></svg>',
+        WIDTH,
         height,
-        len(seen),
-        _short(top),
-        hours,
-        days,
-        cells,
+        label,
+        drawn,
+        _BAR_LEFT,
+        height - 6,
+        title,
     )
 
 
-def _cell(day: int, hour: int, rate: Rate, top: float) -> SafeString:
-    x, y = _LEFT + hour * _CELL, _TOP + day * _CELL
-    when = f"{DAYS[day]} {_hour(hour)}"
-    if rate is None:
-        return format_html(
-            '<rect class="unseen" x="{}" y="{}" width="17" height="17" rx="3">'
-            "<title>{}: not watched yet</title></rect>",
-            x,
-            y,
-            when,
-        )
-    # The square root keeps the quiet hours of a feed with one busy hour visible.
-    strength = math.sqrt(rate / top) if top else 0.0
-    return format_html(
-        '<rect class="cell-frame" x="{x}" y="{y}" width="18" height="18" rx="3"/>'
-        '<rect class="cell" x="{x}" y="{y}" width="18" height="18" rx="3" fill-opacity="{strength}">'
-        "<title>{when}: {rate} articles an hour</title></rect>",
-        x=x,
-        y=y,
-        strength=f"{strength:.2f}",
-        when=when,
-        rate=f"{rate:.2f}",
+def standalone(svg: SafeString) -> str:
+    """The picture as a file of its own, in colours for light and dark surroundings."""
+    begin = '<svg xmlns="http://www.w3.org/2000/svg" width="760" '
+    style = _LIGHT + "@media (prefers-color-scheme: dark) {" + _DARK + "}"
+    opened, closed = svg.removeprefix("<svg ").split(">", 1)
+    return f"{begin}{opened}><style>{style}</style>{closed}\n"
+
+
+def short(value: float) -> str:
+    """Three significant figures at most, no trailing zeros."""
+    if value == 0:
+        return "0"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _grid(x: Axis, y: Axis, across: _Scale, up: _Scale) -> SafeString:
+    lines = format_html_join(
+        "",
+        '<line class="ring" x1="{}" y1="{}" x2="{}" y2="{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
+        (
+            (_LEFT, f"{up(v):.1f}", WIDTH - _RIGHT, f"{up(v):.1f}", _LEFT - 6, f"{up(v) + 3.5:.1f}", short(v))
+            for v in up.marks
+        ),
     )
-
-
-def _hours_around() -> SafeString:
-    return format_html_join(
+    below = format_html_join(
         "",
         '<text x="{}" y="{}" text-anchor="middle">{}</text>',
-        ((f"{x:.1f}", f"{y + 3.5:.1f}", f"{hour:02}") for hour, (x, y) in _labelled(range(0, 24, 3))),
+        ((f"{across(v):.1f}", HEIGHT - _BOTTOM + 15, short(v)) for v in across.marks),
+    )
+    return format_html(
+        '{}{}<text x="{}" y="{}" text-anchor="middle">{}</text>'
+        '<text transform="translate(11 {}) rotate(-90)" text-anchor="middle">{}</text>',
+        lines,
+        below,
+        (_LEFT + WIDTH - _RIGHT) / 2,
+        HEIGHT - 8,
+        x.title,
+        (_TOP + HEIGHT - _BOTTOM) / 2,
+        y.title,
     )
 
 
-def _labelled(hours: Iterable[int]) -> Iterable[tuple[int, tuple[float, float]]]:
-    return ((hour, _point(hour, _LABELS)) for hour in hours)
-
-
-def _point(hour: float, radius: float) -> tuple[float, float]:
-    """Where an hour stands on the dial: midnight at the top, clockwise."""
-    angle = 2 * math.pi * hour / 24
-    return _MIDDLE + radius * math.sin(angle), _MIDDLE - radius * math.cos(angle)
-
-
-def _wedge(hour: int, radius: float) -> str:
-    """Path of an hour's wedge from the inner ring to the radius, with a thin gap to its neighbours."""
-    start, end = hour + 0.04, hour + 0.96
-    (a, b), (c, d) = _point(start, _INNER), _point(start, radius)
-    (e, f), (g, h) = _point(end, radius), _point(end, _INNER)
-    return (
-        f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}A{radius:.1f} {radius:.1f} 0 0 1 {e:.1f} {f:.1f}"
-        f"L{g:.1f} {h:.1f}A{_INNER:.1f} {_INNER:.1f} 0 0 0 {a:.1f} {b:.1f}Z"
+def _path(line: Line, across: _Scale, up: _Scale) -> SafeString:
+    if len(line.points) == 1:
+        x, y = across(line.points[0][0]), up(line.points[0][1])
+        return format_html(
+            '<circle class="dot ink-{}" cx="{}" cy="{}" r="5"><title>{}</title></circle>',
+            line.ink,
+            f"{x:.1f}",
+            f"{y:.1f}",
+            line.name,
+        )
+    points: list[str] = []
+    for at, (x, y) in enumerate(line.points):
+        if line.steps and at:
+            points.append(f"{across(x):.1f},{up(line.points[at - 1][1]):.1f}")
+        points.append(f"{across(x):.1f},{up(y):.1f}")
+    return format_html(
+        '<polyline class="line ink-{}" points="{}"><title>{}</title></polyline>',
+        line.ink,
+        " ".join(points),
+        line.name,
     )
 
 
-def _hour(hour: int) -> str:
-    return f"{hour:02}:00"
+def _key_rows(names: Sequence[str]) -> list[tuple[int, float]]:
+    """(row, x) of each name below the chart."""
+    places: list[tuple[int, float]] = []
+    row, x = 0, float(_LEFT)
+    for name in names:
+        width = 34 + 6.2 * len(name)
+        if x + width > WIDTH and x > _LEFT:
+            row, x = row + 1, float(_LEFT)
+        places.append((row, x))
+        x += width + 8
+    return places
 
 
-def _short(value: float) -> str:
-    """Two significant places for small values, none for big ones."""
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+def _key(line: Line, row: int, x: float) -> SafeString:
+    y = HEIGHT + _KEY_HEIGHT * row + 8
+    return format_html(
+        '<polyline class="line ink-{}" points="{},{} {},{}"/><text x="{}" y="{}">{}</text>',
+        line.ink,
+        f"{x:.0f}",
+        y,
+        f"{x + 24:.0f}",
+        y,
+        f"{x + 29:.0f}",
+        y + 3.5,
+        line.name,
+    )
+
+
+def _round_marks(low: float, high: float) -> list[float]:
+    """Four to eight values at steps of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    first = math.floor(low / step)
+    return [at * step for at in range(first, math.ceil(high / step) + 1)]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten within the range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+    return [mark for mark in marks if low * 0.999 <= mark <= high * 1.001] or [low, high]
+
+
+_DASHES = ("none", "7 3", "2 3", "9 3 2 3", "4 2", "12 4", "1 3", "6 2 1 2", "3 5", "10 2 2 2 2 2")
+_INKS = (
+    ("#0a6a72", "#63cdd0"), ("#b4530f", "#f2a365"), ("#6a4fa3", "#b9a3ee"), ("#1a6b41", "#6fcf9a"),
+    ("#a9261d", "#ff978f"), ("#2f5fa8", "#8fb8f5"), ("#8a5a00", "#e8b75c"), ("#9b3a7c", "#eba0d2"),
+    ("#4a6066", "#9db2b6"), ("#12262b", "#dce8e9"),
+)  # fmt: skip
+
+
+def _style(which: int, text: str, grid: str) -> str:
+    inks = (
+        f".ink-{i}{{stroke:{ink[which]};stroke-dasharray:{dash}}}"
+        f".bar.ink-{i},.dot.ink-{i}{{fill:{ink[which]};stroke:none}}"
+        for i, (ink, dash) in enumerate(zip(_INKS, _DASHES, strict=True), 1)
+    )
+    return f"text{{fill:{text};font:10px sans-serif}}.ring{{stroke:{grid}}}" + "".join(inks)
+
+
+_LIGHT = ".line{fill:none;stroke-width:1.7}" + _style(0, "#4a6066", "#d2dddd")
+_DARK = _style(1, "#9db2b6", "#26393e")

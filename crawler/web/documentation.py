@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,15 +82,12 @@ def _fields(schema: Mapping[str, Any], message: Mapping[str, Any]) -> tuple[Fiel
             shape = _resolved(schema, shape["items"])
         rows = shape.get("properties", {}).get("results")
         shape = _resolved(schema, rows["items"]) if rows else shape
-        return tuple(_properties(schema, shape))
+        required = shape.get("required", ())
+        return tuple(
+            Field(name, _type(schema, given), name in required, given.get("description", ""))
+            for name, given in shape.get("properties", {}).items()
+        )
     return ()
-
-
-def _properties(schema: Mapping[str, Any], shape: Mapping[str, Any]) -> Iterator[Field]:
-    required = shape.get("required", ())
-    for name, given in shape.get("properties", {}).items():
-        description = given.get("description", "")
-        yield Field(name, _type(schema, given), name in required, description)
 
 
 def _type(schema: Mapping[str, Any], given: Mapping[str, Any]) -> str:

@@ -17,14 +17,20 @@ MOST_LINES = 1000
 
 
 class LinesField(forms.CharField):
-    """A text of lines, as the list of those that are not blank."""
+    """A text of lines, as the list of those that are not blank; validators are for each of them."""
 
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
 
+    def __init__(
+        self, *, most: int = MOST_LINES, too_many: str = "At most {most} lines.", **named: Any
+    ) -> None:
+        super().__init__(**named)
+        self._most, self._too_many = most, too_many
+
     def to_python(self, value: object) -> list[str]:  # type: ignore[override]
         lines = [line.strip() for line in str(value or "").splitlines() if line.strip()]
-        if len(lines) > MOST_LINES:
-            raise ValidationError(f"At most {MOST_LINES} lines.")
+        if len(lines) > self._most:
+            raise ValidationError(self._too_many.format(lines=len(lines), most=self._most))
         return lines
 
     def validate(self, value: list[str]) -> None:
@@ -32,7 +38,9 @@ class LinesField(forms.CharField):
             raise ValidationError(self.error_messages["required"], code="required")
 
     def run_validators(self, value: list[str]) -> None:
-        """None are for lists."""
+        """Every line by itself."""
+        for line in value:
+            super().run_validators(line)
 
     def prepare_value(self, value: object) -> object:
         return "\n".join(value) if isinstance(value, list) else value

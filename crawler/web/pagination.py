@@ -1,4 +1,4 @@
-"""How lists of the API come: in one order without ties, in pages by number or by a key."""
+"""Lists in pages: those that people read by number, those of the API by number or by a key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.db import models
 from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
+from django.utils.functional import cached_property
 from rest_framework.exceptions import ValidationError
 from rest_framework.filters import OrderingFilter
 from rest_framework.pagination import BasePagination, PageNumberPagination
@@ -22,6 +25,32 @@ from rest_framework.views import APIView
 
 PAGE_SIZE = 50
 MAX_PAGE_SIZE = 500
+MOST = 10_000
+"""Rows that people can page through; to count or skip further would read millions of rows for one page."""
+
+
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]
+    """Counts no further than MOST; `more` tells whether there are rows beyond."""
+
+    @cached_property
+    def _counted(self) -> int:
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        return rows.order_by()[: MOST + 1].count()
+
+    @property
+    def count(self) -> int:
+        """Rows, at most MOST."""
+        return min(self._counted, MOST)
+
+    @property
+    def more(self) -> bool:
+        """Whether rows beyond MOST exist."""
+        return self._counted > MOST
+
+
+def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = PAGE_SIZE) -> Page[Any]:
+    """The page that ?page= names; the nearest one for numbers that make no sense."""
+    return BoundedPaginator(rows, size).get_page(request.GET.get("page"))
 
 
 class NumberedPages(PageNumberPagination):
@@ -60,7 +89,7 @@ class KeysetPages(BasePagination):
         size = _page_size(request)
         column, falling = _ordering(queryset)
         if cursor := request.query_params.get("cursor"):
-            queryset = queryset.filter(_beyond(column, falling, *_decoded(cursor)))
+            queryset = queryset.filter(beyond(column, *_decoded(cursor), falling=falling))
         rows = list(queryset[: size + 1])
         page = rows[:size]
         self._next = None
@@ -86,6 +115,15 @@ class KeysetPages(BasePagination):
         return [_parameter("cursor", "Where to go on: taken from `next`.", {"type": "string"}), _SIZE]
 
 
+def beyond(column: str, value: datetime | int, key: int, *, falling: bool) -> Q:
+    """Rows after (value, key) by the column, then `id`. The first condition says the same to the index."""
+    side = "lt" if falling else "gt"
+    if column == "id":
+        return Q(**{f"id__{side}": key})
+    later = Q(**{f"{column}__{side}": value}) | Q(**{column: value, f"id__{side}": key})
+    return Q(**{f"{column}__{side}e": value}) & later
+
+
 def _parameter(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
 
@@ -109,15 +147,6 @@ def _ordering(queryset: QuerySet[models.Model]) -> tuple[str, bool]:
     ordering: Sequence[Any] = queryset.query.order_by or queryset.model._meta.ordering or ["id"]
     first = str(ordering[0])
     return first.removeprefix("-"), first.startswith("-")
-
-
-def _beyond(column: str, falling: bool, value: datetime | int, key: int) -> Q:
-    """Rows after (value, key). The first condition says the same to the index."""
-    side = "lt" if falling else "gt"
-    if column == "id":
-        return Q(**{f"id__{side}": key})
-    later = Q(**{f"{column}__{side}": value}) | Q(**{column: value, f"id__{side}": key})
-    return Q(**{f"{column}__{side}e": value}) & later
 
 
 def _encoded(value: datetime | int, key: int) -> str:

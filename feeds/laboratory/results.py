@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from crawler.web.plots import Axis, Bar, Line, bar_plot, line_plot
+from crawler.web.charts import Axis, Bar, Line, bar_plot, line_plot
 from feeds.laboratory.models import Experiment, Outcome, has_budget
 from feeds.replay.curve import Needed, Point, needed_budget
 from feeds.scheduling.registry import POLICIES

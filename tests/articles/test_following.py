@@ -15,7 +15,7 @@ from articles.personal.following import (
     unfollow,
 )
 from feeds.models import Feed
-from feeds.outlines import OpmlError, read_opml
+from feeds.opml import OpmlError, read_opml
 from tests.factories import make_feed, make_personal_feed, make_subscriber, make_user
 
 pytestmark = pytest.mark.django_db

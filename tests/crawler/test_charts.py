@@ -1,4 +1,4 @@
-"""Promises of the pictures made on the server."""
+"""Charts made on the server: well-formed, within their frame, safe with any name."""
 
 from __future__ import annotations
 
@@ -7,55 +7,64 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crawler.web.charts import clock, heat_map, sparkline
+from crawler.web.charts import Axis, Bar, Line, bar_plot, line_plot, short, standalone
 
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def parsed(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+EVIL = '"><script>alert(1)</script>'
 
 
-def test_a_sparkline_has_its_highest_value_at_the_top_and_zero_at_the_bottom() -> None:
-    points = parsed(sparkline([0, 4, 2], "posts", width=30, height=22)).find(f"{SVG}polyline").get("points")
-    heights = [float(point.split(",")[1]) for point in points.split()]
-    assert heights == [21, 21, 2, 2, 11.5, 11.5]
+def drawn(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
 
 
-@pytest.mark.parametrize("values", [[], [0.0, 0.0]])
-def test_a_sparkline_of_nothing_is_still_a_picture(values: list[float]) -> None:
-    assert parsed(sparkline(values, "posts")).get("role") == "img"
+def test_points_lie_where_their_values_say() -> None:
+    line = Line("a", [(0, 0), (12, 5), (24, 10)])
+    svg = drawn(line_plot([line], Axis("h", marks=range(0, 25, 6)), Axis("y"), "label"))
+    points = [tuple(map(float, p.split(","))) for p in svg.findall("polyline")[0].attrib["points"].split()]
+    (x0, y0), (x1, y1), (x2, y2) = points
+    assert x0 < x1 < x2
+    assert x1 == pytest.approx((x0 + x2) / 2, abs=0.1)
+    assert y1 == pytest.approx((y0 + y2) / 2, abs=0.1)
+    assert y2 < y0, "more is higher"
 
 
-def test_the_clock_has_a_wedge_for_every_hour_and_names_the_busiest() -> None:
-    rates = [0.5] * 24
-    rates[17] = 3.5
-    drawn = parsed(clock(rates, 6.5))
-    wedges = drawn.findall(f"{SVG}path")
-    assert len(wedges) == 24
-    assert wedges[17].find(f"{SVG}title").text == "17:00 to 18:00 UTC: 3.50 articles an hour"
-    assert drawn.get("aria-label").endswith("15 articles a day, most from 17:00 to 18:00")
+def test_a_logarithmic_axis_leaves_out_what_it_cannot_show() -> None:
+    svg = drawn(line_plot([Line("a", [(0, 1), (1, 1), (10, 2)])], Axis("x", log=True), Axis("y"), "l"))
+    assert len(svg.findall("polyline")[0].attrib["points"].split()) == 2
 
 
-def test_the_clock_hand_stands_right_of_the_middle_at_six_and_below_it_at_noon() -> None:
-    at_six, at_noon = (parsed(clock([1.0] * 24, hour)).find(f"{SVG}line") for hour in (6, 12))
-    assert float(at_six.get("x2")) > 200 and float(at_six.get("y2")) == pytest.approx(120)
-    assert float(at_noon.get("y2")) > 200 and float(at_noon.get("x2")) == pytest.approx(120)
+@pytest.mark.parametrize("points", [[], [(1.0, 0.0)], [(3.0, 7.0), (3.0, 7.0)], [(0.0, 1e-9), (1.0, 1e9)]])
+def test_few_or_odd_points_still_make_a_picture(points: list[tuple[float, float]]) -> None:
+    for log in (False, True):
+        text = line_plot([Line("a", points)], Axis("x", log=log), Axis("y", log=log), "l")
+        assert "nan" not in text
+        assert "inf" not in text
+        drawn(text)
 
 
-def test_the_heat_map_tells_quiet_hours_from_hours_never_watched() -> None:
-    rates: list[list[float | None]] = [[0.0] * 24 for _ in range(7)]
-    rates[0][9], rates[6][3] = 4.0, None
-    drawn = parsed(heat_map(rates))
-    titles = [title.text for title in drawn.iter(f"{SVG}title")]
-    assert len(titles) == 168
-    assert "Mon 09:00: 4.00 articles an hour" in titles
-    assert "Mon 10:00: 0.00 articles an hour" in titles
-    assert "Sun 03:00: not watched yet" in titles
-    assert drawn.get("aria-label").endswith("167 of 168 hours watched, at most 4.0 articles an hour")
+def test_names_are_text_and_nothing_else() -> None:
+    for svg in (
+        line_plot([Line(EVIL, [(1, 1), (2, 2)])], Axis(EVIL), Axis(EVIL), EVIL),
+        bar_plot([Bar(EVIL, 1.0)], EVIL, EVIL),
+    ):
+        assert "<script" not in svg
+        drawn(svg)
 
 
-def test_pictures_carry_no_inline_style_and_escape_their_labels() -> None:
-    svg = sparkline([1.0], '"><script>')
-    assert "<script>" not in svg
-    assert not re.search(r"\sstyle=", svg + clock([1.0] * 24, 0) + heat_map([[1.0] * 24] * 7))
+def test_bars_are_as_long_as_their_values() -> None:
+    svg = drawn(bar_plot([Bar("a", 4.0), Bar("b", 1.0), Bar("c", 0.0)], "t", "l"))
+    assert [float(bar.attrib["width"]) for bar in svg.findall("rect")] == pytest.approx([452, 113, 0])
+
+
+def test_a_file_of_its_own_has_its_colours_with_it() -> None:
+    text = standalone(bar_plot([Bar("a", 4.0)], "t", "l"))
+    assert drawn(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert re.search(r"\.ink-1\{stroke:#", text)
+    assert "prefers-color-scheme: dark" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.15, "0.15"), (1234.5, "1234"), (19.96, "20"), (0.0123456, "0.0123"), (10, "10")],
+)
+def test_numbers_are_short(value: float, text: str) -> None:
+    assert short(value) == text

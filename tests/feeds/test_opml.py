@@ -4,8 +4,7 @@ import pytest
 
 from feeds.adding import add_feed
 from feeds.models import Category, Feed
-from feeds.opml import OpmlError, export_opml, import_opml
-from feeds.outlines import read_opml
+from feeds.opml import OpmlError, export_opml, import_opml, read_opml
 
 pytestmark = pytest.mark.django_db
 

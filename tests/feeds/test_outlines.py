@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feeds import outlines
-from feeds.outlines import OpmlError, Outline, read_opml, write_opml
+from feeds.opml import MAX_BYTES, MAX_DEPTH, OpmlError, Outline, read_opml, write_opml
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -74,7 +73,7 @@ def test_it_refuses_broken_files_and_says_why(data, message):
 
 
 def test_it_refuses_deep_nesting():
-    depth = outlines.MAX_DEPTH + 1
+    depth = MAX_DEPTH + 1
     body = '<outline text="f">' * depth + '<outline xmlUrl="https://a.example/"/>' + "</outline>" * depth
     with pytest.raises(OpmlError, match="nested deeper"):
         read_opml(opml(body))
@@ -82,7 +81,7 @@ def test_it_refuses_deep_nesting():
 
 def test_it_refuses_big_files():
     with pytest.raises(OpmlError, match="larger than 20 MB"):
-        read_opml(b" " * (outlines.MAX_BYTES + 1))
+        read_opml(b" " * (MAX_BYTES + 1))
 
 
 def test_it_never_opens_what_a_file_points_to(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from crawler.web.listing import BoundedPaginator
+from crawler.web.pagination import BoundedPaginator
 from feeds.categories import category_at
 from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
 from feeds.scheduling.history import pack
@@ -114,7 +114,7 @@ def test_a_long_table_takes_as_many_queries_as_a_short_one(
 
 
 def test_lists_do_not_count_beyond_what_can_be_paged_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.web.listing.MOST", 3)
+    monkeypatch.setattr("crawler.web.pagination.MOST", 3)
     for _ in range(5):
         make_feed()
     pages = BoundedPaginator(Feed.objects.order_by("id"), 2)

@@ -15,7 +15,7 @@ from crawler.frontier.comparison import compare
 from crawler.frontier.graph import GraphError, LinkGraph, read_site_history
 from crawler.frontier.models import Crawl
 from crawler.frontier.own_graph import crawled_graph
-from crawler.web.plots import standalone
+from crawler.web.charts import standalone
 
 SHARES = (0.25, 0.5, 0.75, 0.9)
 

@@ -25,14 +25,8 @@ def write_atom(channel: Channel, items: Sequence[Item]) -> bytes:
     _text(_child(root, "author"), "name", "Freshet")
     _text(root, "generator", "Freshet")
     _link(root, "alternate", channel.home_url, "text/html")
-    for relation, url in (
-        ("self", channel.self_url),
-        ("first", channel.first_url),
-        ("previous", channel.previous_url),
-        ("next", channel.next_url),
-    ):
-        if url:
-            _link(root, relation, url, "application/atom+xml")
+    for relation, url in channel.links:
+        _link(root, relation, url, "application/atom+xml")
     for item in items:
         _entry(root, item)
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")

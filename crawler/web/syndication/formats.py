@@ -13,12 +13,13 @@ from crawler.web.syndication.item import Channel, Item
 class Format:
     """A way to write a channel and its items."""
 
+    title: str
     content_type: str
     write: Callable[[Channel, Sequence[Item]], bytes]
 
 
 FORMATS = {
-    "rss": Format(rss.CONTENT_TYPE, rss.write_rss),
-    "atom": Format(atom.CONTENT_TYPE, atom.write_atom),
-    "json": Format(json_feed.CONTENT_TYPE, json_feed.write_json_feed),
+    "rss": Format("RSS 2.0", rss.CONTENT_TYPE, rss.write_rss),
+    "atom": Format("Atom 1.0", atom.CONTENT_TYPE, atom.write_atom),
+    "json": Format("JSON Feed 1.1", json_feed.CONTENT_TYPE, json_feed.write_json_feed),
 }

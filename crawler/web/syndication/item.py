@@ -75,6 +75,12 @@ class Channel:
     previous_url: str
     updated: datetime
 
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """Relation and address of the pages there are."""
+        urls = (self.self_url, self.first_url, self.previous_url, self.next_url)
+        return [link for link in zip(("self", "first", "previous", "next"), urls, strict=True) if link[1]]
+
 
 def legal(text: str) -> str:
     """The text without characters that XML cannot carry."""
@@ -98,6 +104,11 @@ def attachment(given: object) -> Attachment | None:
     kind, length = str(given.get("type", "")), given.get("length", 0)
     usable = kind if _MEDIA_TYPE.fullmatch(kind) else "application/octet-stream"
     return Attachment(given["url"], usable, max(length, 0) if isinstance(length, int) else 0)
+
+
+def title_of(title: str, text: str) -> str:
+    """The title, else the first words of the text."""
+    return title.strip() or " ".join(text[:200].split()[:10]) or "Untitled"
 
 
 def full_body(content: str, summary: str, text: str) -> str:

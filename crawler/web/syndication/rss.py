@@ -25,15 +25,9 @@ def write_rss(channel: Channel, items: Sequence[Item]) -> bytes:
     _text(out, "title", channel.title)
     _text(out, "link", channel.home_url)
     _text(out, "description", channel.description)
-    for relation, url in (
-        ("self", channel.self_url),
-        ("first", channel.first_url),
-        ("previous", channel.previous_url),
-        ("next", channel.next_url),
-    ):
-        if url:
-            kind = "application/rss+xml"
-            etree.SubElement(out, f"{{{_ATOM}}}link", rel=relation, href=url, type=kind)
+    for relation, url in channel.links:
+        kind = "application/rss+xml"
+        etree.SubElement(out, f"{{{_ATOM}}}link", rel=relation, href=url, type=kind)
     _text(out, "lastBuildDate", _rfc822(channel.updated))
     _text(out, "generator", "Freshet")
     for item in items:

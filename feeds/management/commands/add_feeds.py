@@ -15,8 +15,7 @@ from crawler.http.failures import Failure
 from feeds.adding import Added, WantedFeed, add_feeds, known_feeds
 from feeds.categories import category_at, path_of
 from feeds.models import Category, Feed
-from feeds.opml import OpmlError, import_opml
-from feeds.outlines import MAX_BYTES
+from feeds.opml import MAX_BYTES, OpmlError, import_opml
 
 FEW = 10  # addresses for which somebody waits at the keyboard
 POLL_SECONDS = 0.25

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
-from crawler.web.plots import standalone
+from crawler.web.charts import standalone
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.methods.registry import METHODS
 from recrawl.paper_figures import Figure, figures, trade_off

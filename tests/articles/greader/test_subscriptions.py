@@ -6,7 +6,7 @@ import pytest
 
 from articles.models import PersonalFeed, Subscription
 from feeds.models import Feed
-from feeds.outlines import read_opml
+from feeds.opml import read_opml
 from tests.factories import make_feed, make_personal_feed
 
 pytestmark = pytest.mark.django_db

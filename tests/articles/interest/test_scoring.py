@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from articles.enrichment.models import Enrichment
+from articles.interest.export import own_log
 from articles.interest.log import Kind, note, reset
-from articles.interest.own_log import own_log
 from articles.interest.replay import evaluate
 from articles.interest.scoring import described, explain, ranked
 from articles.interest.stored import weights_of

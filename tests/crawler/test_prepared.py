@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from articles.models import Article
-from crawler.database.statements import PREPARED_AFTER, planned_rows, rows_of
+from crawler.database.prepared import PREPARED_AFTER, planned_rows, rows_of
 from tests.factories import make_article
 
 

@@ -1,0 +1,212 @@
+"""Pictures of a feed: made on the server as SVG, and as numbers that charts.js draws.
+
+Colours come from the style sheet by class; each picture says in its label what it shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from feeds.models import Feed, Retrieval
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+Rate = float | None
+POINTS = 500
+
+# The clock, in units of its view box.
+_MIDDLE, _INNER, _OUTER, _LABELS = 120.0, 34.0, 96.0, 110.0
+# The heat map: one cell, and the room for the days' names and the hours.
+_CELL, _LEFT, _TOP = 20, 34, 16
+
+
+def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: int = 22) -> SafeString:
+    """A filled step line of non-negative values, the highest at the top."""
+    top = max(values, default=0.0) or 1.0
+    step = width / max(len(values), 1)
+    points: list[tuple[float, float]] = []
+    for place, value in enumerate(values):
+        y = height - 1 - (height - 3) * value / top
+        points += [(place * step, y), ((place + 1) * step, y)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return format_html(
+        '<svg class="spark" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
+        '<polygon class="area" points="0,{h} {line} {w},{h}"/>'
+        '<polyline class="stroke" points="{line}"/></svg>',
+        w=width,
+        h=height,
+        label=label,
+        line=line,
+    )
+
+
+def clock(rates: Sequence[float], hour_now: float) -> SafeString:
+    """Articles per hour for each hour of day (24, UTC) as wedges of a 24-hour dial, midnight at the top.
+
+    `hour_now` is the hour of day with its fraction, where the hand stands.
+    """
+    top = max(rates, default=0.0) or 1.0
+    wedges = format_html_join(
+        "",
+        '<path class="wedge" d="{}"><title>{} to {} UTC: {} articles an hour</title></path>',
+        (
+            (
+                _wedge(hour, _INNER + (_OUTER - _INNER) * rate / top),
+                _hour(hour),
+                _hour(hour + 1),
+                f"{rate:.2f}",
+            )
+            for hour, rate in enumerate(rates)
+        ),
+    )
+    around = ((hour, *_point(hour, _LABELS)) for hour in range(0, 24, 3))
+    labels = format_html_join(
+        "",
+        '<text x="{}" y="{}" text-anchor="middle">{}</text>',
+        ((f"{x:.1f}", f"{y + 3.5:.1f}", f"{hour:02}") for hour, x, y in around),
+    )
+    peak = max(range(len(rates)), key=lambda hour: rates[hour])
+    x, y = _point(hour_now, _OUTER + 4)
+    return format_html(
+        '<svg class="clock" viewBox="0 0 240 240" role="img" aria-label="'
+        'Posting by hour of day, UTC: {total} articles a day, most from {peak} to {after}">'
+        '<circle class="ring" cx="120" cy="120" r="{outer}"/>'
+        '<circle class="ring" cx="120" cy="120" r="{half}"/>'
+        "{wedges}{labels}"
+        '<line class="now" x1="120" y1="120" x2="{x}" y2="{y}"><title>now</title></line>'
+        '<circle class="cell-frame" cx="120" cy="120" r="{core}"/>'
+        '<text class="total" x="120" y="121" text-anchor="middle">{total}</text>'
+        '<text x="120" y="135" text-anchor="middle">a day</text></svg>',
+        total=_short(sum(rates)),
+        peak=_hour(peak),
+        after=_hour(peak + 1),
+        outer=_OUTER,
+        half=(_INNER + _OUTER) / 2,
+        wedges=wedges,
+        labels=labels,
+        x=f"{x:.1f}",
+        y=f"{y:.1f}",
+        core=_INNER - 2,
+    )
+
+
+def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
+    """Articles per hour for each hour of the week (7 x 24, Monday first, UTC); None where never watched."""
+    seen = [rate for day in rates for rate in day if rate is not None]
+    top = max(seen, default=0.0)
+    width, height = _LEFT + 24 * _CELL, _TOP + 7 * _CELL
+    hours = format_html_join(
+        "",
+        '<text x="{}" y="11" text-anchor="middle">{}</text>',
+        ((_LEFT + hour * _CELL + _CELL // 2, f"{hour:02}") for hour in range(0, 24, 3)),
+    )
+    days = format_html_join(
+        "", '<text x="0" y="{}">{}</text>', ((_TOP + i * _CELL + 14, day) for i, day in enumerate(DAYS))
+    )
+    cells = SafeString(
+        "".join(_cell(day, hour, rate, top) for day, row in enumerate(rates) for hour, rate in enumerate(row))
+    )
+    return format_html(
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="'
+        'Posting by hour of the week, UTC: {} of 168 hours watched, at most {} articles an hour">'
+        "{}{}{}</svg>",
+        width,
+        height,
+        len(seen),
+        _short(top),
+        hours,
+        days,
+        cells,
+    )
+
+
+def training_series(feed: Feed) -> dict[str, Any]:
+    """M, T and ToE after each visit of the training phase, the last POINTS of them."""
+    rows = _last(feed, "m", "t", "toe", m__isnull=False)
+    return {
+        "x": [row[0].timestamp() for row in rows],
+        "unit": "ticks",
+        "series": [
+            {"label": "ToE", "values": [row[3] for row in rows], "kind": "steps"},
+            {"label": "M", "values": [_rounded(row[1]) for row in rows], "kind": "line"},
+            {"label": "T", "values": [_rounded(row[2]) for row in rows], "kind": "line"},
+        ],
+    }
+
+
+def forecast_series(feed: Feed) -> dict[str, Any]:
+    """New articles that each visit found beside those that the posting history had predicted."""
+    rows = _last(feed, "expected", "new", expected__isnull=False)
+    return {
+        "x": [row[0].timestamp() for row in rows],
+        "unit": "new articles",
+        "series": [
+            {"label": "predicted", "values": [_rounded(row[1]) for row in rows], "kind": "line"},
+            {"label": "found", "values": [row[2] for row in rows], "kind": "points"},
+        ],
+    }
+
+
+def _cell(day: int, hour: int, rate: Rate, top: float) -> SafeString:
+    x, y = _LEFT + hour * _CELL, _TOP + day * _CELL
+    when = f"{DAYS[day]} {_hour(hour)}"
+    if rate is None:
+        return format_html(
+            '<rect class="unseen" x="{}" y="{}" width="17" height="17" rx="3">'
+            "<title>{}: not watched yet</title></rect>",
+            x,
+            y,
+            when,
+        )
+    # The square root keeps the quiet hours of a feed with one busy hour visible.
+    strength = math.sqrt(rate / top) if top else 0.0
+    return format_html(
+        '<rect class="cell-frame" x="{x}" y="{y}" width="18" height="18" rx="3"/>'
+        '<rect class="cell" x="{x}" y="{y}" width="18" height="18" rx="3" fill-opacity="{strength}">'
+        "<title>{when}: {rate} articles an hour</title></rect>",
+        x=x,
+        y=y,
+        strength=f"{strength:.2f}",
+        when=when,
+        rate=f"{rate:.2f}",
+    )
+
+
+def _point(hour: float, radius: float) -> tuple[float, float]:
+    """Where an hour stands on the dial: midnight at the top, clockwise."""
+    angle = 2 * math.pi * hour / 24
+    return _MIDDLE + radius * math.sin(angle), _MIDDLE - radius * math.cos(angle)
+
+
+def _wedge(hour: int, radius: float) -> str:
+    """Path of an hour's wedge from the inner ring to the radius, with a thin gap to its neighbours."""
+    start, end = hour + 0.04, hour + 0.96
+    (a, b), (c, d) = _point(start, _INNER), _point(start, radius)
+    (e, f), (g, h) = _point(end, radius), _point(end, _INNER)
+    return (
+        f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}A{radius:.1f} {radius:.1f} 0 0 1 {e:.1f} {f:.1f}"
+        f"L{g:.1f} {h:.1f}A{_INNER:.1f} {_INNER:.1f} 0 0 0 {a:.1f} {b:.1f}Z"
+    )
+
+
+def _hour(hour: int) -> str:
+    return f"{hour:02}:00"
+
+
+def _short(value: float) -> str:
+    """Two significant places for small values, none for big ones."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def _last(feed: Feed, *columns: str, **known: bool) -> list[tuple[Any, ...]]:
+    """Rows (at, *columns) of successful visits, oldest first."""
+    visits = Retrieval.objects.filter(feed=feed, **known).exclude(outcome=Retrieval.Outcome.FAILED)
+    return list(visits.order_by("-at", "-id").values_list("at", *columns)[:POINTS])[::-1]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
