@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
+from msgspec.structs import asdict
 
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page

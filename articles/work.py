@@ -99,7 +99,7 @@ def go_on(stored: Stored, **_: object) -> None:
 
 
 def _arrival(visit: FeedVisit) -> Arrival:
-    document = visit.harvest.feed
+    document = visit.found.document
     return Arrival(
         feed_id=visit.feed.id,
         at=visit.harvest.at,

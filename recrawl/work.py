@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from django.db.models import QuerySet
 from django.dispatch import receiver
+from msgspec.structs import replace
 
 from crawler.engine.leased import Room, lease_rows, lose_rows, lost
 from crawler.engine.signals import settled

@@ -1,6 +1,6 @@
 """What the engine asks of a kind of work, and the list of kinds, which apps register in their `work.py`.
 
-A piece of work is a row of an app: a feed to visit, a page to download. It waits, goes out under the lease of
+A piece of work is a row of an app, something to be fetched from a host. It waits, goes out under the lease of
 its host, and comes back in one of three ways: settled with what a terminal brought, given back because nobody
 got to it, or lost because no terminal answered. The engine decides when, and calls the kind for what changes.
 """

@@ -20,6 +20,7 @@ from crawler.messages import Harvest
 from crawler.pipeline.messages import HEAD, Done, PhaseOutcome, PhaseWork, Plugin, Sheet, Task
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
 from crawler.pipeline.terms import plain
+from crawler.reading.documents import RetrievedFeed
 from crawler.text.keys import digest
 
 State = Document.State
@@ -79,7 +80,11 @@ def take_pages(urls: Mapping[int, str]) -> int:
 
 def take_feeds(visits: Sequence[tuple[int, Harvest]]) -> int:
     """Take in the documents that feeds' visits brought, each with its host; how many."""
-    found = [(host, visit, visit.crawled) for host, visit in visits if visit.crawled and visit.crawled.digest]
+    found = [
+        (host, visit, page)
+        for host, visit in visits
+        if (feed := visit.brought(RetrievedFeed)) and (page := feed.copy) and page.digest
+    ]
     if not found:
         return 0
     keep_bodies([page for _, _, page in found])

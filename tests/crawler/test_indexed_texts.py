@@ -9,7 +9,7 @@ from django.db import connection
 
 from articles.models import Article
 from crawler.engine.check_in import check_in
-from crawler.reading.documents import FeedDocument
+from crawler.reading.documents import FeedDocument, RetrievedFeed
 from crawler.text.characters import INDEXED_BYTES
 from feeds.models import Category, Feed, Retrieval
 from feeds.opml import import_opml
@@ -62,7 +62,7 @@ def test_a_feed_whose_title_and_entries_are_of_such_characters_is_stored() -> No
     (batch,) = lease(feed)
     entries = (entry(1, title=hard(5000), categories=(hard(5000),)),)
     document = FeedDocument("rss20", hard(1000), entries=entries)
-    check_in([report(batch, found(batch.assignments[0], feed=document))])
+    check_in([report(batch, found(batch.assignments[0], payload=RetrievedFeed(document)))])
     feed.refresh_from_db()
     assert (feed.failure, Retrieval.objects.get().outcome) == ("", "new")
     assert hard(5000).startswith(Article.objects.get().category)
