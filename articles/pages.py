@@ -43,7 +43,7 @@ def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap
     next attempt.
     """
     brought = {harvest.id: harvest for harvest in harvests}
-    rows = Page.objects.select_for_update().filter(id__in=brought, lease__in=leases).defer("html", "text")
+    rows = Page.objects.under(leases).select_for_update().filter(id__in=brought).defer("html", "text")
     stored: dict[int, Page] = {}
     for page in rows.order_by("id"):
         harvest = brought[page.id]

@@ -62,9 +62,9 @@ class FeedVisit:
 
 
 def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[FeedVisit]:
-    """Lock the feeds whose harvests came while their lease still held; others are dropped."""
+    """The feeds, locked by the caller, whose harvests came while their lease held; others are dropped."""
     brought = {harvest.id: harvest for harvest in harvests}
-    feeds = Feed.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
+    feeds = Feed.objects.under(leases).filter(id__in=brought).order_by("id")
     hubs = HubSubscription.objects.in_bulk(list(brought))
     return [
         FeedVisit(

@@ -32,7 +32,7 @@ def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -
     brought = {harvest.id: harvest for harvest in harvests}
     if not brought:
         return
-    rows = Wanted.objects.select_for_update(of=("self",)).filter(id__in=brought, lease__in=leases)
+    rows = Wanted.objects.under(leases).select_for_update(of=("self",)).filter(id__in=brought)
     rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory")
     visits: dict[int, list[tuple[Wanted, Harvest]]] = defaultdict(list)
     for row in rows.order_by("id"):

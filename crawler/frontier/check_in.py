@@ -75,7 +75,7 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
         return settled
     out = {
         place.page_id: place
-        for place in Leased.objects.select_for_update().filter(page__in=brought, lease__in=leases)
+        for place in Leased.objects.under(leases).select_for_update().filter(page__in=brought)
     }
     Leased.objects.filter(page__in=out).delete()
     gains: dict[int, _Gain] = defaultdict(_Gain)
