@@ -18,8 +18,9 @@ from crawler.reading.pages import extract_page
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.reading.wishes import wishes_of
 from crawler.terminals import readers
-from crawler.terminals.answers import answered, refused, storable
+from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.text.characters import storable
 
 MOST_UNPACKED = 100_000_000
 """Bytes of a stored page."""

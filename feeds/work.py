@@ -24,7 +24,7 @@ from feeds.visits import FeedVisit, open_visits, settle_visits
 
 @register
 class FeedWork(Work):
-    """Feeds that a tick has selected, which they stay until they were visited; so is what a hub pushed."""
+    """Feeds that a tick has selected, until they were visited; what a hub pushed counts as a visit, too."""
 
     kinds = ("feed", "push")
     order = 10

@@ -27,8 +27,9 @@ from crawler.reading.pages.tree import media_type, text_of, whole_tree
 from crawler.reading.sitemap import is_sitemap, sitemap_links
 from crawler.reading.wishes import vouched_for, wishes_of
 from crawler.terminals import readers
-from crawler.terminals.answers import answered, refused, storable
+from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.text.characters import storable
 from crawler.text.keys import digest_of_bytes
 
 MOST_LINKS = Budgets().links
