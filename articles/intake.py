@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
+from msgspec.structs import asdict
 
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page
@@ -98,14 +99,13 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     return results
 
 
-def lock_articles(arrivals: Sequence[Arrival] = (), pages: Sequence[int] = ()) -> None:
-    """Lock the articles that these arrivals edit, and those that have one of these pages, in one order.
+def lock_articles(edited: Sequence[tuple[int, str]] = (), pages: Sequence[int] = ()) -> None:
+    """Lock the articles of these feeds and identities, and those that have one of these pages, in one order.
 
     The first statement on articles of a transaction that changes several: one that takes those of its feeds
     and then those of its pages, beside another that does, waits for it in a circle. Pages and
     enrichments come after their articles.
     """
-    edited = [(one.feed_id, digest(entry.identity)) for one in arrivals for entry in one.edited]
     if not edited and not pages:
         return
     with connection.cursor() as cursor:
@@ -118,7 +118,7 @@ def lock_articles(arrivals: Sequence[Arrival] = (), pages: Sequence[int] = ()) -
                 UNION SELECT id FROM {Article._meta.db_table} WHERE page_id = ANY(%s)
             ) ORDER BY id FOR NO KEY UPDATE
             """,  # noqa: S608 - the table's own name
-            [[feed for feed, _ in edited], [key for _, key in edited], list(pages)],
+            [[feed for feed, _ in edited], [digest(identity) for _, identity in edited], list(pages)],
         )
 
 

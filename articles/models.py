@@ -14,9 +14,10 @@ from django.db.models.functions import Now
 from django.urls import reverse
 
 from articles.search import ArticleVector, article_query
+from crawler.engine.leased import LeasedRow
 
 
-class Page(models.Model):
+class Page(LeasedRow):
     """The web page of one or more articles: downloaded once however many feeds carry it."""
 
     class Status(models.TextChoices):
@@ -29,17 +30,15 @@ class Page(models.Model):
     url_key = models.UUIDField(unique=True, editable=False)
     host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="pages")
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING)
-    lease = models.UUIDField(null=True, blank=True, editable=False)
     not_before = models.DateTimeField(db_default=Now())
     attempts = models.PositiveSmallIntegerField(default=0)
-    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
     failure = models.CharField(max_length=40, blank=True)
     failure_detail = models.TextField(blank=True)
     fetched = models.DateTimeField(null=True, blank=True)
     html = models.BinaryField(default=b"", help_text="zlib of the body as received.")
     content_type = models.CharField(max_length=200, blank=True)
     reading = models.CharField(
-        max_length=8, default="1", help_text="Version of what read it (crawler.messages)."
+        max_length=8, default="1", help_text="Version of what read it (articles.messages)."
     )
     title = models.TextField(blank=True)
     text = models.TextField(blank=True)

@@ -14,11 +14,13 @@ from django.db.models.functions import Now
 
 from articles.dating import believable
 from articles.intake import fuller, lock_articles, web_address
+from articles.messages import PAGE_READING, Reread, StoredPage
 from articles.models import Article, Page
 from articles.personal.versions import touch
 from crawler.database.transactions import passing, retried
 from crawler.http.failures import Failure
-from crawler.messages import PAGE_READING, Harvest, Reread, StoredPage
+from crawler.messages import Harvest
+from crawler.reading.documents import PageDocument
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +43,7 @@ def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap
     next attempt.
     """
     brought = {harvest.id: harvest for harvest in harvests}
-    rows = Page.objects.select_for_update().filter(id__in=brought, lease__in=leases).defer("html", "text")
+    rows = Page.objects.under(leases).select_for_update().filter(id__in=brought).defer("html", "text")
     stored: dict[int, Page] = {}
     for page in rows.order_by("id"):
         harvest = brought[page.id]
@@ -95,7 +97,7 @@ def _take_again(harvest: Harvest) -> int:
     page = _stored(harvest.id).select_for_update().defer("html").first()
     if page is None:
         return 0
-    document = harvest.page
+    document = harvest.brought(PageDocument)
     page.reading = PAGE_READING
     if document is not None and document.text:
         page.title, page.text = document.title or page.title, document.text
@@ -135,7 +137,7 @@ def _fail(page: Page, harvest: Harvest, gap: float) -> None:
 
 
 def _store(page: Page, harvest: Harvest) -> None:
-    document = harvest.page
+    document = harvest.brought(PageDocument)
     if document is None:
         raise ValueError(f"page {page.id}: a harvest without failure has no document")
     published = believable(document.published, harvest.at)

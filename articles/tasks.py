@@ -10,8 +10,9 @@ from celery import shared_task
 from django.conf import settings
 from django.dispatch import receiver
 
+from articles.messages import Reread, StoredPage
 from crawler.engine.signals import ticked
-from crawler.messages import Reread, StoredPage, decode_all, encode
+from crawler.messages import decode_all, encode
 from crawler.terminals.tasks import send
 
 MOST_REREAD = 320

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
+
+from articles.messages import StoredPage
 from crawler.http.client import ACCEPT_PAGE, Client, Response
 from crawler.http.failures import Failure, FetchError
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
-from crawler.messages import Assignment, Harvest, StoredPage
+from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import PageDocument
 from crawler.reading.errors import ReadingError
 from crawler.reading.inflate import inflated
@@ -18,8 +20,9 @@ from crawler.reading.pages import extract_page
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.reading.wishes import wishes_of
 from crawler.terminals import readers
-from crawler.terminals.answers import answered, refused, storable
+from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.text.characters import storable
 
 MOST_UNPACKED = 100_000_000
 """Bytes of a stored page."""
@@ -42,7 +45,7 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, 
         detail = "the page asks robots not to show its content (noindex)"
         return answered(assignment, at, response, failure=Failure.ROBOTS.value, detail=detail)
     page = replace(page, content_type=storable(response.content_type, 200))
-    return answered(assignment, at, response, page=page)
+    return answered(assignment, at, response, payload=page)
 
 
 def read_article(response: Response, product: str) -> PageDocument | None:
@@ -66,4 +69,4 @@ def read_again(stored: StoredPage) -> Harvest:
         page = readers.read(extract_page, body, url=stored.url, content_type=stored.content_type)
     except (ReadingError, ValueError) as error:
         return Harvest("page", stored.id, at, stored.url, failure="malformed", detail=str(error)[:1000])
-    return Harvest("page", stored.id, at, stored.url, page=replace(page, html=b""))
+    return Harvest("page", stored.id, at, stored.url, payload=replace(page, html=b""))

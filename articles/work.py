@@ -15,11 +15,12 @@ from articles.intake import Arrival, lock_articles, store_arrivals
 from articles.models import Page
 from articles.pages import check_in_pages, feeds_of
 from articles.personal.versions import touch
-from crawler.engine.leased import Room, lease_rows, lose_rows, lost
+from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
-from crawler.messages import Assignment, Harvest
+from crawler.messages import Assignment
 from crawler.pipeline.documents import take_pages
+from crawler.reading.documents import RetrievedFeed
 from feeds.signals import arrived
 from feeds.visits import FeedVisit
 from feeds.work import FeedWork
@@ -31,10 +32,11 @@ class PageWork(Work):
 
     kinds = ("page",)
     order = 30
+    model = Page
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
         """Pages that may be downloaded now."""
-        return Page.objects.filter(status=Page.Status.WAITING, lease__isnull=True, not_before__lte=now)
+        return Page.objects.free().filter(status=Page.Status.WAITING, not_before__lte=now)
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
@@ -57,32 +59,26 @@ class PageWork(Work):
             taken.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
         return taken
 
+    def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:
+        """The articles of these pages, and those that entries of feeds edit."""
+        documents = [
+            (result.id, found.document)
+            for some in results.values()
+            for result in some
+            if (found := result.brought(RetrievedFeed)) and found.document
+        ]
+        edited = [(feed, entry.identity) for feed, document in documents for entry in document.edited]
+        lock_articles(edited, [result.id for result in self.mine(results) if not result.failure])
+
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
         """Store what was downloaded; primary keys of these pages."""
-        mine = self.mine(results)
-        if not FeedWork().mine(results):  # else that was done with the articles of the feeds
-            lock_articles(pages=[result.id for result in mine if not result.failure])
-        return check_in_pages(mine, leases, float(settings.CRAWL_MIN_GAP_SECONDS))
-
-    def give_back(self, leases: Sequence[uuid.UUID]) -> int:
-        """Free pages that were not asked for."""
-        return Page.objects.filter(lease__in=leases).update(lease=None)
-
-    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Take back pages whose lease was lost."""
-        urls = Page.objects.filter(id__in=lose_rows(Page, leases)).values_list("id", "url")
-        return [lost("page", key, url, now) for key, url in urls]
+        return check_in_pages(self.mine(results), leases, float(settings.CRAWL_MIN_GAP_SECONDS))
 
 
 @receiver(arrived)
-def keep_entries(visits: Sequence[FeedVisit], results: Results, **_: object) -> None:
-    """Store the entries of feeds that were read.
-
-    The articles of the pages that came with them are locked here too, all in one order.
-    """
-    arrivals = [_arrival(visit) for visit in visits]
-    lock_articles(arrivals, [result.id for result in results.get("page", ()) if not result.failure])
-    stored = store_arrivals(arrivals, pages=settings.CRAWL_ARTICLE_PAGES)
+def keep_entries(visits: Sequence[FeedVisit], **_: object) -> None:
+    """Store the entries of feeds that were read."""
+    stored = store_arrivals([_arrival(visit) for visit in visits], pages=settings.CRAWL_ARTICLE_PAGES)
     for visit in visits:
         brought = stored[visit.feed.id]
         visit.new, visit.edited, visit.published = brought.new, brought.edited, brought.published
@@ -99,7 +95,7 @@ def go_on(stored: Stored, **_: object) -> None:
 
 
 def _arrival(visit: FeedVisit) -> Arrival:
-    document = visit.harvest.feed
+    document = visit.found.document
     return Arrival(
         feed_id=visit.feed.id,
         at=visit.harvest.at,

@@ -113,7 +113,7 @@ def _read_pages(site: Site) -> float:
         seconds += time.process_time() - began
         page.lease = uuid.uuid4()
         page.save(update_fields=["lease"])
-        harvest = Harvest("page", page.pk, NOW.timestamp(), page.url, status=200, page=found)
+        harvest = Harvest("page", page.pk, NOW.timestamp(), page.url, status=200, payload=found)
         with transaction.atomic():
             check_in_pages([harvest], [page.lease], 0.0)
     return seconds

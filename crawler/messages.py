@@ -10,19 +10,17 @@ from __future__ import annotations
 import base64
 import json
 import logging
-import types
-import typing
+import re
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
-from typing import Any, Literal, TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar, Union
 
-import orjson
+import msgspec
 
 from crawler.http.site_lines import Robots
-from crawler.reading.documents import CrawledPage, FeedDocument, FeedLink, Listed, PageDocument
+from crawler.reading.documents import Payload
 from crawler.reading.inflate import inflated
+from crawler.text.records import Record
 
 log = logging.getLogger(__name__)
 
@@ -32,33 +30,16 @@ TURN_SECONDS = 10.0
 Kind = str
 """Of work: apps have the names (`crawler.engine.work`)."""
 
-
-PAGE_READING = "2"
-"""Version of what terminals read from article pages: main text, language, metadata."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPage:
-    """An article page that is stored, to be read again: its HTML as it was received (zlib).
-
-    Only what comes back with the `permit` is taken.
-    """
-
-    id: int
-    url: str
-    html: bytes
-    content_type: str = ""
-    permit: str = ""
+Brought = TypeVar("Brought", bound=Payload)
+Message = TypeVar("Message", bound=Record)
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """One thing to do: download a feed, an article's page, a crawl's page; ask a hub; read what it pushed.
+class Assignment(Record, frozen=True):
+    """One thing to do for a kind of work, which reads of it what it has put there.
 
-    `id` is that of the feed, of a page its own. `content` is the form for a hub, or what a hub pushed
-    with its `content_type`. A crawl that takes `any_type` wants feeds and data as well as pages. Pages of
-    watched sites are read for their text, what the `selectors` match marked as ignored. A `suspect` has lost
-    a lease, and is alone in its batch.
+    `content` is what is sent to the address, or what came from it with its `content_type`. With `any_type`
+    not only pages are wanted. With `selectors` a page is read for its text, what they match marked as
+    ignored. A `suspect` has lost a lease, and is alone in its batch.
     """
 
     kind: Kind
@@ -76,11 +57,10 @@ class Assignment:
     suspect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Record, frozen=True):
     """Assignments of one host under one lease. After `expires` a terminal must not start a request.
 
-    What hubs pushed needs no host: `host` is empty.
+    Work that asks nobody needs no host: `host` is empty.
     """
 
     host: str
@@ -91,14 +71,12 @@ class Batch:
     robots: Robots | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Harvest:
+class Harvest(Record, frozen=True):
     """The answer to one assignment. `failure` is a name of the taxonomy, empty on success.
 
     `unchanged` is true on 304 and when the body's hash is the stored one. `moved_to` is set when
     every redirect on the way was permanent (301, 308). `retry_after` and `max_age` are seconds
-    from `at`. `links` are the feeds that an HTML page names; `listed` are the pages that a site's sitemap or
-    feed names, `index` tells that they are sitemaps themselves.
+    from `at`. What was read is the `payload`.
     """
 
     kind: Kind
@@ -119,16 +97,14 @@ class Harvest:
     body_hash: str = ""
     retry_after: float | None = None
     max_age: float | None = None
-    feed: FeedDocument | None = None
-    page: PageDocument | None = None
-    crawled: CrawledPage | None = None
-    links: tuple[FeedLink, ...] = ()
-    listed: tuple[Listed, ...] = ()
-    index: bool = False
+    payload: Payload | None = None
+
+    def brought(self, kind: type[Brought]) -> Brought | None:
+        """The payload, if it is of this class."""
+        return self.payload if isinstance(self.payload, kind) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Record, frozen=True):
     """All harvests of one lease. It ends the lease; assignments without a harvest are free again.
 
     `pause` are seconds for which the host is to be left alone from now on.
@@ -141,31 +117,23 @@ class Report:
     pause: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reread:
-    """What a stored page says by today's reading, with the permit to write it down."""
-
-    permit: str
-    harvest: Harvest
-
-
-Message = TypeVar("Message")
-
-
 MOST_BYTES = 128 * 1024 * 1024
 """Of a message as JSON: what is longer is neither sent nor read. A packed one may be a thousandth of that."""
 
 
-def encode(message: object) -> str:
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+
+
+def encode(message: Record) -> str:
     """The message as text for any broker: JSON without empty fields, deflated, base64.
 
     Half of a surrogate pair, which no UTF-8 can carry, becomes a question mark. Raises ValueError for a
     message of more than MOST_BYTES.
     """
-    plain = _plain(message)
     try:
-        raw = orjson.dumps(plain)
-    except TypeError:  # such a half, or an integer beyond 64 bits
+        raw = msgspec.json.encode(message)
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(message)
         raw = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
     if len(raw) > MOST_BYTES:
         raise ValueError(f"a {type(message).__name__} of {len(raw)} bytes is longer than {MOST_BYTES}")
@@ -179,13 +147,11 @@ def decode(kind: type[Message], text: str) -> Message:
     """
     try:
         raw = inflated(base64.b64decode(text, validate=True), MOST_BYTES)
-        plain = orjson.loads(raw)
         if b"\\u0000" in raw:
-            plain = _without_nul(plain)
-        message = _reader(kind)(plain)  # type: ignore[arg-type]
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+            raw = _NUL.sub(rb"\1\\ufffd", raw)
+        return msgspec.json.decode(raw, type=kind, dec_hook=_payload)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"damaged {kind.__name__}: {str(error)[:300]}") from error
-    return typing.cast(Message, message)
 
 
 def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
@@ -199,75 +165,6 @@ def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
     return read
 
 
-def _without_nul(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd")
-    if isinstance(value, list):
-        return [_without_nul(one) for one in value]
-    return {key: _without_nul(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses to dictionaries without defaults, bytes to base64."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    if is_dataclass(value):
-        return {
-            name: given if type(given) is str else _plain(given)
-            for name, default in _defaults(type(value))  # type: ignore[arg-type]
-            if (given := getattr(value, name)) != default
-        }
-    return value
-
-
-@cache
-def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
-    """Names of a record's fields with their defaults."""
-    return tuple((field.name, field.default) for field in fields(kind))
-
-
-@cache
-def _reader(kind: Any) -> Callable[[Any], Any]:
-    """The inverse of `_plain` for an annotated type; it raises TypeError for a value of another."""
-    if isinstance(kind, types.UnionType):
-        some = _reader(next(k for k in typing.get_args(kind) if k is not type(None)))
-        return lambda value: None if value is None else some(value)
-    if is_dataclass(kind):
-        readers = {name: _reader(hint) for name, hint in typing.get_type_hints(kind).items()}
-        return lambda value: kind(**{name: readers[name](given) for name, given in value.items()})  # type: ignore[operator]
-    if typing.get_origin(kind) is tuple:
-        return _tuple_reader(typing.get_args(kind))
-    if typing.get_origin(kind) is Literal:
-        return _checked((str,), frozenset(typing.get_args(kind)))
-    return _scalar_reader(kind)
-
-
-def _scalar_reader(kind: Any) -> Callable[[Any], Any]:
-    if kind is bytes:
-        return lambda value: base64.b64decode(value, validate=True)
-    if kind is int:
-        whole = _checked((int, float))  # beyond 64 bits orjson reads a float
-        return lambda value: int(value) if whole(value) == int(value) else _checked((int,))(value)
-    return _checked((int, float) if kind is float else (kind,))
-
-
-def _tuple_reader(inner: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """`tuple[X, ...]`, or a tuple of as many types as it names."""
-    if inner[-1] is not Ellipsis:
-        parts = [_reader(one) for one in inner]
-        return lambda values: tuple(part(one) for part, one in zip(parts, values, strict=True))
-    each, list_only = _reader(inner[0]), _checked((list,))
-    return lambda values: tuple(map(each, list_only(values)))
-
-
-def _checked(wanted: tuple[type, ...], among: frozenset[str] | None = None) -> Callable[[Any], Any]:
-    """The value. Raises TypeError for one of another type (a bool is no number) or not `among` these."""
-
-    def check(value: Any) -> Any:
-        if type(value) not in wanted or (among is not None and value not in among):
-            raise TypeError(f"{str(value)[:50]!r} where {'/'.join(one.__name__ for one in wanted)} belongs")
-        return value
-
-    return check
+def _payload(_: type, plain: Any) -> Any:
+    """A payload of the class that it names."""
+    return msgspec.convert(plain, Union[tuple(Payload.__subclasses__())])  # noqa: UP007 - known when it runs

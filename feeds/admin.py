@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from crawler.engine.wake import wake_controller
-from crawler.text.storing import LONGEST_INDEXED
+from crawler.text.characters import LONGEST_INDEXED
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from feeds.adding import Added
 from feeds.categories import subtree

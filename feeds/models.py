@@ -11,6 +11,8 @@ from django.db.models import Q, Transform
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from crawler.engine.leased import LeasedQuerySet, LeasedRow
+
 
 @models.BinaryField.register_lookup
 class OctetLength(Transform):
@@ -45,7 +47,7 @@ class Category(models.Model):
         return (*(self.parent.path if self.parent else ()), self.name)
 
 
-class FeedQuerySet(models.QuerySet["Feed"]):
+class FeedQuerySet(LeasedQuerySet["Feed"]):
     """Reads of feeds, with the names of the domain."""
 
     def active(self) -> FeedQuerySet:
@@ -54,7 +56,7 @@ class FeedQuerySet(models.QuerySet["Feed"]):
 
     def idle(self) -> FeedQuerySet:
         """Active feeds that are neither selected for a visit nor out with a terminal."""
-        return self.active().filter(selected_at__isnull=True, lease__isnull=True)
+        return self.active().free().filter(selected_at__isnull=True)
 
     def due(self, now: datetime) -> FeedQuerySet:
         """Idle feeds whose floors (politeness, Retry-After, max-age, back-off ...) have passed."""
@@ -65,7 +67,7 @@ class FeedQuerySet(models.QuerySet["Feed"]):
         return self.filter(failure_streak__gt=0).order_by("failing_since")
 
 
-class Feed(models.Model):
+class Feed(LeasedRow):
     """A feed: its address, what the last visit left, and when the next one is allowed."""
 
     class Status(models.TextChoices):
@@ -124,14 +126,12 @@ class Feed(models.Model):
     training_t = models.FloatField(default=1.0, editable=False)
     training_due = models.DateTimeField(db_default=Now(), editable=False)
 
-    # Floors, selection, lease.
+    # Floors and selection.
     not_before = models.DateTimeField(db_default=Now(), editable=False)
     floor = models.CharField(max_length=20, blank=True, editable=False, help_text="Rule behind not_before.")
     floor_detail = models.TextField(blank=True, editable=False)
     selected_at = models.DateTimeField(null=True, blank=True, editable=False)
     selected_because = models.TextField(blank=True, editable=False)
-    lease = models.UUIDField(null=True, blank=True, editable=False)
-    losses = models.PositiveSmallIntegerField(default=0, editable=False, help_text="Leases lost in a row.")
 
     # A permanent redirect is believed after several answers over days.
     moved_to = models.TextField(blank=True, editable=False)
@@ -140,7 +140,7 @@ class Feed(models.Model):
 
     subscribers = models.PositiveIntegerField(default=0, editable=False)
 
-    objects = FeedQuerySet.as_manager()
+    objects = FeedQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         ordering = ["id"]

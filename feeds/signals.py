@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.dispatch import Signal
 
 arrived = Signal()
-"""Feeds were read: `visits` are locked and not yet written down, `results` all that the check-in brought.
+"""Feeds were read: `visits` are locked and not yet written down.
 
 Who keeps the entries sets `new`, `edited` and `published` of the visits. In the transaction of the check-in.
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import replace
 
 from django.conf import settings
+from msgspec.structs import replace
 from requests.utils import parse_header_links
 
 from crawler.frontier.terminal import kept_page
@@ -15,7 +15,7 @@ from crawler.http.failures import FetchError
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, join
 from crawler.messages import Assignment, Harvest
-from crawler.reading.documents import FeedDocument, FeedLink
+from crawler.reading.documents import FeedDocument, FeedLink, RetrievedFeed
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, parse_feed
 from crawler.terminals import readers
@@ -52,10 +52,10 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
             response,
             failure=error.kind.value,
             detail=error.detail,
-            links=_feeds_named(response),
+            payload=RetrievedFeed(links=_feeds_named(response)),
         )
     kept = kept_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
-    return answered(assignment, at, response, feed=document, body_hash=body_hash, crawled=kept)
+    return answered(assignment, at, response, body_hash=body_hash, payload=RetrievedFeed(document, kept))
 
 
 def read_feed(response: Response, known: bytes) -> FeedDocument:
@@ -82,7 +82,7 @@ def read_push(client: Client, assignment: Assignment, rules: Robots | None, spac
     document = compare(whole, assignment.known)
     document = replace(document, fingerprints=merged(document.fingerprints, assignment.known))
     size = len(assignment.content)
-    return Harvest("push", assignment.id, at, assignment.url, bytes=size, feed=document)
+    return Harvest("push", assignment.id, at, assignment.url, bytes=size, payload=RetrievedFeed(document))
 
 
 def _with_links(document: FeedDocument, response: Response) -> FeedDocument:

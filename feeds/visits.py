@@ -13,7 +13,7 @@ from django.conf import settings
 from crawler.database.bulk import insert_rows, update_rows
 from crawler.http.failures import Failure
 from crawler.messages import Harvest
-from crawler.reading.documents import FeedDocument
+from crawler.reading.documents import FeedDocument, RetrievedFeed
 from crawler.text.characters import indexable
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
@@ -51,15 +51,20 @@ class FeedVisit:
     expected: float | None = None
 
     @property
+    def found(self) -> RetrievedFeed:
+        """What is at the feed's address; nothing where it is as it was, or could not be had."""
+        return self.harvest.brought(RetrievedFeed) or RetrievedFeed()
+
+    @property
     def pushed(self) -> bool:
         """Whether a hub brought it, and nobody was asked."""
         return self.harvest.kind == "push"
 
 
 def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[FeedVisit]:
-    """Lock the feeds whose harvests came while their lease still held; others are dropped."""
+    """The feeds, locked by the caller, whose harvests came while their lease held; others are dropped."""
     brought = {harvest.id: harvest for harvest in harvests}
-    feeds = Feed.objects.select_for_update().filter(id__in=brought, lease__in=leases).order_by("id")
+    feeds = Feed.objects.under(leases).filter(id__in=brought).order_by("id")
     hubs = HubSubscription.objects.in_bulk(list(brought))
     return [
         FeedVisit(
@@ -102,7 +107,7 @@ def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
     update_rows(Feed, [visit.feed for visit in visits], CHANGED)
     insert_rows(Retrieval, log)
     fetched = [visit for visit in visits if not visit.pushed]
-    follow_hubs({visit.feed.id: visit.harvest.feed for visit in fetched if visit.harvest.feed is not None})
+    follow_hubs({visit.feed.id: document for visit in fetched if (document := visit.found.document)})
     for visit in fetched:
         _change_address(visit)
 
@@ -139,8 +144,8 @@ def _succeeded(visit: FeedVisit) -> int | None:
     """Next state after an answer; ToE in ticks while training."""
     feed, harvest = visit.feed, visit.harvest
     at = _utc(harvest.at)
-    if harvest.feed is not None:
-        _describe(feed, harvest.feed)
+    if visit.found.document is not None:
+        _describe(feed, visit.found.document)
     if harvest.status != 304:
         feed.etag, feed.last_modified, feed.body_hash = harvest.etag, harvest.last_modified, harvest.body_hash
     else:
@@ -158,10 +163,10 @@ def _succeeded(visit: FeedVisit) -> int | None:
 
 def _take_push(visit: FeedVisit) -> None:
     """Next state after a push: what is known grows. Visits go on, for a hub may miss something."""
-    feed, harvest = visit.feed, visit.harvest
-    if harvest.feed is None:
+    feed, harvest, document = visit.feed, visit.harvest, visit.found.document
+    if document is None:
         return
-    feed.fingerprints = harvest.feed.fingerprints
+    feed.fingerprints = document.fingerprints
     feed.last_new = _utc(harvest.at) if visit.new else feed.last_new
     if visit.hub is not None:
         visit.hub.last_push = _utc(harvest.at)
@@ -249,8 +254,8 @@ def _watch_redirect(feed: Feed, harvest: Harvest) -> None:
 def _change_address(visit: FeedVisit) -> None:
     """Rewrite the address after a believed move, or to the feed that a page turned out to name."""
     feed, harvest = visit.feed, visit.harvest
-    if harvest.failure == Failure.NOT_A_FEED and harvest.links and feed.last_success is None:
-        follow_discovery(feed, harvest.links)
+    if harvest.failure == Failure.NOT_A_FEED and visit.found.links and feed.last_success is None:
+        follow_discovery(feed, visit.found.links)
     elif (
         not harvest.failure
         and feed.moved_since

@@ -11,10 +11,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.dispatch import receiver
 
-from crawler.engine.leased import Room, lease_rows, lose_rows, lost
+from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
-from crawler.messages import Assignment, Harvest
+from crawler.messages import Assignment
 from crawler.pipeline.documents import take_feeds
 from feeds.models import Feed
 from feeds.outage import outage
@@ -24,16 +24,15 @@ from feeds.visits import FeedVisit, open_visits, settle_visits
 
 @register
 class FeedWork(Work):
-    """Feeds that a tick has selected; what a hub pushed counts as a visit, too."""
+    """Feeds that a tick has selected, until they were visited; what a hub pushed counts as a visit, too."""
 
     kinds = ("feed", "push")
     order = 10
+    model = Feed
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
         """Feeds that wait only for their host to be free."""
-        return Feed.objects.active().filter(
-            selected_at__isnull=False, lease__isnull=True, not_before__lte=now
-        )
+        return Feed.objects.active().free().filter(selected_at__isnull=False, not_before__lte=now)
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
@@ -57,22 +56,18 @@ class FeedWork(Work):
             taken.setdefault(host, []).append(Assignment("feed", feed, url, *said, suspect=losses > 0))
         return taken
 
+    def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:
+        """The feeds that were visited and are still out."""
+        feeds = Feed.objects.under(leases).filter(id__in=[result.id for result in self.mine(results)])
+        list(feeds.select_for_update().order_by("id").values_list("id"))
+
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[FeedVisit]:
         """Let whoever keeps articles have the entries, then write the visits down."""
         mine = self.mine(results)
         visits = open_visits(mine, leases)
-        arrived.send(sender=FeedVisit, visits=visits, results=results)
+        arrived.send(sender=FeedVisit, visits=visits)
         settle_visits(visits, ours=outage(mine))
         return visits
-
-    def give_back(self, leases: Sequence[uuid.UUID]) -> int:
-        """Free feeds that were not visited; they stay selected."""
-        return Feed.objects.filter(lease__in=leases).update(lease=None)
-
-    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Take back feeds whose lease was lost; they stay selected."""
-        urls = Feed.objects.filter(id__in=lose_rows(Feed, leases)).values_list("id", "url")
-        return [lost("feed", key, url, now) for key, url in urls]
 
 
 @receiver(settled)

@@ -13,7 +13,7 @@ from crawler.database.bulk import update_rows
 from crawler.engine.wake import wake_recrawl
 from crawler.frontier.check_in import may_pass, retry_at
 from crawler.messages import Harvest
-from crawler.reading.documents import CrawledPage
+from crawler.reading.documents import CrawledPage, ListedPages
 from crawler.reading.lines import unpacked
 from crawler.text.keys import digest
 from recrawl.differences import Difference, compared, difference
@@ -32,7 +32,7 @@ def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -
     brought = {harvest.id: harvest for harvest in harvests}
     if not brought:
         return
-    rows = Wanted.objects.select_for_update(of=("self",)).filter(id__in=brought, lease__in=leases)
+    rows = Wanted.objects.under(leases).select_for_update(of=("self",)).filter(id__in=brought)
     rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory")
     visits: dict[int, list[tuple[Wanted, Harvest]]] = defaultdict(list)
     for row in rows.order_by("id"):
@@ -104,14 +104,15 @@ class _Desk:
             bytes=harvest.bytes,
         )
         known = page.state == WatchedPage.State.LIVE
+        crawled = harvest.brought(CrawledPage)
         if harvest.failure:
             outcome = self._failed(page, harvest, at)
         elif harvest.unchanged:
             outcome = Outcome.SAME
-        elif harvest.status in {200, 226} and harvest.crawled is not None:
-            outcome = self._read(page, harvest.crawled, harvest, at)
+        elif harvest.status in {200, 226} and crawled is not None:
+            outcome = self._read(page, crawled, at)
         else:
-            outcome = self._moved(page, harvest.crawled or CrawledPage(), at)
+            outcome = self._moved(page, crawled or CrawledPage(), at)
         if outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.NEW}:
             page.fetched, page.fetched_in = at, self.visit.number
         if known and outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED}:
@@ -149,7 +150,7 @@ class _Desk:
         self.again[target] = f"{page.path} leads here"[:200]
         return Outcome.MOVED
 
-    def _read(self, page: WatchedPage, crawled: CrawledPage, harvest: Harvest, at: datetime) -> Outcome:
+    def _read(self, page: WatchedPage, crawled: CrawledPage, at: datetime) -> Outcome:
         """A body that is not the stored one."""
         new, old = unpacked(crawled.lines), unpacked(bytes(page.lines))
         before, had, links = page.state, page.fetched is not None, set(page.links)
@@ -160,7 +161,7 @@ class _Desk:
             if inside(self.site, url) and key_of(url) not in links:
                 found[url] = f"new on {page.path}"[:200]
         if page.url == self.site.url:
-            name_feeds(self.site, harvest.links)
+            name_feeds(self.site, crawled.feeds)
         outcome, keep = Outcome.MINOR, True
         if before != WatchedPage.State.LIVE:
             kind = Change.Kind.BACK if had else Change.Kind.NEW
@@ -213,13 +214,14 @@ class _Desk:
         source.save()
         if harvest.unchanged:
             return
-        if harvest.index:
-            for one in harvest.listed:
+        listed = harvest.brought(ListedPages) or ListedPages()
+        if listed.index:
+            for one in listed.pages:
                 name_sitemaps(self.site, [one.url], one.stamp)
             return
-        stamps = {key_of(one.url): one.stamp for one in harvest.listed}
+        stamps = {key_of(one.url): one.stamp for one in listed.pages}
         named = note_stamps(source, stamps, self.visit, first=first)
-        for one in harvest.listed:
+        for one in listed.pages:
             found = self.again if key_of(one.url) in named else self.found
             found.setdefault(one.url, f"named by {source.url}"[:200])
 

@@ -17,6 +17,7 @@ from crawler.frontier.domains import host_of
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
+from crawler.reading.documents import CrawledPage
 from crawler.reading.lines import template_of, unpacked
 from recrawl.discovery import describe, name_feeds, name_sitemaps
 from recrawl.models import Site, Visit, WatchedPage, key_of
@@ -89,7 +90,7 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
     for crawl, site in sites.items():
         mine = [(row, result) for row, result in fetched if row.crawl_id == crawl]
         guessed = _likely_sitemaps(site)
-        sitemaps = [row.url for row, result in mine if result.crawled is not None and result.crawled.sitemap]
+        sitemaps = [row.url for row, result in mine if (result.brought(CrawledPage) or CrawledPage()).sitemap]
         name_sitemaps(site, sitemaps)
         pages = [
             _page(site, row, result)
@@ -105,7 +106,7 @@ def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
         )
         top = next((result for row, result in mine if row.url == site.url), None)
         if top is not None:
-            name_feeds(site, top.links)
+            name_feeds(site, (top.brought(CrawledPage) or CrawledPage()).feeds)
 
 
 def _likely_sitemaps(site: Site) -> list[str]:
@@ -115,7 +116,7 @@ def _likely_sitemaps(site: Site) -> list[str]:
 
 def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> WatchedPage:
     page = WatchedPage(site=site, url=row.url, key=key_of(row.url), status=row.status, failure=row.failure)
-    crawled = harvest.crawled
+    crawled = harvest.brought(CrawledPage)
     if row.state == CrawlUrl.State.MOVED:
         target = crawled.links[0] if crawled and crawled.links else ""
         page.state, page.leads_to = WatchedPage.State.MOVED, target

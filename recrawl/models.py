@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.models import Crawl
 from crawler.http.urls import origin
@@ -329,7 +330,7 @@ class Announcement(models.Model):
         return f"{self.stamp} of page {self.page_id}"
 
 
-class Wanted(models.Model):
+class Wanted(LeasedRow):
     """A page or a source that an open visit is going to fetch, and why."""
 
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="wanted")
@@ -339,8 +340,6 @@ class Wanted(models.Model):
     reason = models.CharField(max_length=200)
     attempts = models.PositiveSmallIntegerField(default=0)
     not_before = models.DateTimeField()
-    lease = models.UUIDField(null=True)
-    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
 
     class Meta:
         ordering = ["id"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from crawler.frontier.terminal import read_page, redirect_of
 from crawler.http.client import ACCEPT_FEED, ACCEPT_PAGE, Client, Response
@@ -15,7 +16,7 @@ from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Assignment, Harvest
-from crawler.reading.documents import Entry, Listed
+from crawler.reading.documents import Entry, Listed, ListedPages
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import parse_feed
 from crawler.reading.sitemap import is_sitemap, read_sitemap
@@ -34,9 +35,9 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spa
 
     def read(response: Response) -> dict[str, Any]:
         if response.status not in {200, 226}:
-            return {"crawled": redirect_of(response)}
-        page, feeds = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
-        return {"body_hash": page.digest, "crawled": replace(page, headers=()), "links": feeds}
+            return {"payload": redirect_of(response)}
+        page = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
+        return {"body_hash": page.digest, "payload": replace(page, headers=())}
 
     return _asked(client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
 
@@ -46,8 +47,7 @@ def read_source(client: Client, assignment: Assignment, rules: Robots | None, sp
     """The harvest of a sitemap or a feed: the pages that it names; `unchanged` as above."""
 
     def read(response: Response) -> dict[str, Any]:
-        listed, index = readers.read(listed_pages, response)
-        return {"body_hash": _hash(response), "listed": listed, "index": index}
+        return {"body_hash": _hash(response), "payload": readers.read(listed_pages, response)}
 
     return _asked(client, assignment, rules, read, accept=ACCEPT_FEED, spacing=spacing)
 
@@ -75,11 +75,11 @@ def _asked(
         return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
 
 
-def listed_pages(response: Response) -> tuple[tuple[Listed, ...], bool]:
-    """Pages with their times, and whether these are sitemaps. Raises ReadingError, ReadingError."""
+def listed_pages(response: Response) -> ListedPages:
+    """Pages with their times, and whether these are sitemaps. Raises ReadingError."""
     if is_sitemap(response.body):
         listed, _, index = read_sitemap(response.body, response.url, MOST_LISTED)
-        return listed, index
+        return ListedPages(listed, index)
     feed = parse_feed(response.body, url=response.url, content_type=response.content_type)
     found: dict[str, Listed] = {}
     for entry in feed.entries:
@@ -88,7 +88,7 @@ def listed_pages(response: Response) -> tuple[tuple[Listed, ...], bool]:
         except BadUrl:
             continue
         found.setdefault(address, Listed(address, _stamp(entry)))
-    return tuple(found.values()), False
+    return ListedPages(tuple(found.values()))
 
 
 def _stamp(entry: Entry) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from django.db.models import QuerySet
 from django.dispatch import receiver
+from msgspec.structs import replace
 
-from crawler.engine.leased import Room, lease_rows, lose_rows, lost
+from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
 from crawler.frontier.work import UrlWork
-from crawler.messages import Assignment, Harvest
+from crawler.messages import Assignment, Kind
 from recrawl.check_in import check_in_watched
 from recrawl.mapping import take_mapped
 from recrawl.models import Wanted
@@ -28,10 +28,11 @@ class WantedWork(Work):
 
     kinds = ("watch", "source")
     order = 50
+    model = Wanted
 
     def waiting(self, now: datetime) -> QuerySet[Wanted]:
         """What may be fetched now."""
-        return Wanted.objects.filter(lease__isnull=True, not_before__lte=now)
+        return Wanted.objects.free().filter(not_before__lte=now)
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
@@ -39,7 +40,8 @@ class WantedWork(Work):
         """Put what waits under the leases of its hosts, what failed behind the rest."""
         rows = lease_rows(Wanted, leases, room, now, returning=("id",), order="attempts, id")
         taken: dict[int, list[Assignment]] = {}
-        for row in _wanted([key for (key,) in rows]).order_by("attempts", "id"):
+        wanted = Wanted.objects.filter(id__in=[key for (key,) in rows]).defer(*LONG_COLUMNS)
+        for row in wanted.select_related("page", "source", "visit__site").order_by("attempts", "id"):
             taken.setdefault(row.host_id, []).append(_assignment(row))
         return taken
 
@@ -47,14 +49,10 @@ class WantedWork(Work):
         """Store what was fetched."""
         check_in_watched(self.mine(results), leases)
 
-    def give_back(self, leases: Sequence[uuid.UUID]) -> int:
-        """Free what was not asked for."""
-        return Wanted.objects.filter(lease__in=leases).update(lease=None)
-
-    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Take back what lost its lease."""
-        assigned = [_assignment(row) for row in _wanted(lose_rows(Wanted, leases))]
-        return [lost(one.kind, one.id, one.url, now) for one in assigned]
+    def named(self, row: Wanted) -> tuple[Kind, int, str]:
+        """By what it wants."""
+        assignment = _assignment(row)
+        return assignment.kind, assignment.id, assignment.url
 
 
 @receiver(settled)
@@ -62,11 +60,6 @@ def keep_mapped(stored: Stored, **_: object) -> None:
     """Pages that a mapping crawl has fetched belong to its site."""
     if UrlWork in stored:
         take_mapped(stored[UrlWork].mapped)
-
-
-def _wanted(keys: Sequence[int]) -> QuerySet[Wanted]:
-    rows = Wanted.objects.filter(id__in=keys).select_related("page", "source", "visit__site")
-    return rows.defer(*LONG_COLUMNS)
 
 
 def _assignment(row: Wanted) -> Assignment:

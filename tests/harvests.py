@@ -10,7 +10,7 @@ from typing import Any
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
 from crawler.messages import Assignment, Batch, Harvest, Report
-from crawler.reading.documents import Entry, FeedDocument, PageDocument
+from crawler.reading.documents import Entry, FeedDocument, PageDocument, RetrievedFeed
 from crawler.reading.feeds import compare, fingerprints
 from feeds.models import Feed
 
@@ -33,7 +33,7 @@ def found(assignment: Assignment, *entries: Entry, at: float | None = None, **fi
         "rss20", "A feed", entries=entries, fingerprints=fingerprints(entries), size=len(entries)
     )
     document = compare(whole, assignment.known)
-    values = {"status": 200, "etag": '"1"', "body_hash": "0" * 64, "feed": document}
+    values = {"status": 200, "etag": '"1"', "body_hash": "0" * 64, "payload": RetrievedFeed(document)}
     return Harvest("feed", assignment.id, at or time.time(), assignment.url, **(values | fields))
 
 
@@ -58,7 +58,7 @@ def page(
 ) -> Harvest:
     """A downloaded article page."""
     document = PageDocument(html=b"x", title="Page", text=text, language="en", **fields)
-    return Harvest("page", assignment.id, time.time(), assignment.url, status=200, page=document)
+    return Harvest("page", assignment.id, time.time(), assignment.url, status=200, payload=document)
 
 
 def select(*feeds: Feed) -> None:

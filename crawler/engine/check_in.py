@@ -1,14 +1,14 @@
-"""Checking reports in: articles, retrievals, validators, histories and next states in one transaction."""
+"""Checking reports in: all that terminals brought, in one transaction."""
 
 from __future__ import annotations
 
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from django.db import transaction
+from msgspec.structs import replace
 
 from crawler.database.transactions import passing, retried
 from crawler.engine.models import Host
@@ -21,8 +21,7 @@ from crawler.messages import Harvest, Report
 
 log = logging.getLogger(__name__)
 
-# A whole host pauses after a refusal or a slow answer for at most this long; the feed or page itself waits
-# in full.
+# A whole host pauses after a refusal or a slow answer for at most this long; what was refused waits in full.
 LONGEST_HOST_PAUSE = 600.0
 ROBOTS_FIELDS = ("robots_origin", "robots_status", "robots_text", "robots_at", "robots_tried")
 

@@ -11,14 +11,45 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from django.db import connection, models
+from django.db.models import F
 
 from crawler.http.failures import Failure
 from crawler.messages import Harvest, Kind
 
 MOST_LOSSES = 3
+Row = TypeVar("Row", bound="LeasedRow")
+
+
+class LeasedQuerySet(models.QuerySet[Row]):
+    """Rows that go out under leases, and what becomes of them there."""
+
+    def free(self) -> Self:
+        """Those that are not out."""
+        return self.filter(lease__isnull=True)
+
+    def under(self, leases: Sequence[uuid.UUID]) -> Self:
+        """Those that are out under these leases."""
+        return self.filter(lease__in=leases)
+
+    def lose(self) -> Self:
+        """Count a loss for all of them; those that have lost too many."""
+        self.update(losses=F("losses") + 1)
+        return self.filter(losses__gte=MOST_LOSSES).order_by("pk")
+
+
+class LeasedRow(models.Model):
+    """A row that goes out under leases."""
+
+    lease = models.UUIDField(null=True, blank=True, editable=False)
+    losses = models.PositiveSmallIntegerField(default=0, editable=False, help_text="Leases lost in a row.")
+
+    objects = LeasedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +75,7 @@ class Room:
 
 
 def lease_rows(
-    model: type[models.Model],
+    model: type[LeasedRow],
     leases: Mapping[int, uuid.UUID],
     room: Mapping[int, Room],
     now: datetime,
@@ -99,24 +130,6 @@ def lease_rows(
         )
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
-
-
-def lose_rows(model: type[models.Model], leases: Sequence[uuid.UUID]) -> list[int]:
-    """Count a loss for the rows out under these leases and free them, but for those with MOST_LOSSES.
-
-    These stay under their lease until they are settled as failures; their primary keys.
-    """
-    meta = model._meta
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""
-            UPDATE "{meta.db_table}" SET losses = losses + 1,
-                lease = CASE WHEN losses + 1 < %s THEN NULL ELSE lease END
-            WHERE lease = ANY(%s) RETURNING "{meta.pk.column}", losses
-            """,  # noqa: S608 - names of our own tables and columns
-            [MOST_LOSSES, list(leases)],
-        )
-        return sorted(key for key, losses in cursor.fetchall() if losses >= MOST_LOSSES)
 
 
 def lost(kind: Kind, key: int, url: str, now: datetime) -> Harvest:

@@ -1,6 +1,6 @@
 """Handing out work: a lease on a host is the right to send it requests, and has an expiry.
 
-Selected feeds and waiting pages of a free host go out together as one batch, so that no two terminals,
+All that waits for a free host goes out together as one batch, so that no two terminals,
 on whatever machine, ever talk to one host at a time.
 """
 

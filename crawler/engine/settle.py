@@ -15,13 +15,16 @@ from crawler.messages import Harvest
 def settle(results: Sequence[Harvest], held: Sequence[uuid.UUID]) -> None:
     """Store what terminals brought under these leases, which the caller has locked: kind by kind, in order.
 
-    When all have settled, whoever wants to go on with what was stored hears of it.
+    First all lock what they share with others. When all have settled, whoever wants to go on with what was
+    stored hears of it.
     """
     now = datetime.now(UTC)
     brought: dict[str, list[Harvest]] = {}
     for result in results:
         brought.setdefault(result.kind, []).append(result)
     kinds = sorted([*works(), *hostless()], key=lambda work: work.order)
+    for work in kinds:
+        work.lock(brought, held)
     stored = {type(work): work.settle(brought, held, now) for work in kinds if work.mine(brought)}
     settled.send(sender=None, stored=stored)
 

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 def wake_controller() -> None:
     """Send the message once the current transaction is committed.
 
-    A broker that is away costs nothing but time: the next tick hands out the same feeds.
+    A broker that is away costs nothing but time: the next tick hands out the same work.
     """
     transaction.on_commit(partial(_send, "crawler.engine.tasks.dispatch"), robust=True)
 

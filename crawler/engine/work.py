@@ -1,6 +1,6 @@
 """What the engine asks of a kind of work, and the list of kinds, which apps register in their `work.py`.
 
-A piece of work is a row of an app: a feed to visit, a page to download. It waits, goes out under the lease of
+A piece of work is a row of an app, something to be fetched from a host. It waits, goes out under the lease of
 its host, and comes back in one of three ways: settled with what a terminal brought, given back because nobody
 got to it, or lost because no terminal answered. The engine decides when, and calls the kind for what changes.
 """
@@ -16,9 +16,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.module_loading import autodiscover_modules
 
-from crawler.engine.leased import Room
+from crawler.engine.leased import LeasedRow, Room, lost
 from crawler.engine.models import Host
-from crawler.messages import Assignment, Batch, Harvest
+from crawler.messages import Assignment, Batch, Harvest, Kind
 
 Results = Mapping[str, Sequence[Harvest]]
 """What one check-in brought, by kind."""
@@ -28,11 +28,12 @@ class Work:
     """A kind of work. Every method runs in the caller's transaction, and may run twice.
 
     `kinds` are the names that its assignments and results carry. Kinds lease and settle in `order`: those
-    that come first have the first places in a host's batch.
+    that come first have the first places in a host's batch. Its rows are of the `model`.
     """
 
     kinds: tuple[str, ...] = ()
     order: int = 100
+    model: type[LeasedRow]
 
     def waiting(self, now: datetime) -> QuerySet[Any] | None:
         """Rows with a `host` that may go out now; None where `choose` finds the hosts."""
@@ -48,6 +49,9 @@ class Work:
         """Put rows under the leases of these hosts, as far as there is room; assignments by host."""
         raise NotImplementedError
 
+    def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:
+        """Lock rows that others change, too: all kinds do, in their order, before any of them settles."""
+
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> Any:
         """Store what came back for rows that are still under one of the leases.
 
@@ -57,11 +61,18 @@ class Work:
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> object:
         """Free what is still under these leases; it waits again as if it had never been out."""
-        raise NotImplementedError
+        return self.model.objects.under(leases).update(lease=None)
 
     def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Count a loss for what is out under these leases; failures of what has lost too many, which stay."""
-        raise NotImplementedError
+        """Count a loss for what is out under these leases; failures of what has lost too many.
+
+        The engine settles these, and then gives back what is left.
+        """
+        return [lost(*self.named(row), now) for row in self.model.objects.under(leases).lose()]
+
+    def named(self, row: Any) -> tuple[Kind, int, str]:
+        """How the assignment of a row is called: its kind, id and address."""
+        return self.kinds[0], row.pk, row.url
 
     def mine(self, results: Results) -> list[Harvest]:
         """Those of the results that are of its kinds."""

@@ -75,7 +75,7 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
         return settled
     out = {
         place.page_id: place
-        for place in Leased.objects.select_for_update().filter(page__in=brought, lease__in=leases)
+        for place in Leased.objects.under(leases).select_for_update().filter(page__in=brought)
     }
     Leased.objects.filter(page__in=out).delete()
     gains: dict[int, _Gain] = defaultdict(_Gain)
@@ -131,7 +131,7 @@ def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
     row.failure, row.detail = harvest.failure, harvest.detail[:1000]
     gain.bytes += harvest.bytes
     gain.rows.append(row)
-    page = harvest.crawled or CrawledPage()
+    page = harvest.brought(CrawledPage) or CrawledPage()
     row.size, row.content_type, row.title = page.size, page.content_type, page.title
     row.headers = [list(header) for header in page.headers]
     row.body_id = uuid.UUID(page.digest) if page.digest and page.body and crawl.keep_bodies else None

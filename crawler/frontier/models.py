@@ -12,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.frontier.strategies import STRATEGIES, Strategy, make_strategy
@@ -265,7 +266,7 @@ class Waiting(Place):
         ]
 
 
-class Leased(Place):
+class Leased(Place, LeasedRow):
     """A URL that is out with a terminal, under the lease of its host."""
 
     lease = models.UUIDField()

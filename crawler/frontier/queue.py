@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import F
 
-from crawler.engine.leased import MOST_LOSSES, Room, lost
+from crawler.engine.leased import Room
 from crawler.engine.models import Host
-from crawler.frontier.models import Crawl, CrawlHost, Leased
-from crawler.messages import Assignment, Harvest
+from crawler.frontier.models import Crawl, CrawlHost
+from crawler.messages import Assignment
 
 
 def lease_urls(
@@ -99,33 +98,19 @@ def hosts_in_order(crawl: Crawl, most: int, now: datetime, among: Sequence[int] 
 
 
 def release_urls(leases: Sequence[uuid.UUID]) -> int:
-    """Free URLs that a terminal gave back unvisited; they wait as long as before. How many."""
-    return _free(leases)
-
-
-def lose_urls(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-    """Take back URLs whose lease was lost; failures of those that lost too many, which stay under it."""
-    Leased.objects.filter(lease__in=leases).update(losses=F("losses") + 1)
-    _free(leases, fewer_than=MOST_LOSSES)
-    dead = Leased.objects.filter(lease__in=leases).order_by("page")
-    return [lost("crawl", place.page_id, place.url, now) for place in dead]
-
-
-def _free(leases: Sequence[uuid.UUID], fewer_than: int | None = None) -> int:
-    """Move URLs back into the queue, where asked only those with fewer losses; how many."""
+    """Move URLs that were not visited back into the queue; they wait as long as before. How many."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
             WITH back AS (
-                DELETE FROM frontier_leased
-                WHERE lease = ANY(%s) AND (%s::int IS NULL OR losses < %s) RETURNING *
+                DELETE FROM frontier_leased WHERE lease = ANY(%s) RETURNING *
             )
             INSERT INTO frontier_waiting
                 (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, losses)
             SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts - 1, losses
             FROM back RETURNING crawl_id, host_id
             """,
-            [list(leases), fewer_than, fewer_than],
+            [list(leases)],
         )
         rows = cursor.fetchall()
     for crawl in sorted({row[0] for row in rows}):

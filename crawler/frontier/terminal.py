@@ -6,10 +6,11 @@ import re
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from lxml import etree, html
+from msgspec.structs import replace
 
 from crawler.frontier.budgets import Budgets, without_session
 from crawler.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response, location_of
@@ -28,8 +29,9 @@ from crawler.reading.pages.tree import media_type, text_of, whole_tree
 from crawler.reading.sitemap import is_sitemap, sitemap_links
 from crawler.reading.wishes import vouched_for, wishes_of
 from crawler.terminals import readers
-from crawler.terminals.answers import answered, refused, storable
+from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.text.characters import storable
 from crawler.text.keys import digest_of_bytes
 
 MOST_LINKS = Budgets().links
@@ -57,20 +59,20 @@ def crawl_page(client: Client, assignment: Assignment, rules: Robots | None, spa
         if response.status not in {200, 226}:
             page = redirect_of(response)
             page = replace(_exchange(response), links=page.links) if archived else page
-            return answered(assignment, at, response, crawled=page)
-        page, feeds = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
+            return answered(assignment, at, response, payload=page)
+        page = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
         detail = "" if page.body or assignment.selectors is not None else NO_COPY
-        return answered(assignment, at, response, crawled=page, links=feeds, detail=detail)
+        return answered(assignment, at, response, payload=page, detail=detail)
     except FetchError as error:
         harvest = refused(assignment, at, error)
         if assignment.selectors is None and isinstance(error.response, Response):
-            return replace(harvest, crawled=_exchange(error.response))
+            return replace(harvest, payload=_exchange(error.response))
         return harvest
     except ReadingError as error:
         # Of what is not read only that it was there is kept, not its possibly huge content.
         seen = replace(_exchange(response), body=b"") if archived else None
         failure = error.kind.value
-        return answered(assignment, at, response, failure=failure, detail=error.detail, crawled=seen)
+        return answered(assignment, at, response, failure=failure, detail=error.detail, payload=seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,7 @@ def _references(root: html.HtmlElement) -> Iterator[tuple[str, bool]]:
             yield reference.strip(), vouched_for(element.get("rel"))
 
 
-def read_page(
-    response: Response, assignment: Assignment, product: str
-) -> tuple[CrawledPage, tuple[FeedLink, ...]]:
+def read_page(response: Response, assignment: Assignment, product: str) -> CrawledPage:
     """What a page says; of a watched site its text instead of its bytes, and the feeds that it names.
 
     `product` is the name by which the site may speak to us. Of a page that asks for no copy neither bytes
@@ -165,10 +165,11 @@ def read_page(
         withheld=links.withheld,
         title=title,
         sitemap=sitemap,
+        feeds=feeds,
     )
     if watched:
-        return replace(page, lines=packed(lines if wishes.copy else []), body=b""), feeds
-    return (page if wishes.copy else replace(page, body=b"")), feeds
+        return replace(page, lines=packed(lines if wishes.copy else []), body=b"")
+    return page if wishes.copy else replace(page, body=b"")
 
 
 def kept_page(response: Response) -> CrawledPage:

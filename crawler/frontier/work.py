@@ -16,8 +16,8 @@ from crawler.engine.work import Results, Work, register
 from crawler.frontier import queue
 from crawler.frontier.check_in import Settled, check_in_crawls, name_sitemaps
 from crawler.frontier.crawls import room as room_of
-from crawler.frontier.models import Crawl
-from crawler.messages import TURN_SECONDS, Assignment, Harvest
+from crawler.frontier.models import Crawl, Leased
+from crawler.messages import TURN_SECONDS, Assignment
 
 MOST_OF_HOST = 100
 
@@ -28,6 +28,7 @@ class UrlWork(Work):
 
     kinds = ("crawl",)
     order = 90
+    model = Leased
 
     def choose(self, now: datetime, most: int) -> list[Host]:
         """The next hosts of every running crawl; they share what room there is."""
@@ -72,10 +73,6 @@ class UrlWork(Work):
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
         """They wait as long as before."""
         return queue.release_urls(leases)
-
-    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Take back URLs whose lease was lost."""
-        return queue.lose_urls(leases, now)
 
 
 @receiver(robots_read)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from crawler.http.urls import BadUrl, join
+from crawler.text.records import Record
 
 MAX_LINE = 4096
 """Characters; longer lines of a robots.txt are left out."""
@@ -15,8 +15,7 @@ MAX_SITEMAPS = 20
 _SITE_LINE = re.compile(r"(?:(site-?maps?)|host)\s*:(.*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Robots:
+class Robots(Record, frozen=True):
     """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable.
 
     `at` is when; `tried` when it was last asked for in vain, 0 where it was not (both epoch seconds).

@@ -20,6 +20,7 @@ from crawler.messages import Harvest
 from crawler.pipeline.messages import HEAD, Done, PhaseOutcome, PhaseWork, Plugin, Sheet, Task
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
 from crawler.pipeline.terms import plain
+from crawler.reading.documents import RetrievedFeed
 from crawler.text.keys import digest
 
 State = Document.State
@@ -41,7 +42,6 @@ BATCH = {"detect": 200, "transform": 25, "index": 50, "extract": 100}
 LEASES = {"detect": 4, "transform": 8, "index": 4, "extract": 4}
 """Batches of a phase that may be out at one time: what waits for a slow phase waits in the table."""
 
-MOST_ATTEMPTS = 3
 LEASE_SECONDS = 300.0
 BATCH_BYTES = 8_000_000
 UNPACKED_BYTES = 10_000_000
@@ -83,7 +83,11 @@ def take_pages(urls: Mapping[int, str]) -> int:
 
 def take_feeds(visits: Sequence[tuple[int, Harvest]]) -> int:
     """Take in the documents that feeds' visits brought, each with its host; how many."""
-    found = [(host, visit, visit.crawled) for host, visit in visits if visit.crawled and visit.crawled.digest]
+    found = [
+        (host, visit, page)
+        for host, visit in visits
+        if (feed := visit.brought(RetrievedFeed)) and (page := feed.copy) and page.digest
+    ]
     if not found:
         return 0
     keep_bodies([page for _, _, page in found])
@@ -150,10 +154,8 @@ def lease(phase: str, now: datetime, documents: QuerySet[Document] | None = None
     """
     every = Document.objects.all() if documents is None else documents
     waiting = every.filter(state=WAITING_FOR[phase], lease__isnull=True)
-    rows = list(waiting.select_for_update(skip_locked=True).order_by("attempts", "id")[: BATCH[phase]])
-    tried = [row for row in rows if row.attempts]
-    if tried:
-        rows = [row for row in rows if not row.attempts] or tried[:1]
+    rows = list(waiting.select_for_update(skip_locked=True).order_by("losses", "id")[: BATCH[phase]])
+    rows = [row for row in rows if not row.losses] or rows[:1]
     key = uuid.uuid4()
     until = now + timedelta(seconds=LEASE_SECONDS)
     Document.objects.filter(id__in=[row.pk for row in rows]).update(lease=key, leased_until=until)
@@ -232,14 +234,14 @@ def settle(done: Done) -> int:
 
 _CHANGED = [
     "state", "type", "reason", "sha256", "transformer", "notes", "triples", "failed_phase", "failure",
-    "detail", "attempts", "lease", "leased_until", "changed",
+    "detail", "losses", "lease", "leased_until", "changed",
 ]  # fmt: skip
 
 
 def _settled(row: Document, outcome: PhaseOutcome, phase: str) -> Document:
     row.lease = row.leased_until = None
     row.changed = datetime.now(UTC)
-    row.attempts = 0
+    row.losses = 0
     row.type, row.reason = plain(outcome.type)[:12] or row.type, plain(outcome.reason)[:1000] or row.reason
     if outcome.failure:
         return bury(row, phase, outcome.failure, outcome.detail)
@@ -264,22 +266,21 @@ def resend(documents: QuerySet[Document]) -> int:
     """Send dead letters through from the beginning; how many."""
     dead = documents.filter(state=State.DEAD)
     return dead.update(
-        state=State.FETCHED, attempts=0, failed_phase="", failure="", detail="", lease=None, leased_until=None
+        state=State.FETCHED, losses=0, failed_phase="", failure="", detail="", lease=None, leased_until=None
     )
 
 
 def sweep(now: datetime) -> int:
-    """Free what was lost with its worker; after some attempts it is a dead letter. How many."""
+    """Free what was lost with its worker; what has lost too many is a dead letter. How many."""
     with transaction.atomic():
-        lost = list(Document.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)[:1000])
-        for row in lost:
+        late = Document.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)[:1000]
+        out = Document.objects.filter(pk__in=[row.pk for row in late])
+        dead = list(out.lose())
+        for row in dead:
             phase = next(phase for phase, state in WAITING_FOR.items() if state == row.state)
-            row.lease = row.leased_until = None
-            row.attempts += 1
-            if row.attempts >= MOST_ATTEMPTS:
-                bury(row, phase, "lost", f"its worker ended {row.attempts} times while it was there")
-        update_rows(Document, lost, _CHANGED)
-    return len(lost)
+            bury(row, phase, "lost", f"its worker ended {row.losses} times while it was there")
+        update_rows(Document, dead, _CHANGED)
+        return out.update(lease=None, leased_until=None)
 
 
 def note(phase: str, worker: str, outcomes: Iterable[PhaseOutcome]) -> None:

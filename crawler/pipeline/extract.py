@@ -90,8 +90,8 @@ def extract(lease: uuid.UUID, worker: str) -> int:
     now = datetime.now(UTC)
     for row in rows:
         row.links = len(answer.found.get(row.pk, ()))
-        row.state, row.lease, row.leased_until, row.attempts, row.changed = State.DONE, None, None, 0, now
-    update_rows(Document, rows, ["links", "state", "lease", "leased_until", "attempts", "changed"])
+        row.state, row.lease, row.leased_until, row.losses, row.changed = State.DONE, None, None, 0, now
+    update_rows(Document, rows, ["links", "state", "lease", "leased_until", "losses", "changed"])
     for model, hits in ((LinkQuery, answer.queries), (UriFilter, answer.filters)):
         for key, count in sorted(hits.items()):
             model.objects.filter(pk=key).update(hits=F("hits") + count)

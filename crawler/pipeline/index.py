@@ -49,7 +49,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
     outcomes += _put(live, graphs)
     for row in rows:
         row.lease = row.leased_until = None
-        row.attempts = 0
+        row.losses = 0
         row.changed = datetime.now(UTC)
     update_rows(Document, rows, _CHANGED)
     each = (time.perf_counter() - began) / max(len(rows), 1)
@@ -59,7 +59,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
 
 _CHANGED = [
     "state", "notes", "triples", "quads", "version", "failed_phase", "failure", "detail", "lease",
-    "leased_until", "attempts", "changed",
+    "leased_until", "losses", "changed",
 ]  # fmt: skip
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from crawler.text.records import Record
 
 PHASES = ("fetch", "detect", "transform", "index", "extract")
 HEAD = 65_536
 """Bytes of a document that detect gets to see."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Record, frozen=True):
     """A document for detect (the head of its body) or transform (all of it), from the controller."""
 
     id: int
@@ -20,8 +19,7 @@ class Task:
     type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Record, frozen=True):
     """A stylesheet of somebody else: for documents of these types (empty: all) whose address matches.
 
     With `grddl`, its address, only for documents that name it as their transformation.
@@ -34,8 +32,7 @@ class Sheet:
     grddl: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Record, frozen=True):
     """A transformer behind an address: for documents of these types (empty: all) whose URL matches."""
 
     name: str
@@ -44,8 +41,7 @@ class Plugin:
     pattern: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseOutcome:
+class PhaseOutcome(Record, frozen=True):
     """What a phase made of a document; `failure` is empty on success. `seconds` of work."""
 
     id: int
@@ -61,8 +57,7 @@ class PhaseOutcome:
     triples: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseWork:
+class PhaseWork(Record, frozen=True):
     """A batch of one phase under a lease, as it goes to a worker; after `expires` (epoch) it is void."""
 
     phase: str
@@ -75,8 +70,7 @@ class PhaseWork:
     plugins: tuple[Plugin, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Record, frozen=True):
     """What came of a batch, and who did it."""
 
     phase: str

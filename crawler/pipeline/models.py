@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.models import Body, Crawl
 from crawler.reading.detect import TYPES
@@ -23,7 +24,7 @@ def is_stylesheet(content: str) -> None:
         raise ValidationError("this is no XSLT stylesheet: its namespace is missing", code="stylesheet")
 
 
-class Document(models.Model):
+class Document(LeasedRow):
     """The latest representation of a URL, and the phase that it has reached."""
 
     class State(models.TextChoices):
@@ -72,8 +73,9 @@ class Document(models.Model):
     failed_phase = models.CharField(max_length=9, blank=True)
     failure = models.CharField(max_length=20, blank=True)
     detail = models.TextField(blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="Of the phase that it waits for.")
-    lease = models.UUIDField(null=True)
+    losses = models.PositiveSmallIntegerField(
+        default=0, editable=False, db_column="attempts", help_text="Leases lost in a row."
+    )
     leased_until = models.DateTimeField(null=True)
     changed = models.DateTimeField(db_default=Now())
 
@@ -81,7 +83,7 @@ class Document(models.Model):
         ordering = ["-id"]
         indexes = [
             models.Index(
-                fields=["state", "attempts", "id"], name="document_waiting",
+                fields=["state", "losses", "id"], name="document_waiting",
                 condition=Q(lease__isnull=True) & ~Q(state__in=["done", "dead"]),
             ),
             models.Index(fields=["lease"], name="document_lease", condition=Q(lease__isnull=False)),

@@ -13,6 +13,8 @@ from crawler.web.fields import NumberField, RowSerializer, TextField
 class DocumentSerializer(serializers.ModelSerializer[Document]):
     """A document and the phase that it has reached."""
 
+    attempts = serializers.IntegerField(source="losses", read_only=True, help_text="Leases lost in a row.")
+
     class Meta:
         model = Document
         fields = [

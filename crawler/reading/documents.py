@@ -1,11 +1,12 @@
 """What bytes from the web become: feeds with their entries, pages, lists of pages. Small frozen records.
 
-Times are seconds since the epoch (UTC), durations seconds.
+A `Payload` is one that a terminal sends to the controller. Times are seconds since the epoch (UTC),
+durations seconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from crawler.text.records import Record
 
 REQUEST, STATUS = ":request", ":status"
 """Before the headers of a crawled page: the request's head as sent, and the status line as received.
@@ -14,8 +15,18 @@ No header of HTTP/1.1 has a colon in its name.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Enclosure:
+class Payload:
+    """What the answer to one assignment brings; subclasses are known by their names."""
+
+    __slots__ = ()
+
+    @property
+    def weight(self) -> int:
+        """Bytes of the documents in it, unpacked."""
+        return 0
+
+
+class Enclosure(Record, frozen=True):
     """A media file that an entry carries (RSS enclosure, Atom link rel=enclosure, JSON attachment)."""
 
     url: str
@@ -23,8 +34,7 @@ class Enclosure:
     length: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record, frozen=True):
     """One item of a feed as the feed gives it; HTML is sanitised and its URLs are absolute.
 
     `identity` is the guid or id as the feed gave it, else the absolute URL, else the title.
@@ -44,8 +54,7 @@ class Entry:
     enclosures: tuple[Enclosure, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FeedDocument:
+class FeedDocument(Record, frozen=True):
     """What a feed says of itself, and its entries in document order.
 
     `ttl` and `update_period` are seconds; `skip_hours` are hours of day in GMT, `skip_days` days
@@ -72,8 +81,7 @@ class FeedDocument:
     well_formed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FeedLink:
+class FeedLink(Record, frozen=True):
     """A feed that an HTML page names (link rel=alternate), or a likely one among its links."""
 
     url: str
@@ -81,8 +89,7 @@ class FeedLink:
     type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PageDocument:
+class PageDocument(Record, Payload, frozen=True, tag=True):
     """An article page: the HTML as received (zlib) with its type, and what was read from it."""
 
     html: bytes = b""
@@ -94,22 +101,24 @@ class PageDocument:
     published: float | None = None
     canonical_url: str = ""
 
+    @property
+    def weight(self) -> int:
+        return len(self.text)
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+
+class Listed(Record, frozen=True):
     """A page that a sitemap or a feed names, with the time that it gives for it, as written there."""
 
     url: str
     stamp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CrawledPage:
+class CrawledPage(Record, Payload, frozen=True, tag=True):
     """A page of a crawl: where it leads (canonical, each once), its bytes (zlib), what was told of them.
 
     `cut` counts links beyond those that are taken of one page, `withheld` those that are not to be followed.
     Where no copy is to be kept there is no `body`. Pages of watched sites have their text as
-    marked `lines` (`crawler.reading.lines`). A `sitemap` has links alone.
+    marked `lines` (`crawler.reading.lines`), and the `feeds` that they name. A `sitemap` has links alone.
     """
 
     links: tuple[str, ...] = ()
@@ -123,3 +132,27 @@ class CrawledPage:
     headers: tuple[tuple[str, str], ...] = ()
     lines: bytes = b""
     sitemap: bool = False
+    feeds: tuple[FeedLink, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        return self.size
+
+
+class RetrievedFeed(Record, Payload, frozen=True, tag=True):
+    """What is at a feed's address: the feed, and a copy to keep; else the feeds that a page there names."""
+
+    document: FeedDocument | None = None
+    copy: CrawledPage | None = None
+    links: tuple[FeedLink, ...] = ()
+
+    @property
+    def weight(self) -> int:
+        return (self.document.size if self.document else 0) + (self.copy.size if self.copy else 0)
+
+
+class ListedPages(Record, Payload, frozen=True, tag=True):
+    """The pages that a sitemap or a feed names; of an `index` they are sitemaps themselves."""
+
+    pages: tuple[Listed, ...] = ()
+    index: bool = False

@@ -7,7 +7,7 @@ from typing import Any
 from crawler.http.client import Response
 from crawler.http.failures import FetchError
 from crawler.messages import Assignment, Harvest
-from crawler.text import characters
+from crawler.text.characters import storable
 
 MOST_DETAIL = 1000
 
@@ -31,11 +31,6 @@ def answered(assignment: Assignment, at: float, response: Response, **found: Any
         max_age=response.max_age,
         **found | ({"detail": storable(found["detail"], MOST_DETAIL)} if "detail" in found else {}),
     )
-
-
-def storable(text: str, longest: int) -> str:
-    """What a site said, as a database and a page can take it: bounded, without control characters."""
-    return characters.storable(text[: 2 * longest])[:longest]
 
 
 def refused(assignment: Assignment, at: float, error: FetchError) -> Harvest:

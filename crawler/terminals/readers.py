@@ -28,9 +28,11 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from crawler.http.failures import Failure
 from crawler.process import walls
+from crawler.reading import documents
 from crawler.reading.errors import ReadingError
 from crawler.terminals.handlers import modules
 from crawler.terminals.reader_process import LENGTH
+from crawler.text.records import Record
 
 log = logging.getLogger(__name__)
 
@@ -245,8 +247,9 @@ class _Records(pickle.Unpickler):
     """Answers hold documents, tuples, texts and numbers; nothing else is made of them."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if module == "crawler.reading.documents" and name.isidentifier() and not name.startswith("_"):
-            return super().find_class(module, name)
+        found = getattr(documents, name, None) if module == documents.__name__ else None
+        if isinstance(found, type) and issubclass(found, Record):
+            return found
         raise pickle.UnpicklingError(f"an answer may not hold {module}.{name}")
 
 

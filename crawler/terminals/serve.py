@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from queue import Empty, SimpleQueue
+
+from msgspec.structs import replace
 
 from crawler.http import robots, urls
 from crawler.http.client import Client
@@ -101,7 +102,7 @@ def serve_host(client: Client, batch: Batch) -> Report:
             break
         harvests.append(harvest)
         spacing = slowed(batch.spacing, harvest.elapsed)
-        weight += _weight(harvest)
+        weight += harvest.payload.weight if harvest.payload else 0
         wait = _wait(client, rules, spacing)
         if wait > client.config.deadline / 2:  # it would be a part of the next one's own
             pause = wait
@@ -159,12 +160,6 @@ def _asks_robots(assignment: Assignment) -> bool:
         return handler_of(assignment.kind).asks_robots
     except KeyError:  # of another version; serving it says so
         return False
-
-
-def _weight(harvest: Harvest) -> int:
-    """Bytes of the documents that it carries, unpacked."""
-    crawled, feed, page = harvest.crawled, harvest.feed, harvest.page
-    return (crawled.size if crawled else 0) + (feed.size if feed else 0) + (len(page.text) if page else 0)
 
 
 def _known_rules(batch: Batch, now: float) -> Robots | None:

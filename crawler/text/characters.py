@@ -1,4 +1,4 @@
-"""Text from the web without what databases, XML and readers do not take, and no longer than there is room."""
+"""Text without what databases, XML and readers do not take, and no longer than there is room. Pure."""
 
 from __future__ import annotations
 
@@ -6,18 +6,35 @@ import re
 
 INDEXED_BYTES = 2_400
 """UTF-8 bytes of a text that a database may index: PostgreSQL's rows of indexes hold 2,704."""
+LONGEST_INDEXED = INDEXED_BYTES // 4
+"""Characters of a text that people give for an indexed column, whatever they are."""
 
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 _C1 = re.compile("[\x80-\x9f]")
 _C1_MEANING = {c: bytes([c]).decode("cp1252", "ignore") for c in range(0x80, 0xA0)}
 
 
-def storable(text: str) -> str:
-    """Text without control characters, halves of surrogate pairs and noncharacters.
+def unstorable(text: str) -> str:
+    """Why PostgreSQL and UTF-8 cannot hold a text, in words; empty when they can."""
+    if "\0" in text:
+        return "a zero byte"
+    if text.isascii():
+        return ""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "half of a surrogate pair"
+    return ""
+
+
+def storable(text: str, longest: int | None = None) -> str:
+    """Text without control characters, halves of surrogate pairs and noncharacters, at most so long.
 
     Tabs and ends of lines stay. C1 controls become what they mean in windows-1252, which is what writers
-    of them had in mind.
+    of them had in mind. Far more than the longest is not read at all.
     """
+    if longest is not None:
+        return storable(text[: 2 * longest])[:longest]
     if text.isascii():
         return _UNWANTED.sub("", text)
     text = _UNWANTED.sub("", text)

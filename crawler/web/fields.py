@@ -14,7 +14,7 @@ from django.db import models
 from rest_framework import serializers
 from rest_framework.utils import html
 
-from crawler.text.storing import LONGEST_INDEXED
+from crawler.text.characters import LONGEST_INDEXED
 
 MOST_TEXT = 4000
 MOST_ITEMS = 100

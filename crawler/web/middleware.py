@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 
-from crawler.text.storing import unstorable
+from crawler.text.characters import unstorable
 from crawler.web.refusals import refusal
 
 Handler = Callable[[HttpRequest], HttpResponse]

@@ -13,7 +13,7 @@ from django.http import QueryDict
 from rest_framework import parsers, status
 from rest_framework.exceptions import APIException, ParseError
 
-from crawler.text.storing import unstorable
+from crawler.text.characters import unstorable
 
 MOST_DEPTH = 32
 """Lists and objects within one another; the API takes three."""

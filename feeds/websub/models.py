@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import secrets
+import zlib
 from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from crawler.engine.leased import LeasedQuerySet, LeasedRow
+from crawler.text.characters import one_line
 from feeds.models import Feed
+
+MOST_WAITING = 20  # pushes of one feed; then a visit brings what further ones would
 
 
 def new_token() -> str:
@@ -22,15 +27,15 @@ def new_secret() -> str:
     return secrets.token_hex(32)
 
 
-class HubSubscriptionQuerySet(models.QuerySet["HubSubscription"]):
+class HubSubscriptionQuerySet(LeasedQuerySet["HubSubscription"]):
     """Reads of subscriptions."""
 
     def due(self, now: datetime) -> HubSubscriptionQuerySet:
         """Those to ask the hub for now: not yet asked, not confirmed in time, or soon to end."""
-        return self.filter(lease__isnull=True, not_before__lte=now, feed__status=Feed.Status.ACTIVE)
+        return self.free().filter(not_before__lte=now, feed__status=Feed.Status.ACTIVE)
 
 
-class HubSubscription(models.Model):
+class HubSubscription(LeasedRow):
     """A feed's subscription at the hub that it names."""
 
     class State(models.TextChoices):
@@ -48,10 +53,8 @@ class HubSubscription(models.Model):
     token = models.CharField(max_length=64, unique=True, default=new_token)
     secret = models.CharField(max_length=64, default=new_secret)
     state = models.CharField(max_length=10, choices=State, default=State.WANTED)
-    lease = models.UUIDField(null=True)
     not_before = models.DateTimeField(db_default=Now(), help_text="When the hub is asked next.")
     attempts = models.PositiveSmallIntegerField(default=0)
-    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
     asked = models.DateTimeField(null=True)
     expires = models.DateTimeField(null=True, help_text="Until when the hub pushes.")
     last_push = models.DateTimeField(null=True)
@@ -59,7 +62,7 @@ class HubSubscription(models.Model):
     rejected = models.PositiveIntegerField(default=0, help_text="Pushes without a valid signature.")
     detail = models.TextField(blank=True, help_text="Why the last request failed, or was denied.")
 
-    objects = HubSubscriptionQuerySet.as_manager()
+    objects = HubSubscriptionQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         indexes = [
@@ -75,16 +78,14 @@ class HubSubscription(models.Model):
         return self.state == self.State.ACTIVE and self.expires is not None and self.expires > now
 
 
-class Push(models.Model):
+class Push(LeasedRow):
     """A signed push of a hub, as received, until a terminal has read it."""
 
     feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="pushes")
     at = models.DateTimeField(db_default=Now())
     body = models.BinaryField(help_text="zlib of the bytes.")
     content_type = models.CharField(max_length=200, blank=True)
-    lease = models.UUIDField(null=True)
     leased_until = models.DateTimeField(null=True)
-    losses = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         verbose_name_plural = "pushes"
@@ -92,3 +93,11 @@ class Push(models.Model):
 
     def __str__(self) -> str:
         return f"push for feed {self.feed_id}"
+
+    @classmethod
+    def keep(cls, feed: Feed, body: bytes, content_type: str) -> bool:
+        """Store a push until it is read; False where too many of this feed wait already."""
+        if cls.objects.filter(feed=feed)[:MOST_WAITING].count() >= MOST_WAITING:
+            return False
+        cls.objects.create(feed=feed, body=zlib.compress(body, 1), content_type=one_line(content_type, 200))
+        return True

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F, QuerySet
-from django.db.models.functions import Greatest, Least
+from django.db.models import QuerySet
+from django.db.models.functions import Least
 from django.urls import reverse
 
-from crawler.engine.leased import Room, lose_rows, lost
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, canonical_url, host_key
-from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import FeedDocument
 from feeds.models import Feed
 from feeds.scheduling.floors import WEBSUB
 from feeds.websub.models import HubSubscription, new_secret, new_token
-from feeds.websub.protocol import lease_seconds, renew_after, retry_after, subscribe_form
+from feeds.websub.protocol import lease_seconds, renew_after, subscribe_form
 
 State = HubSubscription.State
 DENIED_DAYS = 7
@@ -58,70 +55,6 @@ def lapse(now: datetime) -> int:
     return len(feeds)
 
 
-def lease_hubs(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
-) -> dict[int, list[Assignment]]:
-    """Put due requests under the leases of the hubs' hosts: at most `room` of a host.
-
-    The next request is planned here, so that one that is lost, or never confirmed, is repeated.
-    """
-    taken: dict[int, list[Assignment]] = {}
-    if not settings.PUBLIC_URL:
-        return taken
-    due = HubSubscription.objects.due(now).filter(host__in=leases)
-    due = due.order_by(Least("losses", 1), "not_before", "feed_id")
-    for one in due.select_for_update(skip_locked=True, of=("self",)):
-        assigned, left = taken.setdefault(one.host_id, []), room[one.host_id]
-        suspect = one.losses > 0
-        if len(assigned) >= left.places or (suspect and (assigned or not left.empty)):
-            continue
-        one.lease, one.asked = leases[one.host_id], now
-        one.attempts += 1
-        one.not_before = now + timedelta(seconds=retry_after(one.attempts))
-        one.state = one.state if one.state == State.ACTIVE else State.ASKED
-        one.save(update_fields=["lease", "asked", "attempts", "not_before", "state"])
-        form = subscribe_form(callback_address(one), one.topic, one.secret)
-        assigned.append(Assignment("hub", one.feed_id, one.hub, content=form, suspect=suspect))
-    return {host: assigned for host, assigned in taken.items() if assigned}
-
-
-def due(now: datetime) -> QuerySet[HubSubscription]:
-    """Requests that wait only for the hub's host to be free."""
-    rows = HubSubscription.objects.due(now)
-    return rows if settings.PUBLIC_URL else rows.none()
-
-
-def check_in_hubs(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> None:
-    """Write down what hubs answered; the confirmation comes by itself, before or after."""
-    brought = {harvest.id: harvest for harvest in harvests}
-    if not brought:
-        return
-    rows = HubSubscription.objects.select_for_update().filter(feed__in=brought, lease__in=leases)
-    for one in rows.order_by("feed_id"):
-        harvest = brought[one.feed_id]
-        one.lease, one.losses = None, 0
-        one.detail = f"{harvest.failure}: {harvest.detail}"[:1000] if harvest.failure else ""
-        if harvest.retry_after:
-            wait = timedelta(seconds=min(harvest.retry_after, 30 * 86_400))
-            one.not_before = max(one.not_before, datetime.fromtimestamp(harvest.at, UTC) + wait)
-        one.save(update_fields=["lease", "losses", "detail", "not_before"])
-
-
-def release_hubs(leases: Sequence[uuid.UUID]) -> int:
-    """Give back requests that were not made: they are due again, and no attempt is counted."""
-    attempts = Greatest(F("attempts") - 1, 0)
-    out = HubSubscription.objects.filter(lease__in=leases)
-    return out.update(lease=None, not_before=datetime.now(UTC), attempts=attempts)
-
-
-def lose_hubs(leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-    """Take back requests whose lease was lost, due again; failures of those that lost too many."""
-    out = list(HubSubscription.objects.filter(lease__in=leases).values_list("pk", flat=True))
-    rows = HubSubscription.objects.filter(pk__in=lose_rows(HubSubscription, leases))
-    HubSubscription.objects.filter(pk__in=out, lease=None).update(not_before=now)
-    return [lost("hub", one.feed_id, one.hub, now) for one in rows]
-
-
 def confirm(one: HubSubscription, topic: str, granted: str, now: datetime) -> bool:
     """Whether we did ask for this subscription; it is active from now on (5.3)."""
     if topic != one.topic or one.asked is None or one.state == State.DENIED:
@@ -148,9 +81,10 @@ def deny(one: HubSubscription, reason: str, now: datetime) -> None:
     _visit_as_others([one.feed_id], now)
 
 
-def callback_address(one: HubSubscription) -> str:
-    """Where the hub reaches us."""
-    return f"{settings.PUBLIC_URL}{reverse('websub', args=[one.token])}"
+def request_form(one: HubSubscription) -> bytes:
+    """What the hub is asked with, and where it reaches us."""
+    callback = f"{settings.PUBLIC_URL}{reverse('websub', args=[one.token])}"
+    return subscribe_form(callback, one.topic, one.secret)
 
 
 def _want(feed: int, hub: str, topic: str) -> None:

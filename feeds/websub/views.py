@@ -18,8 +18,7 @@ from django.views.decorators.http import require_http_methods
 from crawler.engine.wake import wake_controller
 from feeds.models import Feed
 from feeds.selection import retrieve_now
-from feeds.websub import pushes
-from feeds.websub.models import HubSubscription
+from feeds.websub.models import HubSubscription, Push
 from feeds.websub.protocol import signed
 from feeds.websub.subscriptions import confirm, deny
 
@@ -64,7 +63,7 @@ def _receive(request: HttpRequest, one: HubSubscription) -> HttpResponse:
     if not signed(request.headers.get("X-Hub-Signature", ""), one.secret, body):
         HubSubscription.objects.filter(pk=one.pk).update(rejected=F("rejected") + 1)
         return _plain("", 202)
-    if not pushes.keep(feed, body, request.headers.get("Content-Type", "")):
+    if not Push.keep(feed, body, request.headers.get("Content-Type", "")):
         retrieve_now(Feed.objects.filter(pk=feed.pk), "its hub pushes faster than pushes are read")
     wake_controller()
     return _plain("", 202)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest, Least
 from django.dispatch import receiver
 
-from crawler.engine.leased import Room, lose_rows, lost
+from crawler.engine.leased import Room
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Results, Stored, Work, register
-from crawler.messages import Assignment, Batch, Harvest
+from crawler.messages import Assignment, Batch, Harvest, Kind
 from crawler.reading.inflate import inflated
 from feeds.models import Feed
-from feeds.websub import subscriptions
-from feeds.websub.models import Push
+from feeds.websub.models import HubSubscription, Push
+from feeds.websub.protocol import retry_after
+from feeds.websub.subscriptions import request_form
 from feeds.work import FeedWork
 
+State = HubSubscription.State
 MOST_AT_ONCE = 32
 MOST_BYTES = 100_000_000
 """Of a push, unpacked."""
@@ -32,47 +36,87 @@ class HubWork(Work):
 
     kinds = ("hub",)
     order = 40
+    model = HubSubscription
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
-        """Requests that wait only for the hub's host to be free."""
-        return subscriptions.due(now)
+        """Requests that wait only for the hub's host to be free; none where no hub could reach us."""
+        rows = HubSubscription.objects.due(now)
+        return rows if settings.PUBLIC_URL else rows.none()
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
     ) -> dict[int, list[Assignment]]:
-        """Put due requests under the leases of the hubs' hosts."""
-        return subscriptions.lease_hubs(leases, room, now)
+        """Put due requests under the leases of the hubs' hosts.
+
+        The next request is planned here, so that one that is never confirmed is repeated.
+        """
+        taken: dict[int, list[Assignment]] = {}
+        due = self.waiting(now).filter(host__in=leases)
+        due = due.order_by(Least("losses", 1), "not_before", "feed_id")
+        for one in due.select_for_update(skip_locked=True, of=("self",)):
+            assigned, left = taken.setdefault(one.host_id, []), room[one.host_id]
+            suspect = one.losses > 0
+            if len(assigned) >= left.places or (suspect and (assigned or not left.empty)):
+                continue
+            one.lease, one.asked = leases[one.host_id], now
+            one.attempts += 1
+            one.not_before = now + timedelta(seconds=retry_after(one.attempts))
+            one.state = one.state if one.state == State.ACTIVE else State.ASKED
+            one.save(update_fields=["lease", "asked", "attempts", "not_before", "state"])
+            form = request_form(one)
+            assigned.append(Assignment("hub", one.feed_id, one.hub, content=form, suspect=suspect))
+        return {host: assigned for host, assigned in taken.items() if assigned}
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> None:
         """Write down what hubs answered; the confirmation comes by itself, before or after."""
-        subscriptions.check_in_hubs(self.mine(results), leases)
+        brought = {harvest.id: harvest for harvest in self.mine(results)}
+        rows = HubSubscription.objects.under(leases).select_for_update().filter(feed__in=brought)
+        for one in rows.order_by("feed_id"):
+            harvest = brought[one.feed_id]
+            one.lease, one.losses = None, 0
+            one.detail = f"{harvest.failure}: {harvest.detail}"[:1000] if harvest.failure else ""
+            if harvest.retry_after:
+                wait = timedelta(seconds=min(harvest.retry_after, 30 * 86_400))
+                one.not_before = max(one.not_before, datetime.fromtimestamp(harvest.at, UTC) + wait)
+            one.save(update_fields=["lease", "losses", "detail", "not_before"])
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
         """Requests that were not made are due again, and no attempt is counted."""
-        return subscriptions.release_hubs(leases)
+        attempts = Greatest(F("attempts") - 1, 0)
+        out = HubSubscription.objects.under(leases)
+        return out.update(lease=None, not_before=datetime.now(UTC), attempts=attempts)
 
     def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Take back requests whose lease was lost, due again."""
-        return subscriptions.lose_hubs(leases, now)
+        """Those that are lost are due again, too, but may have been made."""
+        failures = super().lose(leases, now)
+        out = HubSubscription.objects.under(leases).exclude(pk__in=[failure.id for failure in failures])
+        out.update(lease=None, not_before=now)
+        return failures
+
+    def named(self, row: HubSubscription) -> tuple[Kind, int, str]:
+        """By its feed, at the address of the hub."""
+        return "hub", row.feed_id, row.hub
 
 
 @register
 class PushWork(HostlessWork):
     """Pushes: received by the web server, read by a terminal, settled with the visits of feeds."""
 
+    model = Push
+
     @transaction.atomic
     def batches(self, until: datetime) -> list[Batch]:
         """Lease the oldest push of each feed that is not out; a batch of its own for each."""
-        oldest = Push.objects.filter(lease__isnull=True).order_by("feed_id", "id").distinct("feed_id")
+        oldest = Push.objects.free().order_by("feed_id", "id").distinct("feed_id")
         pushes = {push.feed_id: push for push in oldest[:MOST_AT_ONCE]}
         if not pushes:
             return []
-        feeds = Feed.objects.select_for_update(skip_locked=True).filter(id__in=pushes, lease__isnull=True)
+        feeds = Feed.objects.free().select_for_update(skip_locked=True).filter(id__in=pushes)
         return [_batch(pushes[feed.id], feed, until) for feed in feeds.order_by("id")]
 
     def held(self, leases: Sequence[uuid.UUID]) -> list[uuid.UUID]:
         """Those of the leases under which a push is out."""
-        rows = Push.objects.select_for_update().filter(lease__in=leases)
+        rows = Push.objects.under(leases).select_for_update()
         return [lease for lease in rows.values_list("lease", flat=True) if lease]
 
     def expired(self, now: datetime) -> list[uuid.UUID]:
@@ -82,15 +126,11 @@ class PushWork(HostlessWork):
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
         """Others wait for the next terminal."""
-        return Push.objects.filter(lease__in=leases).update(lease=None, leased_until=None)
+        return Push.objects.under(leases).update(lease=None, leased_until=None)
 
-    def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Take back pushes whose lease was lost, and their feeds."""
-        dead = lose_rows(Push, leases)
-        Push.objects.filter(lease__isnull=True, leased_until__isnull=False).update(leased_until=None)
-        feeds = Feed.objects.filter(pushes__in=dead).distinct()
-        Feed.objects.filter(lease__in=leases).exclude(pk__in=feeds.values("pk")).update(lease=None)
-        return [lost("push", feed.id, feed.url, now) for feed in feeds.only("id", "url")]
+    def named(self, row: Push) -> tuple[Kind, int, str]:
+        """By its feed."""
+        return "push", row.feed_id, row.feed.url
 
 
 @receiver(settled)

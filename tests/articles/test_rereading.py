@@ -4,10 +4,11 @@ import zlib
 
 import pytest
 
+from articles.messages import PAGE_READING, Reread, StoredPage
 from articles.models import Article, Page
 from articles.pages import outdated, take_again
 from articles.terminal import read_again
-from crawler.messages import PAGE_READING, Harvest, Reread, StoredPage, decode, encode
+from crawler.messages import Harvest, decode, encode
 from crawler.reading.documents import PageDocument
 from tests.factories import make_article
 
@@ -55,7 +56,7 @@ def test_what_cannot_be_read_keeps_its_text(stored, html):
 def test_nobody_rewrites_a_page_without_the_permit(stored, permit):
     other = outdated(10)[0].permit.replace(str(stored.pk), str(stored.pk + 1), 1)
     forged = PageDocument(title="Forged", text="Forged", canonical_url="https://news.example/")
-    harvest = Harvest("page", stored.pk, 0.0, stored.url, page=forged)
+    harvest = Harvest("page", stored.pk, 0.0, stored.url, payload=forged)
     assert take_again([Reread(other if permit == "another's" else permit, harvest)]) == 0
     stored.refresh_from_db()
     assert (stored.reading, stored.text) == ("0", "old")
@@ -64,7 +65,7 @@ def test_nobody_rewrites_a_page_without_the_permit(stored, permit):
 def test_no_page_gets_an_address_that_runs_a_script(stored):
     (page,) = outdated(10)
     document = PageDocument(text="New text", canonical_url="javascript:alert(1)")
-    assert take_again([Reread(page.permit, Harvest("page", page.id, 0.0, page.url, page=document))]) == 1
+    assert take_again([Reread(page.permit, Harvest("page", page.id, 0.0, page.url, payload=document))]) == 1
     stored.refresh_from_db()
     assert (stored.text, stored.canonical_url) == ("New text", "")
 
@@ -75,7 +76,7 @@ def test_a_page_that_cannot_be_stored_keeps_no_other_from_it(stored):
         url="https://news.example/other", url_key="1" * 32, host=stored.host, status="stored", reading="0",
         html=stored.html,
     )  # fmt: skip
-    bad = Reread(page.permit, Harvest("page", page.id, 0.0, page.url, page=PageDocument(text="NUL \0")))
+    bad = Reread(page.permit, Harvest("page", page.id, 0.0, page.url, payload=PageDocument(text="NUL \0")))
     good = again([one for one in outdated(10) if one.id == other.pk])
     assert take_again([bad, *good]) == 1
     assert outdated(10) == []

@@ -9,7 +9,7 @@ from django.db import connection
 
 from articles.models import Article
 from crawler.engine.check_in import check_in
-from crawler.reading.documents import FeedDocument
+from crawler.reading.documents import FeedDocument, RetrievedFeed
 from crawler.text.characters import INDEXED_BYTES
 from feeds.models import Category, Feed, Retrieval
 from feeds.opml import import_opml
@@ -19,7 +19,7 @@ from tests.harvests import entry, found, lease, report
 pytestmark = pytest.mark.django_db
 CUT_WHERE_THEY_COME_IN = {
     ("articles_article", "category"),  # articles.intake
-    ("feeds_feed", "title"),  # crawler.text.characters.indexable, crawler.text.storing.LONGEST_INDEXED
+    ("feeds_feed", "title"),  # crawler.text.characters.indexable, crawler.text.characters.LONGEST_INDEXED
     ("feeds_feed", "canonical_url"),  # crawler.http.urls.MAX_URL_LENGTH, in ASCII
     ("feeds_feedalias", "canonical_url"),
     ("recrawl_site", "url"),
@@ -62,7 +62,7 @@ def test_a_feed_whose_title_and_entries_are_of_such_characters_is_stored() -> No
     (batch,) = lease(feed)
     entries = (entry(1, title=hard(5000), categories=(hard(5000),)),)
     document = FeedDocument("rss20", hard(1000), entries=entries)
-    check_in([report(batch, found(batch.assignments[0], feed=document))])
+    check_in([report(batch, found(batch.assignments[0], payload=RetrievedFeed(document)))])
     feed.refresh_from_db()
     assert (feed.failure, Retrieval.objects.get().outcome) == ("", "new")
     assert hard(5000).startswith(Article.objects.get().category)

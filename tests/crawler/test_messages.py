@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from crawler.http.site_lines import Robots
 from crawler.messages import MOST_BYTES, Assignment, Batch, Harvest, Report, decode, encode
-from crawler.reading.documents import CrawledPage, Enclosure, Entry, FeedDocument, FeedLink, PageDocument
+from crawler.reading.documents import (
+    CrawledPage,
+    Enclosure,
+    Entry,
+    FeedDocument,
+    FeedLink,
+    PageDocument,
+    RetrievedFeed,
+)
 from crawler.reading.inflate import inflated
 
 # What UTF-8 can carry, control characters included; NUL has a test of its own.
@@ -48,6 +56,8 @@ FEEDS = st.builds(
     well_formed=st.booleans(),
 )
 PAGES = st.builds(PageDocument, html=st.binary(max_size=50), text=TEXT, published=SOMETIMES)
+LINKS = some(st.builds(FeedLink, url=TEXT, title=TEXT))
+RETRIEVED = st.builds(RetrievedFeed, document=st.none() | FEEDS, links=LINKS)
 ROBOTS = st.builds(Robots, status=st.integers(200, 599), text=TEXT, at=NUMBERS, origin=TEXT)
 HARVESTS = st.builds(
     Harvest,
@@ -59,9 +69,7 @@ HARVESTS = st.builds(
     failure=TEXT,
     conditional=st.booleans(),
     retry_after=SOMETIMES,
-    feed=st.none() | FEEDS,
-    page=st.none() | PAGES,
-    links=some(st.builds(FeedLink, url=TEXT, title=TEXT)),
+    payload=st.none() | RETRIEVED | PAGES,
 )
 REPORTS = st.builds(Report, host=TEXT, lease=TEXT, harvests=some(HARVESTS), robots=st.none() | ROBOTS)
 ASSIGNMENTS = st.builds(
@@ -105,7 +113,17 @@ def test_half_a_surrogate_pair_becomes_a_question_mark(half: str) -> None:
 def test_a_length_beyond_64_bits_breaks_no_message() -> None:
     entry = Entry("1", enclosures=(Enclosure("http://a/", length=2**70),))
     report = Report(
-        "a", "7", (Harvest("feed", 1, 0.0, "http://a/", feed=FeedDocument("rss20", entries=(entry,))),)
+        "a",
+        "7",
+        (
+            Harvest(
+                "feed",
+                1,
+                0.0,
+                "http://a/",
+                payload=RetrievedFeed(FeedDocument("rss20", entries=(entry,))),
+            ),
+        ),
     )
     text = encode(report)
     assert decode(Report, text) == report
@@ -113,6 +131,13 @@ def test_a_length_beyond_64_bits_breaks_no_message() -> None:
 
 def packed(value: object) -> str:
     return base64.b64encode(zlib.compress(json.dumps(value).encode())).decode()
+
+
+def deep(opening: str, closing: str, inner: str = "") -> str:
+    """A payload of many levels."""
+    nested = opening * 100_000 + inner + closing * 100_000
+    raw = f'{{"host":"a","lease":"7","harvests":[{{"kind":"k","id":1,"at":1,"url":"","payload":{nested}}}]}}'
+    return base64.b64encode(zlib.compress(raw.encode())).decode()
 
 
 @pytest.mark.parametrize(
@@ -136,6 +161,29 @@ def packed(value: object) -> str:
         packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed", "id": True, "at": 1, "url": ""}]}),
         packed({"host": "a", "lease": "7", "harvests": [{"kind": "feed", "id": 1.5, "at": 1, "url": ""}]}),
         packed({"host": "a", "lease": "7", "robots": {"status": 200, "text": None, "at": 1}}),
+        *(
+            packed(
+                {
+                    "host": "a",
+                    "lease": "7",
+                    "harvests": [{"kind": "k", "id": 1, "at": 1, "url": "", "payload": payload}],
+                }
+            )
+            for payload in (
+                3,
+                {},
+                {"title": "of no class"},
+                {"type": "Surprise"},
+                {"type": "Payload"},
+                {"type": "Entry", "identity": "1"},
+                {"type": "PageDocument", "surprise": 1},
+                {"type": "PageDocument", "title": 7},
+                {"type": "PageDocument", "html": "no base64!"},
+                {"type": "RetrievedFeed", "document": {"format": "rss", "entries": [{"id": "1"}]}},
+            )
+        ),
+        deep("[", "]"),
+        deep('{"a":', "}", "1"),
     ],
 )
 def test_what_is_damaged_is_refused(text: str) -> None:
@@ -146,11 +194,11 @@ def test_what_is_damaged_is_refused(text: str) -> None:
 @given(st.text(st.sampled_from("\0a\\u0"), max_size=12))
 def test_nul_becomes_a_replacement_character_and_nothing_else_changes(text: str) -> None:
     page = CrawledPage(headers=(("X-Odd", text),), title=text, links=(text,))
-    report = Report("a", text, (Harvest("crawl", 1, 0.0, "http://a/", crawled=page),))
+    report = Report("a", text, (Harvest("crawl", 1, 0.0, "http://a/", payload=page),))
     clean = text.replace("\0", "\ufffd")
     read = decode(Report, encode(report))
     assert read.lease == clean
-    assert read.harvests[0].crawled == CrawledPage(headers=(("X-Odd", clean),), title=clean, links=(clean,))
+    assert read.harvests[0].payload == CrawledPage(headers=(("X-Odd", clean),), title=clean, links=(clean,))
 
 
 def test_a_packed_message_is_inflated_to_a_bound() -> None:

@@ -3,14 +3,14 @@
 Those of the client stand in tests/crawler/http, the arithmetic of the floors in test_floors.py.
 """
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
-from crawler.reading.documents import FeedLink
+from crawler.reading.documents import FeedLink, RetrievedFeed
 from feeds.models import Feed, FeedAlias
 from feeds.selection import retrieve_now
 from feeds.ticks import tick
@@ -136,8 +136,10 @@ def test_skip_hours_and_ttl_of_the_document_are_kept_for_later_304s():
     harvest = found(batch.assignments[0], entry(1))
     now = datetime.now(UTC)
     open_hour = (now.hour + 3) % 24
-    document = replace(harvest.feed, ttl=900.0, skip_hours=tuple(h for h in range(24) if h != open_hour))
-    check_in([report(batch, replace(harvest, feed=document))])
+    document = replace(
+        harvest.payload.document, ttl=900.0, skip_hours=tuple(h for h in range(24) if h != open_hour)
+    )
+    check_in([report(batch, replace(harvest, payload=RetrievedFeed(document)))])
     feed.refresh_from_db()
     assert feed.ttl == 900.0
     assert feed.not_before.hour == open_hour
@@ -215,7 +217,9 @@ def test_the_feed_a_page_names_is_visited_and_the_page_no_more():
     feed = make_feed("https://site.example/")
     (batch,) = lease(feed)
     links = (FeedLink("https://site.example/feed.xml"), FeedLink("https://site.example/comments.xml"))
-    check_in([report(batch, failed(batch.assignments[0], "not-a-feed", 200, links=links))])
+    check_in(
+        [report(batch, failed(batch.assignments[0], "not-a-feed", 200, payload=RetrievedFeed(links=links)))]
+    )
     feed.refresh_from_db()
     assert (feed.url, feed.failure) == ("https://site.example/feed.xml", "")
     (batch,) = hand_out(datetime.now(UTC))
@@ -227,7 +231,9 @@ def test_a_page_that_names_a_known_feed_is_merged_into_it():
     added = make_feed("https://site.example/")
     (batch,) = lease(added)
     link = FeedLink("https://site.example/feed.xml")
-    check_in([report(batch, failed(batch.assignments[0], "not-a-feed", 200, links=(link,)))])
+    check_in(
+        [report(batch, failed(batch.assignments[0], "not-a-feed", 200, payload=RetrievedFeed(links=(link,))))]
+    )
     assert Feed.objects.get() == known
     assert FeedAlias.objects.get().feed == known
 
@@ -235,7 +241,8 @@ def test_a_page_that_names_a_known_feed_is_merged_into_it():
 def test_a_feed_that_was_read_before_keeps_its_address_when_a_page_comes_instead():
     feed = make_feed("https://site.example/feed.xml")
     visit(feed, entry(1))
-    visit_failing(feed, "not-a-feed", 200, links=(FeedLink("https://site.example/other.xml"),))
+    other = RetrievedFeed(links=(FeedLink("https://site.example/other.xml"),))
+    visit_failing(feed, "not-a-feed", 200, payload=other)
     assert (feed.url, feed.failure_streak) == ("https://site.example/feed.xml", 1)
 
 

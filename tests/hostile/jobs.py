@@ -126,8 +126,9 @@ def _make_pushes(server: WebServer) -> None:
 
 
 def _stored_hubs() -> int:
-    """The answer leaves no trace of its own but the end of the lease."""
-    return HubSubscription.objects.filter(asked__isnull=False, lease=None, detail="").count()
+    """The answer leaves no trace of its own but the end of the lease, and that it is not asked again soon."""
+    later = datetime.now(UTC) + timedelta(minutes=30)
+    return HubSubscription.objects.filter(lease=None, not_before__gt=later, detail="").count()
 
 
 def _names(*columns: object) -> Callable[[], list[str]]:

@@ -8,11 +8,11 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from articles import tasks as of_articles
 from articles.models import Article
@@ -241,11 +241,12 @@ def test_what_is_no_message_is_a_value_error(raw: bytes) -> None:
 def test_no_text_of_a_message_holds_what_a_database_refuses() -> None:
     odd = "a\x00b\ud800c"
     harvest = Harvest(
-        "feed", 1, 1.0, odd, detail=odd, etag=odd, page=PageDocument(title=odd, text=odd, content_type=odd)
+        "feed", 1, 1.0, odd, detail=odd, etag=odd, payload=PageDocument(title=odd, text=odd, content_type=odd)
     )
     back = decode(Report, encode(Report(odd, odd, (harvest,)))).harvests[0]
-    assert back.page is not None
-    for text in (back.url, back.detail, back.etag, back.page.title, back.page.text, back.page.content_type):
+    page = back.brought(PageDocument)
+    assert page is not None
+    for text in (back.url, back.detail, back.etag, page.title, page.text, page.content_type):
         assert "\x00" not in text
         assert not any(0xD800 <= ord(sign) <= 0xDFFF for sign in text)
 
@@ -257,7 +258,7 @@ def test_a_forged_reading_of_a_stored_page_changes_nothing(server: WebServer) ->
         url=url, url_key=uuid.uuid4(), host_id=host, status="stored", text="true"
     )
     forged = PageDocument(title="forged", text="forged", canonical_url="javascript:alert(1)")
-    message = encode(Harvest("page", page.pk, time.time(), url, page=forged))
+    message = encode(Harvest("page", page.pk, time.time(), url, payload=forged))
     with contextlib.suppress(ValueError, TypeError):
         of_articles.take_reread.run([message])
     page.refresh_from_db()

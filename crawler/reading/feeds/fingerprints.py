@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from crawler.reading.documents import Entry, FeedDocument
 

@@ -1,18 +1,18 @@
 """Checking in: exactly once, whatever comes twice, late or broken."""
 
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connections
+from msgspec.structs import replace
 
 from articles.models import Article, Page
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from crawler.http.site_lines import Robots
-from crawler.reading.documents import Enclosure, FeedDocument
+from crawler.reading.documents import Enclosure, FeedDocument, RetrievedFeed
 from feeds.models import Feed, PostingHistory, Retrieval
 from tests.factories import make_feed
 from tests.harvests import entry, failed, found, lease, page, report, unchanged, visit
@@ -197,7 +197,7 @@ def test_a_feed_with_a_title_of_a_thousand_four_byte_characters_is_stored():
     feed = make_feed()
     (batch,) = lease(feed)
     document = FeedDocument("rss20", "\U0001d518" * 1000, entries=(entry(1),))
-    check_in([report(batch, found(batch.assignments[0], feed=document))])
+    check_in([report(batch, found(batch.assignments[0], payload=RetrievedFeed(document)))])
     feed.refresh_from_db()
     assert (feed.failure, feed.title) == ("", "\U0001d518" * 600)
     assert identities() == ["tag:1"]

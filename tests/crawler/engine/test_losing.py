@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection
+from msgspec.structs import replace
 
 from articles.models import Page
 from crawler.database.transactions import passing
@@ -132,7 +132,7 @@ def answered(assignment: Assignment) -> Harvest:
     if assignment.kind == "watch":
         read = replace(read, body=b"")
     crawled = None if assignment.kind == "hub" else read
-    return Harvest(assignment.kind, assignment.id, now, assignment.url, status=200, crawled=crawled)
+    return Harvest(assignment.kind, assignment.id, now, assignment.url, status=200, payload=crawled)
 
 
 def lose() -> None:

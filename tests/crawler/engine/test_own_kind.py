@@ -1,4 +1,4 @@
-"""A kind of work that only this file knows: the engine hands it out, takes it back, and gives it up."""
+"""A kind of work that only this file knows, with a payload of its own: handed out, taken back, given up."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db.models import QuerySet
+from msgspec.structs import replace
 
 from crawler.engine import work
 from crawler.engine.check_in import check_in
@@ -22,13 +23,25 @@ from crawler.http.client import Client
 from crawler.http.failures import FetchError
 from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
+from crawler.reading.documents import Payload
 from crawler.terminals import handlers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
+from crawler.text.records import Record
 from tests.servers import Reply, WebServer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]
+
+
+class Icon(Record, Payload, frozen=True, tag=True):
+    """What it brings."""
+
+    content: bytes
+
+    @property
+    def weight(self) -> int:
+        return len(self.content)
 
 
 class Icons(Work):
@@ -39,7 +52,7 @@ class Icons(Work):
     wanted: dict[int, str]
     out: dict[int, uuid.UUID]
     losses: Counter[int]
-    stored: dict[int, int]
+    stored: dict[int, bytes]
     failed: dict[int, str]
 
     @classmethod
@@ -68,8 +81,8 @@ class Icons(Work):
             del self.out[result.id], self.wanted[result.id]
             if result.failure:
                 self.failed[result.id] = result.failure
-            else:
-                self.stored[result.id] = result.bytes
+            elif (icon := result.brought(Icon)) is not None:
+                self.stored[result.id] = icon.content
         return [result.id for result in done]
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> None:
@@ -85,7 +98,8 @@ class Icons(Work):
 def fetch_icon(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
     at = datetime.now(UTC).timestamp()
     try:
-        return answered(assignment, at, client.get(assignment.url, accept="image/*", spacing=spacing))
+        response = client.get(assignment.url, accept="image/*", spacing=spacing)
+        return answered(assignment, at, response, payload=Icon(response.body))
     except FetchError as error:
         return refused(assignment, at, error)
 
@@ -129,9 +143,18 @@ def test_it_is_handed_out_fetched_and_settled_and_others_hear_of_it(host: Host) 
         check_in([report])
     finally:
         settled.disconnect(listen)
-    assert set(Icons.stored) == {host.pk}
+    assert Icons.stored == {host.pk: b"an icon"}
     assert [stored.get(Icons) for stored in heard if Icons in stored] == [[host.pk]]
     assert hand_out(datetime.now(UTC)) == []
+
+
+def test_its_payload_weighs_what_it_says(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host's turn ends when the report is heavy."""
+    (batch,) = hand_out(datetime.now(UTC))
+    twice = replace(batch, assignments=batch.assignments * 2)
+    assert len(serve(twice).harvests) == 2
+    monkeypatch.setattr("crawler.terminals.serve.MOST_BYTES", len(b"an icon") - 1)
+    assert len(serve(twice).harvests) == 1
 
 
 def test_a_failure_has_its_name(host: Host) -> None:

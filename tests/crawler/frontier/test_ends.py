@@ -218,7 +218,7 @@ def answer(batch: Batch, kind: str, number: int) -> Report:
     harvests = tuple(
         Harvest(
             "crawl", one.id, now().timestamp(), one.url, status=0 if failure else 200, failure=failure,
-            crawled=None if failure else CrawledPage(links=links),
+            payload=None if failure else CrawledPage(links=links),
         )
         for one in asked
     )  # fmt: skip

@@ -45,8 +45,8 @@ def test_seven_pages_with_nul_in_headers_and_content_type_are_all_stored(
 def test_a_message_of_a_crawled_page_brings_no_nul() -> None:
     odd = "a\0b\ud800"
     page = CrawledPage(title=odd, content_type=odd, headers=((odd, odd),), links=(odd,))
-    harvest = Harvest("crawl", 1, 1.0, "http://a.example/", crawled=page)
-    back = decode(Report, encode(Report("a", "7", (harvest,)))).harvests[0].crawled
+    harvest = Harvest("crawl", 1, 1.0, "http://a.example/", payload=page)
+    back = decode(Report, encode(Report("a", "7", (harvest,)))).harvests[0].brought(CrawledPage)
     assert back is not None
     for said in (back.title, back.content_type, *back.headers[0], *back.links):
         assert "\0" not in said

@@ -8,6 +8,7 @@ import pytest
 
 from crawler.http.client import Client
 from crawler.messages import Harvest
+from crawler.reading.documents import FeedDocument, RetrievedFeed
 from feeds.terminal import retrieve_feed
 from tests.crawler.terminals.conftest import feed
 from tests.servers import Reply, WebServer, rss
@@ -19,12 +20,17 @@ def retrieve(client: Client, web: WebServer, **known: object) -> Harvest:
     return retrieve_feed(client, feed(web, **known), None, 0.0)
 
 
+def document(harvest: Harvest) -> FeedDocument:
+    assert isinstance(harvest.payload, RetrievedFeed)
+    assert harvest.payload.document is not None
+    return harvest.payload.document
+
+
 def test_the_first_visit_brings_all_entries(web: WebServer, client: Client) -> None:
     web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers={**RSS, "ETag": '"a"'})
     harvest = retrieve(client, web)
     assert (harvest.status, harvest.failure, harvest.etag) == (200, "", '"a"')
-    assert harvest.feed is not None
-    assert [entry.title for entry in harvest.feed.entries] == ["Entry 0", "Entry 1", "Entry 2"]
+    assert [entry.title for entry in document(harvest).entries] == ["Entry 0", "Entry 1", "Entry 2"]
     assert harvest.body_hash == hashlib.sha256(rss(web.origin, range(3))).hexdigest()
     assert not harvest.conditional
 
@@ -32,12 +38,10 @@ def test_the_first_visit_brings_all_entries(web: WebServer, client: Client) -> N
 def test_later_visits_bring_what_is_new(web: WebServer, client: Client) -> None:
     web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers=RSS)
     first = retrieve(client, web)
-    assert first.feed is not None
     web.replies["/feed"] = Reply(rss(web.origin, range(1, 5)), headers=RSS)
-    later = retrieve(client, web, known=first.feed.fingerprints, body_hash=first.body_hash)
-    assert later.feed is not None
-    assert [entry.title for entry in later.feed.entries] == ["Entry 3", "Entry 4"]
-    assert later.feed.size == 4
+    later = retrieve(client, web, known=document(first).fingerprints, body_hash=first.body_hash)
+    assert [entry.title for entry in document(later).entries] == ["Entry 3", "Entry 4"]
+    assert document(later).size == 4
 
 
 def test_the_validator_goes_out_as_it_came_and_304_is_unchanged(web: WebServer, client: Client) -> None:
@@ -45,14 +49,14 @@ def test_the_validator_goes_out_as_it_came_and_304_is_unchanged(web: WebServer, 
     harvest = retrieve(client, web, etag='W/"a, b"')
     assert web.requests[0].headers["if-none-match"] == 'W/"a, b"'
     assert (harvest.status, harvest.unchanged, harvest.conditional) == (304, True, True)
-    assert harvest.feed is None
+    assert harvest.payload is None
 
 
 def test_the_same_bytes_again_are_unchanged_and_not_parsed(web: WebServer, client: Client) -> None:
     body = rss(web.origin, range(3))
     web.replies["/feed"] = Reply(body, headers=RSS)
     harvest = retrieve(client, web, body_hash=hashlib.sha256(body).hexdigest())
-    assert (harvest.status, harvest.unchanged, harvest.feed) == (200, True, None)
+    assert (harvest.status, harvest.unchanged, harvest.payload) == (200, True, None)
 
 
 def test_a_page_in_place_of_a_feed_tells_which_feeds_it_names(web: WebServer, client: Client) -> None:
@@ -60,13 +64,14 @@ def test_a_page_in_place_of_a_feed_tells_which_feeds_it_names(web: WebServer, cl
     web.replies["/feed"] = Reply(html, headers={"Content-Type": "text/html"})
     harvest = retrieve(client, web)
     assert (harvest.status, harvest.failure) == (200, "not-a-feed")
-    assert [link.url for link in harvest.links] == [f"{web.origin}/atom"]
+    assert isinstance(harvest.payload, RetrievedFeed)
+    assert [link.url for link in harvest.payload.links] == [f"{web.origin}/atom"]
 
 
 def test_other_bytes_name_no_feeds(web: WebServer, client: Client) -> None:
     web.replies["/feed"] = Reply(b"\x89PNG\r\n\x1a\n" + bytes(100), headers={"Content-Type": "image/png"})
     harvest = retrieve(client, web)
-    assert (harvest.failure, harvest.links) == ("not-a-feed", ())
+    assert (harvest.failure, harvest.payload) == ("not-a-feed", RetrievedFeed())
     assert harvest.detail
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 import zlib
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.http.client import Client
 from crawler.http.site_lines import Robots
 from crawler.messages import Harvest
+from crawler.reading.documents import PageDocument
 from crawler.terminals.serve import ROBOTS_AGE, ROBOTS_PAUSE, serve_host
 from tests.crawler.terminals.conftest import batch, page
 from tests.servers import Reply, WebServer, article
@@ -30,16 +31,16 @@ def download(client: Client, web: WebServer, known: Robots | None = None) -> Har
 def test_the_main_text_and_the_page_as_received(web: WebServer, client: Client) -> None:
     web.replies["/page1"] = Reply(article(1), headers=HTML)
     harvest = download(client, web)
-    assert harvest.page is not None
-    assert "the people of the town went to the upper streets" in harvest.page.text
-    assert zlib.decompress(harvest.page.html) == article(1)
-    assert (harvest.page.language, harvest.page.title) == ("en", "Article 1")
+    assert isinstance(harvest.payload, PageDocument)
+    assert "the people of the town went to the upper streets" in harvest.payload.text
+    assert zlib.decompress(harvest.payload.html) == article(1)
+    assert (harvest.payload.language, harvest.payload.title) == ("en", "Article 1")
 
 
 def test_what_is_no_page_is_a_named_failure(web: WebServer, client: Client) -> None:
     web.replies["/page1"] = Reply(b"%PDF-1.7\n", headers={"Content-Type": "application/pdf"})
     harvest = download(client, web)
-    assert (harvest.status, harvest.page) == (200, None)
+    assert (harvest.status, harvest.payload) == (200, None)
     assert harvest.failure
     assert harvest.detail
 
@@ -64,14 +65,14 @@ def test_the_copy_of_the_controller_is_used_while_it_is_fresh(web: WebServer, cl
 def test_a_copy_of_yesterday_is_read_again(web: WebServer, client: Client) -> None:
     web.replies["/page1"] = Reply(article(1), headers=HTML)
     old = rules(web, "User-agent: *\nDisallow: /", age=ROBOTS_AGE + 1)
-    assert download(client, web, old).page is not None
+    assert isinstance(download(client, web, old).payload, PageDocument)
     assert web.paths == ["/robots.txt", "/page1"]
 
 
 def test_another_port_has_rules_of_its_own(web: WebServer, client: Client) -> None:
     web.replies["/page1"] = Reply(article(1), headers=HTML)
     other = Robots(200, "User-agent: *\nDisallow: /", time.time(), "http://127.0.0.1:1")
-    assert download(client, web, other).page is not None
+    assert isinstance(download(client, web, other).payload, PageDocument)
 
 
 @pytest.mark.parametrize(("days", "failures"), [(2, ["", "robots"]), (40, ["robots", "robots"])])
@@ -96,7 +97,7 @@ def test_while_it_cannot_be_read_the_last_good_copy_holds(
 def test_without_robots_txt_everything_is_allowed(web: WebServer, client: Client) -> None:
     web.replies["/page1"] = Reply(article(1), headers=HTML)
     report = serve_host(client, batch(page(web)))
-    assert report.harvests[0].page is not None
+    assert isinstance(report.harvests[0].payload, PageDocument)
     assert report.robots is not None
     assert report.robots.status == 404
 
@@ -112,7 +113,7 @@ def test_an_unreadable_robots_txt_forbids_all_pages_for_a_while(web: WebServer, 
     assert serve_host(client, batch(page(web), robots=report.robots)).harvests[0].failure == "robots"
     assert web.paths.count("/robots.txt") == 1
     later = replace(report.robots, tried=report.robots.tried - ROBOTS_PAUSE)
-    assert serve_host(client, batch(page(web), robots=later)).harvests[0].page is not None
+    assert isinstance(serve_host(client, batch(page(web), robots=later)).harvests[0].payload, PageDocument)
 
 
 def test_an_origin_without_an_answer_does_not_displace_the_rules_of_another(

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from crawler.http.client import Client
 from crawler.messages import Assignment, Batch, Harvest, Report, decode
@@ -186,6 +186,6 @@ def test_a_turn_ends_before_its_report_grows_too_long(
 def test_a_report_that_no_message_may_carry_names_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.messages.MOST_BYTES", 1000)
     page = PageDocument(text="long " * 1000)
-    long = Report("a", "7", (Harvest("page", 1, 0.0, "http://a/", status=200, page=page),))
+    long = Report("a", "7", (Harvest("page", 1, 0.0, "http://a/", status=200, payload=page),))
     (harvest,) = decode(Report, packed(long)).harvests
     assert (harvest.kind, harvest.id, harvest.failure) == ("page", 1, "too-large")

@@ -9,7 +9,7 @@ from urllib3 import HTTPHeaderDict
 from crawler.frontier.terminal import page_links
 from crawler.http.client import Client
 from crawler.messages import Assignment, Harvest
-from crawler.reading.documents import CrawledPage
+from crawler.reading.documents import CrawledPage, PageDocument
 from crawler.reading.wishes import Wishes, wishes_of
 from crawler.terminals.serve import serve_host
 from tests.crawler.terminals.conftest import batch, page
@@ -91,8 +91,8 @@ def asked(
 
 
 def crawled(harvest: Harvest) -> CrawledPage:
-    assert harvest.crawled is not None
-    return harvest.crawled
+    assert isinstance(harvest.payload, CrawledPage)
+    return harvest.payload
 
 
 def test_a_crawl_keeps_no_copy_of_what_asks_for_none_and_follows_its_links(
@@ -136,10 +136,10 @@ def test_an_article_page_that_may_not_be_shown_is_refused(
         body = body.replace(b"<head>", b"<head><meta name='robots' content='noindex, follow'>")
     web.replies["/page1"] = Reply(body, headers=headers)
     (harvest,) = serve_host(client, batch(page(web))).harvests
-    assert (harvest.failure, harvest.page) == ("robots", None)
+    assert (harvest.failure, harvest.payload) == ("robots", None)
     assert "noindex" in harvest.detail
     web.replies["/page1"] = Reply(
         article(1), headers={"Content-Type": "text/html", "X-Robots-Tag": "nofollow"}
     )
     (harvest,) = serve_host(client, batch(page(web))).harvests
-    assert harvest.page is not None
+    assert isinstance(harvest.payload, PageDocument)

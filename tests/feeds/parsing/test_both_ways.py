@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from email.utils import format_datetime
 from html import escape
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawler.reading.documents import FeedDocument
 from crawler.reading.feeds import parse_feed

@@ -22,9 +22,8 @@ from crawler.inline import work_off
 from feeds.explain import next_visits
 from feeds.models import Feed, Retrieval
 from feeds.ticks import tick
-from feeds.websub.models import HubSubscription, Push
+from feeds.websub.models import MOST_WAITING, HubSubscription, Push
 from feeds.websub.protocol import lease_seconds, renew_after, retry_after, signed
-from feeds.websub.pushes import MOST_WAITING
 from feeds.websub.subscriptions import lapse
 from tests.factories import make_feed, make_token, make_user
 from tests.feeds.websub.hub import Hub
