@@ -207,7 +207,7 @@ INSTALLED_APPS = [
     "articles.greader",
     "articles.interest",
     "recrawl",
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # urls.py looks for the apps' admin: workers need none
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

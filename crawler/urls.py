@@ -6,6 +6,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from crawler.site import health, views
 
+admin.autodiscover()
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.overview, name="overview"),
     path("overview/tiles/", views.overview_tiles, name="overview-tiles"),

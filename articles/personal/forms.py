@@ -55,7 +55,7 @@ class OpmlForm(forms.Form):
     file = forms.FileField(label="OPML file", help_text="Exported by another feed reader; up to 20 MB.")
 
 
-class KeywordsField(forms.CharField):
+class KeywordsFormField(forms.CharField):
     """Words and phrases, separated by commas or lines, as a list."""
 
     def __init__(self, **named: Any) -> None:
@@ -75,17 +75,17 @@ class PersonalFeedForm(forms.Form):
     folder = forms.CharField(
         max_length=400, required=False, help_text="Only this folder and those inside it; empty: everything."
     )
-    include = KeywordsField(
+    include = KeywordsFormField(
         widget=forms.Textarea(attrs={"rows": 2}),
         label="Only articles about",
         help_text="Words or phrases, separated by commas or lines; one of them is enough. Empty: all.",
     )
-    exclude = KeywordsField(
+    exclude = KeywordsFormField(
         widget=forms.Textarea(attrs={"rows": 2}),
         label="Never articles about",
         help_text="Words or phrases; an article with any of them is left out.",
     )
-    categories = KeywordsField(
+    categories = KeywordsFormField(
         label="Only in categories",
         help_text="Names separated by commas; one of them is enough. Empty: all.",
     )

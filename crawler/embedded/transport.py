@@ -20,7 +20,7 @@ class ChannelGoneError(BrokerConnectionError):
     """The channel was closed under its user; whoever sends connects anew and sends again."""
 
 
-class Channel(pgmq.Channel):  # type: ignore[misc]
+class QueueChannel(pgmq.Channel):  # type: ignore[misc]
     """A channel that says that it was closed, and leaves queues alone that are as they should be."""
 
     def __init__(self, connection: Any, **options: Any) -> None:
@@ -71,7 +71,7 @@ class Channel(pgmq.Channel):  # type: ignore[misc]
 class Transport(pgmq.Transport):  # type: ignore[misc]
     """The transport with those channels, which lets a worker end at once."""
 
-    Channel = Channel
+    Channel = QueueChannel
 
     def establish_connection(self) -> Any:
         """Connect. After a failure with a new pool: the old one would try again after longer and longer."""

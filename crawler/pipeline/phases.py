@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.terms import plain
-from crawler.pipeline.transform import SourceDocument, transform
+from crawler.pipeline.transform.dispatch import transform
+from crawler.pipeline.transform.graph import SourceDocument
 from crawler.pipeline.transform.plugins import Call, Plugins
 from crawler.reading.detect import BINARY, EMPTY, detect
 from crawler.reading.errors import ReadingError

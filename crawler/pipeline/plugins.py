@@ -9,8 +9,7 @@ from django.conf import settings
 from crawler.http.client import Client, ClientConfig
 from crawler.http.failures import FetchError
 from crawler.http.gate import HostGate
-from crawler.pipeline.transform import SourceDocument
-from crawler.pipeline.transform.graph import MOST_OUTPUT
+from crawler.pipeline.transform.graph import MOST_OUTPUT, SourceDocument
 from crawler.pipeline.transform.plugins import ACCEPT, PluginError
 
 DEADLINE_SECONDS = 5.0

@@ -5,7 +5,7 @@ level is its mean over the last weeks, corrected by what the last days brought. 
 posterior mean of a factor with a Gamma(a, a) prior: (articles + a) / (articles expected without it + a).
 
 Most feeds post a handful of articles a week, so that finer corrections (days, hours of the week by
-themselves, bursts within a day) cost more in noise than they tell; docs/scheduling.md has the figures.
+themselves, bursts within a day) cost more in noise than they tell; docs/notes/scheduling.md has the figures.
 """
 
 from __future__ import annotations

@@ -14,8 +14,10 @@ from django.test import Client
 from crawler.pipeline.documents import work
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.models import Document, Stylesheet
-from crawler.pipeline.transform import SourceDocument as Given
-from crawler.pipeline.transform import Transformed, children, rdfa, transform
+from crawler.pipeline.transform import children, rdfa
+from crawler.pipeline.transform.dispatch import transform
+from crawler.pipeline.transform.graph import SourceDocument as Given
+from crawler.pipeline.transform.graph import Transformed
 from crawler.reading import detect as types
 from crawler.reading.errors import ReadingError
 from tests.crawler.pipeline.test_store import transformed

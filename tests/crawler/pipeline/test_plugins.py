@@ -13,8 +13,8 @@ from django.test import Client
 from crawler.frontier.models import Body
 from crawler.pipeline.inline import work_off
 from crawler.pipeline.models import Document, HttpTransformer
-from crawler.pipeline.transform import SourceDocument as Given
-from crawler.pipeline.transform import transform
+from crawler.pipeline.transform.dispatch import transform
+from crawler.pipeline.transform.graph import SourceDocument as Given
 from crawler.pipeline.transform.plugins import PATIENCE, Plugin, PluginError, Plugins
 from crawler.reading import detect as types
 from crawler.reading.errors import ReadingError

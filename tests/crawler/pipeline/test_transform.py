@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.pipeline.terms import Kind, Term, read_triples, safe
-from crawler.pipeline.transform import SourceDocument, Transformed, transform
-from crawler.pipeline.transform.graph import Graph, iri, literal
+from crawler.pipeline.transform.dispatch import transform
+from crawler.pipeline.transform.graph import Graph, SourceDocument, Transformed, iri, literal
 from crawler.reading import detect as types
 from crawler.reading.detect import detect
 from crawler.reading.errors import ReadingError
