@@ -24,6 +24,7 @@ from crawler import environment
 from crawler.embedded import broker
 from crawler.embedded.postgresql import PostgreSQL
 from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
+from crawler.reading.documents import PageDocument, RetrievedFeed
 from tests.crawler.embedded.conftest import open_directory
 from tests.crawler.terminals.conftest import batch
 from tests.servers import Reply, WebServer, article, rss
@@ -135,10 +136,11 @@ def test_it_serves_assignments_and_never_calls_a_database(terminal: Terminal) ->
                 Assignment("feed", 3, f"{web.origin}/missing"),
             )
         )
-    assert feed.feed is not None
-    assert [entry.title for entry in feed.feed.entries] == ["Entry 0", "Entry 1", "Entry 2"]
-    assert page.page is not None
-    assert "the people of the town" in page.page.text
+    found = feed.brought(RetrievedFeed)
+    assert found is not None and found.document is not None
+    assert [entry.title for entry in found.document.entries] == ["Entry 0", "Entry 1", "Entry 2"]
+    assert isinstance(page.payload, PageDocument)
+    assert "the people of the town" in page.payload.text
     assert missing.failure == "http-404"
     assert terminal.database_calls == []
 

@@ -175,3 +175,9 @@ def test_a_large_reader_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     large = Readers()
     assert large.read(os.getpid) != large.read(os.getpid)
     large.close()
+
+
+@pytest.mark.parametrize("name", ["annotations", "__builtins__", "Payload", "missing"])
+def test_an_answer_makes_nothing_but_records(name: str) -> None:
+    with pytest.raises(ReadingError, match="may not hold"):
+        module._result(f"ccrawler.reading.documents\n{name}\n.".encode())
