@@ -31,6 +31,8 @@ UNSAFE_BUT_FAST = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "max_wal_size": "1GB",
+    "autovacuum": "off",
+    "jit": "off",
 }
 
 # Playwright leaves an event loop running in the main thread for the rest of the session.

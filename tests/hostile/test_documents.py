@@ -334,7 +334,7 @@ def test_a_fault_that_nobody_thought_of_is_kept_to_its_document(
     work_off()
     neighbours_are_well()
     dead = Document.objects.get(state="dead")
-    assert (dead.failed_phase, dead.failure, dead.attempts) == (phase, "error", 0)
+    assert (dead.failed_phase, dead.failure, dead.losses) == (phase, "error", 0)
     assert dead.detail.startswith(f"{type(fault).__name__}: ")
 
 

@@ -136,7 +136,7 @@ class Command(BaseCommand):
                 broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
                 return "queues made" if made else "queues in PostgreSQL"
             with app.connection_for_write() as link:
-                link.ensure_connection(max_retries=3, timeout=10)
+                link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)
         except (KombuError, psycopg.Error, OSError, ValueError, RedisError) as error:
             problem = f"the broker of CELERY_BROKER_URL does not answer: {first_line(error)}"
             raise CommandError(problem) from error
