@@ -11,6 +11,7 @@ from typing import Any
 from celery import Celery, Task
 from celery.signals import (
     beat_init,
+    celeryd_after_setup,
     task_postrun,
     task_prerun,
     worker_init,
@@ -60,6 +61,20 @@ def tidy_connections(**_: Any) -> None:
     """Give the task's connection back to its pool, as Django does around a request."""
     if database := sys.modules.get("django.db"):
         database.close_old_connections()
+
+
+@celeryd_after_setup.connect
+def load_what_tasks_use(**_: Any) -> None:
+    """Kinds of work, and how terminals serve them: before pools are forked, not with the first message."""
+    queues = set(app.amqp.queues.consume_from)
+    if "fetch" in queues:
+        from crawler.terminals.handlers import modules  # noqa: PLC0415 - others read nothing
+
+        modules()
+    if queues & {"tick", "store"}:
+        from crawler.engine.work import works  # noqa: PLC0415 - terminals never load it
+
+        works()
 
 
 @worker_init.connect

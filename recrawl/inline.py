@@ -22,7 +22,7 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
     `tell` is given a line, once each, on what has failed and is going to be tried again.
     """
     mine = Site.objects.filter(pk__in=[site.pk for site in sites])
-    tended = 0.0
+    tended, idle = 0.0, False
     said: set[str] = set()
     with Rounds(workers) as rounds:
         while True:
@@ -36,12 +36,16 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
             done = rounds.step(IDLE_SECONDS)
             for site in mine.defer("memory"):
                 visits.tend(now, site)
-            if not done and not rounds.busy:
-                visited = Q(state=Site.State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
-                if not mine.filter(Q(state=Site.State.MAPPING) | visited).exists():
-                    return
-                crawls.tend(now)
+            if done or rounds.busy:
+                idle = False
+                continue
+            visited = Q(state=Site.State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
+            if not mine.filter(Q(state=Site.State.MAPPING) | visited).exists():
+                return
+            crawls.tend(now)
+            if idle:  # what was just tended may have brought something
                 time.sleep(IDLE_SECONDS)
+            idle = True
 
 
 def _tell_what_waits(sites: QuerySet[Site], said: set[str], tell: Callable[[str], None]) -> None:
