@@ -68,13 +68,13 @@ def load_what_tasks_use(**_: Any) -> None:
     """Kinds of work, and how terminals serve them: before pools are forked, not with the first message."""
     queues = set(app.amqp.queues.consume_from)
     if "fetch" in queues:
-        from crawler.terminals.handlers import modules  # noqa: PLC0415 - others read nothing
+        from crawler.terminals import handlers  # noqa: PLC0415 - others read nothing
 
-        modules()
+        handlers.discover()
     if queues & {"tick", "store"}:
-        from crawler.engine.work import works  # noqa: PLC0415 - terminals never load it
+        from crawler.engine import work  # noqa: PLC0415 - terminals never load it
 
-        works()
+        work.discover()
 
 
 @worker_init.connect

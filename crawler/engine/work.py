@@ -123,11 +123,11 @@ def hostless() -> list[HostlessWork]:
 
 
 @cache
-def _discover() -> None:
-    """Import the `work.py` of every app, once."""
+def discover() -> None:
+    """Import the `work.py` of every app, once; calls that need them do it by themselves."""
     autodiscover_modules("work")
 
 
 def _all() -> list[Work]:
-    _discover()
+    discover()
     return sorted(_registered.values(), key=lambda work: work.order)

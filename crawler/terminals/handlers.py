@@ -47,17 +47,17 @@ def forget(kind: str) -> None:
 
 def handler_of(kind: str) -> Handler:
     """How assignments of a kind are served. Raises KeyError where nobody knows."""
-    _discover()
+    discover()
     return _handlers[kind]
 
 
 def modules() -> list[str]:
     """Names of the modules that have handlers, each once."""
-    _discover()
+    discover()
     return sorted({handler.run.__module__ for handler in _handlers.values()})
 
 
 @cache
-def _discover() -> None:
-    """Import the `terminal.py` of every app, once."""
+def discover() -> None:
+    """Import the `terminal.py` of every app, once; calls that need them do it by themselves."""
     autodiscover_modules("terminal")
