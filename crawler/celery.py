@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import warnings
 from typing import Any
 
+from billiard.exceptions import SoftTimeLimitExceeded
 from celery import Celery, Task
 from celery.signals import (
     beat_init,
@@ -20,12 +22,18 @@ from celery.signals import (
     worker_shutdown,
     worker_shutting_down,
 )
+from django.apps import apps
+from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
-from crawler.embedded import lifeline
-from crawler.process import memory
+from crawler.process import lifeline, memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+# Celery has every worker run Django's system checks, which load all pages: they are for who changes code.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
+
+TERMINAL_QUEUES = frozenset({"fetch", "detect", "transform"})
+"""Of tasks that handle hostile bytes, and need no database."""
 
 # It warns root of pickled messages, and only JSON is accepted here.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser")
@@ -50,7 +58,17 @@ TRANSPORT_ALIASES["pgmq"] = "crawler.embedded.transport:Transport"
 
 app = Celery("crawler", task_cls=PatientTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks()
+
+
+def apps_with_tasks() -> list[str]:
+    """All of them; for who has no database only those whose tasks go to the queues of terminals."""
+    if settings.DATABASE_URL != "none":
+        return [config.name for config in apps.get_app_configs()]
+    routes = app.conf.task_routes.items()
+    return sorted({task.rpartition(".tasks.")[0] for task, to in routes if to["queue"] in TERMINAL_QUEUES})
+
+
+app.autodiscover_tasks(apps_with_tasks)
 
 _asked_to_end = threading.Event()
 
@@ -124,6 +142,33 @@ def end_when_stuck(sender: Any, **_: Any) -> None:
     """A pool of threads cannot kill a task that hangs, but its process can end."""
     if sender.controller.pool_cls.__module__ == "celery.concurrency.thread":
         lifeline.die_when_stuck()
+
+
+@worker_ready.connect
+def bound_what_runs_alone(sender: Any, **_: Any) -> None:
+    """Where tasks run in the worker's own process, no parent ends one that takes too long or too much."""
+    if sender.controller.pool_cls.__module__ == "celery.concurrency.solo":
+        task_prerun.connect(_limit_time)
+        task_postrun.connect(_limit_memory)
+
+
+def _limit_time(**_: Any) -> None:
+    """The limits of time, as a pool of processes has them: an exception in the task, then its end."""
+
+    def late(number: int, frame: object) -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(app.conf.task_time_limit - app.conf.task_soft_time_limit)
+        raise SoftTimeLimitExceeded
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(app.conf.task_soft_time_limit)
+
+
+def _limit_memory(**_: Any) -> None:
+    """Beyond the limit for a pool process, this one ends after the task; its supervisor starts another."""
+    signal.alarm(0)
+    if memory.resident() > app.conf.worker_max_memory_per_child * 1024:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 @worker_ready.connect

@@ -11,8 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from crawler import environment
-from crawler.embedded import lifeline, place
+from crawler.embedded import place
 from crawler.embedded.credentials import Credentials
+from crawler.process import lifeline
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

@@ -13,6 +13,10 @@ from crawler.engine.signals import tended, ticked
 @shared_task
 def enrich() -> None:
     """Some seconds of it, then word to go on."""
+    from articles.enrichment.models import Enrichment
+
+    if not Enrichment.objects.exists():
+        return
     from articles.enrichment.enrich import enrich_for
 
     if enrich_for(seconds=20.0):

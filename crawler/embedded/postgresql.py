@@ -23,8 +23,9 @@ from typing import IO, Any
 import psycopg
 from psycopg import sql
 
-from crawler.embedded import lifeline, place
+from crawler.embedded import place
 from crawler.embedded.credentials import HOST, Credentials, EmbeddedError, credentials_file, port_is_free
+from crawler.process import lifeline
 
 MAJOR = "18"
 SAY_SECONDS = 15.0

@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import re
 import secrets
-import sys
+import subprocess
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
 from django.conf import settings
+from django.core.management import call_command
+from django.urls import get_resolver
 
-from crawler.embedded.supervisor import Child
-from crawler.process import confine
+from crawler.celery import app
+from crawler.embedded import workers
+from crawler.embedded.supervisor import Child, forked
+from crawler.embedded.web import WebServer
+from crawler.engine import work
+from crawler.process import confine, fork_server, memory
+from crawler.process.forks import Process
 
-CONTROLLER = "tick,store,recrawl,later"
-LAST = ["nice", "-n", "10"]  # the graph can wait, the news cannot
-ONE_PROCESS = ["--pool", "prefork", "-c", "1"]
+NICENESS = 10  # the graph can wait, the news cannot
+LATER_LOADED = (
+    "celery.app.control",
+    "celery.app.log",
+    "celery.backends.base",
+    "celery.concurrency.solo",
+    "celery.worker.autoscale",
+    "celery.worker.components",
+    "celery.worker.consumer",
+    "celery.worker.loops",
+    "celery.worker.strategy",
+    "crawler.embedded.transport",
+    "django_celery_beat.schedulers",
+    "gunicorn.arbiter",
+    "gunicorn.workers.gthread",
+)
+"""What processes load when they start, so that it is loaded once, before they are forked."""
 
 
-def children() -> list[Child]:
+def load() -> None:
+    """Load what all processes use, so that they share it."""
+    memory.share_arenas()
+    app.loader.import_default_modules()
+    work.discover()
+    get_resolver().url_patterns  # noqa: B018 - loads views and the admin
+    for module in LATER_LOADED:
+        importlib.import_module(module)
+
+
+def children(sealed: Sealed) -> list[Child]:
     """All processes, those that can come later last.
 
-    Terminals and transformers handle hostile bytes: they are given no database, none of this process's
-    environment but what they need, and no file but programs and their notes on hosts.
+    Each is a fork of this one, which has loaded what they use, but for those that handle hostile bytes.
     """
-    # Few reports taken in advance: a tick waits behind those that were taken before it.
-    processes = ["--pool", "prefork", "-c", "2", "--prefetch-multiplier", "2"]
-    web = ["gunicorn", "-c", "python:crawler.embedded.web", "--bind", bind(), "crawler.wsgi"]
-    beat = ["celery", "--quiet", "-A", "crawler", "beat", "--loglevel", settings.LOG_LEVEL]
-    replica = [*LAST, sys.executable, str(settings.BASE_DIR / "manage.py"), "sparql_replica"]
-    known = {**_shared(), "DATABASE_URL": settings.DATABASE_URL}
     return [
-        Child("web", [sys.executable, "-m", *web], known),
-        _worker("controller", CONTROLLER, processes),
-        _terminal("terminal", "fetch", ["--pool", "threads", "-c", "32"]),
-        Child("beat", [sys.executable, "-m", *beat], known),
-        _terminal("transformer", "detect,transform", ONE_PROCESS, later=True),
-        _worker("indexer", "index,extract", ONE_PROCESS, later=True),
-        _worker("enricher", "enrich", ONE_PROCESS, later=True),
-        Child("replica", replica, known, later=True),
+        Child("web", forked(WebServer(bind()).run)),
+        Child("controller", forked(partial(workers.work, "controller", "tick,store")), ("tick", "store")),
+        sealed.child("terminal", "fetch", pool="threads", concurrency=32),
+        Child("planner", forked(_planner), ("recrawl", "later")),
+        sealed.child("transformer", "detect,transform", niceness=NICENESS, later=True),
+        Child("graph", forked(_graph), ("index", "extract", "enrich"), later=True),
     ]
 
 
@@ -45,36 +73,99 @@ def bind() -> str:
     return f"{'127.0.0.1' if local else '0.0.0.0'}:{settings.PORT}"  # noqa: S104 - asked for
 
 
-def _worker(name: str, queues: str, options: list[str], *, later: bool = False) -> Child:
-    """A worker with the database."""
-    known = {**_shared(), "DATABASE_URL": settings.DATABASE_URL}
-    return Child(name, _command(name, queues, options, later), known, tuple(queues.split(",")), later=later)
+class Sealed:
+    """Terminals and transformers, which handle hostile bytes, and the server of which they are forked.
+
+    They are given no database, none of this process's environment but what they need, and no file but
+    programs and their notes on hosts.
+    """
+
+    def __init__(self) -> None:
+        self._server: fork_server.ForkServer | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> fork_server.ForkServer:
+        """The server, started where there is none; it takes requests from now on and answers when it can."""
+        if self._server is None or self._process is None or self._process.poll() is not None:
+            self.close()
+            walled = partial(
+                confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=_own_directories()
+            )
+            modules = ["crawler.embedded.sealed"]
+            self._server, self._process = fork_server.started(modules, _sealed_environment(), walled)
+        return self._server
+
+    def child(
+        self,
+        name: str,
+        queues: str,
+        *,
+        pool: str = workers.SOLO,
+        concurrency: int = 1,
+        niceness: int = 0,
+        later: bool = False,
+    ) -> Child:
+        """A worker for these queues."""
+        known = {
+            "name": name,
+            "queues": queues,
+            "pool": pool,
+            "concurrency": concurrency,
+            "niceness": niceness,
+        }
+
+        def launch(words: Mapping[str, str], ready_fd: int) -> Process:
+            secret, write = os.pipe()
+            try:
+                os.write(write, settings.CELERY_BROKER_URL.encode())
+                os.close(write)
+                return self.start().fork(name, known, [secret, ready_fd])
+            finally:
+                os.close(secret)
+
+        return Child(name, launch, tuple(queues.split(",")), later=later)
+
+    def close(self) -> None:
+        """End the server."""
+        if self._server is not None and self._process is not None:
+            self._server.close()
+            self._process.wait()
 
 
-def _terminal(name: str, queues: str, options: list[str], *, later: bool = False) -> Child:
-    """A worker for hostile bytes, behind walls."""
+def _own_directories() -> list[Path]:
+    """Where what is sealed may write."""
     own = [settings.DATA_DIR / "hosts", settings.DATA_DIR / "scratch"]
     for directory in own:
         directory.mkdir(mode=0o700, exist_ok=True)
-    # It signs nothing; what it asks of the settings must be there all the same.
-    known = {**_shared(), "DATABASE_URL": "none", "SECRET_KEY": secrets.token_urlsafe(50)}
-    known["TMPDIR"] = str(own[1])
-    program = _command(name, queues, options, later)
-    walled = confine.command(program, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=own)
-    return Child(name, walled, known, tuple(queues.split(",")), later=later, sealed=True)
+    return own
 
 
-def _command(name: str, queues: str, options: list[str], later: bool) -> list[str]:
-    worker = ["celery", "--quiet", "-A", "crawler", "worker", "--loglevel", settings.LOG_LEVEL]
-    worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    worker += [*options, "-Q", queues, "-n", f"{name}@freshet"]
-    return [*(LAST if later else []), sys.executable, "-m", *worker]
-
-
-def _shared() -> dict[str, str]:
+def _sealed_environment() -> dict[str, str]:
+    """What is sealed signs nothing and asks no database; what it asks of the settings must be there."""
     return {
-        "CELERY_BROKER_URL": settings.CELERY_BROKER_URL,
+        **confine.environment(os.environ),
+        "CELERY_BROKER_URL": without_password(settings.CELERY_BROKER_URL),
+        "DATABASE_URL": "none",
         "DJANGO_SETTINGS_MODULE": "crawler.settings",
         # glibc gives every thread an arena of its own, which keeps what large documents once took.
         "MALLOC_ARENA_MAX": "2",
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "TMPDIR": str(settings.DATA_DIR / "scratch"),
     }
+
+
+def without_password(address: str) -> str:
+    """An address without its user and password."""
+    return re.sub(r"//[^/?#]*@", "//", address)
+
+
+def _planner() -> None:
+    """What takes longer than a tick may wait, plans and the laboratory; beside it what is sent by the clock."""
+    workers.beside(workers.beat, "beat")
+    workers.work("planner", "recrawl,later")
+
+
+def _graph() -> None:
+    """The graph and enrichment, with the replica that answers SPARQL: all that can wait."""
+    workers.beside(partial(call_command, "sparql_replica"), "replica")
+    workers.work("graph", "index,extract,enrich", niceness=NICENESS)

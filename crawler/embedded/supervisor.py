@@ -7,20 +7,19 @@ and the end is orderly: first those who use the database, then the database.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.embedded import lifeline
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL
-from crawler.process import confine
+from crawler.process import lifeline
+from crawler.process.forks import Process, fork
 
 LOOK_SECONDS = 0.2
 SAY_SECONDS = 15.0
@@ -33,23 +32,27 @@ class Stop(BaseException):
     """Raised in the main thread by SIGINT and SIGTERM; no handler of Exception swallows it."""
 
 
+Launch = Callable[[Mapping[str, str], int], Process]
+"""Starts a process with these words added to its environment; it keeps the descriptor open.
+
+Raises OSError when it cannot be started now.
+"""
+
+
 @dataclass
 class Child:
-    """One process to keep alive: its command and what its environment adds.
+    """One process to keep alive, and how it is started.
 
-    `queues` are those that only this child consumes. A `sealed` one is given what a terminal needs of this
-    process's environment, others all of it. `later` ones are started when the others serve. `ready`
+    `queues` are those that only this child consumes. `later` ones are started when the others serve. `ready`
     is a monotonic time, None until it says so; `worked` is the processor time that it had used when it was
     last seen to have used more, at `seen`.
     """
 
     name: str
-    command: list[str]
-    environment: dict[str, str] = field(default_factory=dict)
+    launch: Launch
     queues: tuple[str, ...] = ()
     later: bool = False
-    sealed: bool = False
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
     started: float = 0.0
     ready: float | None = None
     failures: int = 0
@@ -62,25 +65,17 @@ class Child:
         return self.process is not None and self.process.poll() is None
 
     def start(self, ready_fd: int) -> None:
-        """Start the process, tied to this one and with a pipe on which it says that it is ready."""
-        words = {lifeline.READY_FD: str(ready_fd), lifeline.PROCESS_NAME: self.name}
-        given = confine.environment(os.environ) if self.sealed else os.environ
+        """Start the process, with a pipe on which it says that it is ready."""
         self.started, self.ready = time.monotonic(), None
         self.worked, self.seen = 0, self.started
-        self.process = subprocess.Popen(  # noqa: S603 - commands of our own
-            self.command,
-            env={**given, **self.environment, **words},
-            stdin=subprocess.DEVNULL,
-            pass_fds=(ready_fd,),
-            process_group=0,
-            preexec_fn=functools.partial(  # noqa: PLW1509 - one prctl call
-                lifeline.die_with_parent, signal.SIGKILL, os.getpid()
-            ),
-        )
+        words = {lifeline.READY_FD: str(ready_fd), lifeline.PROCESS_NAME: self.name}
+        self.process = self.launch(words, ready_fd)
 
     def idle(self, now: float) -> float:
         """Seconds for which neither it nor its own children have used the processor."""
-        worked = _processor_time(self.process.pid) if self.process is not None else 0
+        if self.process is None or not self.process.pid:  # its fork server is not that far
+            return 0.0
+        worked = _processor_time(self.process.pid)
         if worked > self.worked:
             self.worked, self.seen = worked, now
         return now - self.seen
@@ -178,14 +173,13 @@ class Supervisor:
     def _kill(self, child: Child) -> None:
         """End it with all that it started."""
         if child.process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.process.pid, signal.SIGKILL)
+            child.process.kill()
             child.process.wait()
 
     def _look_after(self, child: Child) -> None:
         now = time.monotonic()
         if child.process is not None and not child.running:
-            code, child.process = child.process.returncode, None
+            code, child.process = child.process.poll() or 0, None
             pause = child.plan_restart(now)
             reason = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
             self._say(f"{child.name} ended ({reason}); starting it again in {pause:.1f} s")
@@ -197,7 +191,11 @@ class Supervisor:
         count = self._release(child.queues) if self._release is not None and child.queues else 0
         if count:
             self._say(f"{count} unfinished tasks of {child.name} go back to their queues")
-        child.start(self._ready_fd)
+        try:
+            child.start(self._ready_fd)
+        except OSError as error:
+            pause = child.plan_restart(time.monotonic())
+            self._say(f"{child.name} cannot be started ({error}); trying again in {pause:.1f} s")
 
     def _revive_server(self) -> None:
         if self._server is not None and not self._server.running:
@@ -229,6 +227,19 @@ def raise_stop_on_signals() -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handle)
+
+
+def forked(run: Callable[[], object]) -> Launch:
+    """A fork of this process, which runs the function."""
+
+    def launch(words: Mapping[str, str], ready_fd: int) -> Process:
+        def begin() -> None:
+            os.environ.update(words)
+            run()
+
+        return fork(begin, words[lifeline.PROCESS_NAME], [ready_fd])
+
+    return launch
 
 
 def _processor_time(group: int) -> int:

@@ -1,7 +1,7 @@
 """The process that reads documents for a terminal: one job after another, each within its own limits.
 
-Started by `crawler.terminals.readers` as a program. A job comes on standard input as a length (8 bytes) and
-a pickle of a function and its arguments; the answer goes back on standard output in the same form. The
+Forked by a fork server when `crawler.terminals.readers` asks for it. A job comes on one pipe as a length (8
+bytes) and a pickle of a function and its arguments; the answer goes back on another in the same form. The
 kernel ends the process when a job takes too much processor time, whatever code it hangs in, and
 lets it open no socket and start no program (`walls`).
 """
@@ -9,16 +9,15 @@ lets it open no socket and start no program (`walls`).
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import pickle
 import resource
-import signal
+import select
 import struct
-import sys
 from typing import Any, BinaryIO
 
 from crawler.process import memory, walls
+from crawler.process.fork_server import PROGRAMS, Program
 
 LENGTH = struct.Struct("<Q")
 MEMORY_BYTES = 2_000_000_000
@@ -27,19 +26,17 @@ MEMORY_BYTES = 2_000_000_000
 LARGE = 1_000_000
 """Bytes of a job after which freed memory goes back to the system."""
 
+IDLE_SECONDS = 30.0
+"""A process that has had nothing to read for so long ends; another is there within milliseconds."""
 
-def main(cpu_seconds: int, modules: list[str]) -> None:
-    """Answer jobs until standard input ends; each may take so many seconds of processor time.
 
-    The modules, which have the functions that read, are loaded before the doors are shut.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the terminal ends us
-    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+def serve(words: dict[str, Any], pipes: list[int]) -> None:
+    """Answer jobs until their pipe ends or stays empty; each may take `cpu_seconds` of processor time."""
+    cpu_seconds = int(words["cpu_seconds"])
+    jobs, answers = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for module in modules:
-        importlib.import_module(module)
     walls.shut()
     with contextlib.suppress(BrokenPipeError):
         _send(answers, b"ready")
@@ -58,7 +55,9 @@ def _send(answers: BinaryIO, answer: bytes) -> None:
 
 
 def _next(jobs: BinaryIO) -> bytes | None:
-    """The next job; None when the terminal has gone."""
+    """The next job; None when the terminal has gone, or has had none for long."""
+    if not select.select([jobs], [], [], IDLE_SECONDS)[0]:
+        return None
     head = jobs.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
@@ -96,5 +95,4 @@ def _answer(job: bytes) -> bytes:
         return pickle.dumps(("refused", "too-costly", "what was read takes more memory than is allowed"))
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+PROGRAMS["reader"] = Program(serve)

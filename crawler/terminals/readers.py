@@ -16,20 +16,20 @@ import os
 import pickle
 import select
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from crawler.http.failures import Failure
-from crawler.process import walls
+from crawler.process import fork_server, walls
+from crawler.process.fork_server import ForkServer
 from crawler.reading import documents
 from crawler.reading.errors import ReadingError
+from crawler.terminals import reader_process
 from crawler.terminals.handlers import modules
 from crawler.terminals.reader_process import LENGTH
 from crawler.text.records import Record
@@ -47,7 +47,6 @@ MOST_KEPT = 2
 MOST_BYTES = 300_000_000
 """Resident memory beyond which a process is not given another document."""
 
-_ROOT = Path(__file__).resolve().parents[2]
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KINDS = frozenset(Failure)
 
@@ -58,8 +57,15 @@ R = TypeVar("R")
 class Readers:
     """The processes that read for this one. Safe to share by threads."""
 
-    def __init__(self, cpu_seconds: int = CPU_SECONDS, wall_seconds: float = WALL_SECONDS) -> None:
+    def __init__(
+        self,
+        cpu_seconds: int = CPU_SECONDS,
+        wall_seconds: float = WALL_SECONDS,
+        server: ForkServer | None = None,
+    ) -> None:
+        """They are forked by this server, or by one of our own, started with the first document."""
         self._cpu_seconds, self._wall_seconds = cpu_seconds, wall_seconds
+        self._server = server
         self._turn = threading.Lock()
         self._slow = threading.BoundedSemaphore(MOST_SLOW)
         self._idle: list[_Process] = []
@@ -113,11 +119,14 @@ class Readers:
                 self._slow.release()
 
     def close(self) -> None:
-        """End the processes that have nothing to do."""
+        """End the processes that have nothing to do, and with the last of them their server."""
         with self._lock:
             idle, self._idle = self._idle, []
         for process in idle:
             process.end()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def _take(self) -> _Process:
         with self._lock:
@@ -126,8 +135,8 @@ class Readers:
                 if process.alive:
                     return process
                 process.end()
-        process = _Process(self._cpu_seconds)
         try:
+            process = self._started()
             ready = process.answer(START_SECONDS)
         except EndedError as ended:
             raise ReadingError(Failure.BUSY, f"no reader could be started ({ended.code})") from None
@@ -135,6 +144,15 @@ class Readers:
             process.end()
             raise ReadingError(Failure.BUSY, f"no process to read it was ready within {START_SECONDS:g} s")
         return process
+
+    def _started(self) -> _Process:
+        """A new one. Where the server has ended, it is of another."""
+        with self._lock:
+            if self._server is not None:
+                with suppress(OSError):
+                    return _Process(self._cpu_seconds, self._server)
+            self._server = _own_server()
+            return _Process(self._cpu_seconds, self._server)
 
     def _give_back(self, process: _Process) -> None:
         """Keep it for the next document, unless it is busy, dead, large, or one too many."""
@@ -146,10 +164,19 @@ class Readers:
         process.end()
 
 
+def _own_server() -> ForkServer:
+    """A server that has loaded all that reads, and knows nothing of this process's environment."""
+    return fork_server.started([reader_process.__name__, *modules()], walls.environment())[0]
+
+
+given_server: list[ForkServer] = []
+"""The server of whoever started this process, where there is one; set before the first document is read."""
+
+
 @cache
 def terminal_readers() -> Readers:
     """Those of this process."""
-    readers = Readers()
+    readers = Readers(server=given_server[0] if given_server else None)
     atexit.register(readers.close)
     return readers
 
@@ -178,18 +205,22 @@ class EndedError(Exception):
 class _Process:
     """One process and the pipes to it."""
 
-    def __init__(self, cpu_seconds: int) -> None:
+    def __init__(self, cpu_seconds: int, server: ForkServer) -> None:
         self._read = bytearray()
         self.free = False
         """Whether it has answered what it was asked, and first of all that it is ready."""
-        self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-m", "crawler.terminals.reader_process", str(cpu_seconds), *modules()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=_ROOT,
-            env=walls.environment(),
-            bufsize=0,
-        )
+        jobs, self._jobs = os.pipe()
+        self._answers, answers = os.pipe()
+        try:
+            words = {"name": "reader", "cpu_seconds": cpu_seconds}
+            self._process = server.fork("reader", words, [jobs, answers])
+        except OSError:
+            os.close(self._jobs)
+            os.close(self._answers)
+            raise
+        finally:
+            os.close(jobs)
+            os.close(answers)
 
     @property
     def alive(self) -> bool:
@@ -198,20 +229,18 @@ class _Process:
     def ask(self, job: bytes) -> None:
         """Send a job. Raises EndedError."""
         self.free = False
-        pipe = self._process.stdin
         try:
             view = memoryview(LENGTH.pack(len(job)) + job)
-            while view and pipe is not None:
-                view = view[pipe.write(view) or 0 :]
+            while view:
+                view = view[os.write(self._jobs, view) :]
         except OSError:
             raise EndedError(self._process.wait()) from None
 
     def answer(self, seconds: float) -> bytes | None:
         """Its answer; None when it takes longer. Raises EndedError."""
         until = time.monotonic() + seconds
-        out = self._process.stdout.fileno()  # type: ignore[union-attr]
         waiting = select.poll()
-        waiting.register(out, select.POLLIN)
+        waiting.register(self._answers, select.POLLIN)
         while True:
             whole = LENGTH.size + (LENGTH.unpack_from(self._read)[0] if len(self._read) >= LENGTH.size else 0)
             if len(self._read) >= max(whole, LENGTH.size + 1):
@@ -222,7 +251,7 @@ class _Process:
             left = until - time.monotonic()
             if left <= 0 or not waiting.poll(left * 1000):
                 return None
-            got = os.read(out, 1 << 20)
+            got = os.read(self._answers, 1 << 20)
             if not got:
                 raise EndedError(self._process.wait())
             self._read += got
@@ -237,10 +266,9 @@ class _Process:
     def end(self) -> None:
         """Kill it and wait for that."""
         self._process.kill()
+        os.close(self._jobs)
+        os.close(self._answers)
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
 
 
 class _Records(pickle.Unpickler):

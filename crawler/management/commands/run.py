@@ -22,7 +22,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import KombuError
 from redis import RedisError
@@ -31,8 +31,9 @@ from crawler.celery import app
 from crawler.embedded import broker, place
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL, settle_credentials
-from crawler.embedded.processes import bind, children
+from crawler.embedded.processes import Sealed, bind, children, load
 from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
+from crawler.process import forks, memory
 
 # A process that has not used the processor for so long while it starts does not start.
 PATIENCE_SECONDS = 300.0
@@ -51,14 +52,15 @@ class Command(BaseCommand):
         1. PostgreSQL: our own, unless DATABASE_URL is given
         2. the broker's queues
         3. migrations, when there are any to run
-        4. static files, when they changed
-        5. an administrator, when there is none; the password is shown this once
+        4. an administrator, when there is none; the password is shown this once
+        5. static files, when they changed
         6. web server, controller, terminal and scheduler, all at once; one tick without waiting for its time
         7. what can come later: the graph and enrichment
         """
         self._step_number = 0
         self._server: PostgreSQL | None = None
         self._supervisor: Supervisor | None = None
+        self._sealed = Sealed()
         raise_stop_on_signals()
         try:
             self._start(first_tick=not options["no_tick"])
@@ -66,6 +68,9 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{reason}: ending")
         except (EmbeddedError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
+        except forks.ResultError as error:
+            said = str(error) if error.kind == CommandError.__name__ else f"{error.kind}: {first_line(error)}"
+            raise CommandError(said) from error
         except (DatabaseError, psycopg.Error, OSError) as error:
             raise CommandError(f"{type(error).__name__}: {first_line(error)}") from error
         finally:
@@ -76,22 +81,29 @@ class Command(BaseCommand):
         if problem := place.problem_of(settings.DATA_DIR):
             raise CommandError(problem)
         check_port(settings.PORT)
+        self._settle()
+        self._sealed.start()  # it loads what it needs while this process does the rest
+        load()
+        memory.keep_what_is_loaded()
+        static = forks.Result(collect_static, "static files")
         self._step("PostgreSQL", self._postgresql)
-        self._step("broker", self._broker)
-        self._step("migrations", migrate)
-        self._step("static files", collect_static)
-        self._step("administrator", ensure_administrator)
-        connections.close_all()
-        connection.close_pool()  # type: ignore[attr-defined]
+        # In processes of their own: what they need of memory is not in all that is forked afterwards.
+        for name, work in (("broker", make_broker_ready), ("migrations", migrate)):
+            self._step(name, forks.Result(work, name).get)
+        self._step("administrator", forks.Result(ensure_administrator, "administrator").get)
+        self._step("static files", static.get)
         # Workers elsewhere may share a broker that was given: what its dead left waits for the timeout.
         ours = self._server is not None and not os.environ.get("CELERY_BROKER_URL")
         release = partial(broker.release, broker_dsn()) if ours else None
         place.keep_private(settings.DATA_DIR)
         address = f"http://localhost:{settings.PORT}/"
-        self._supervisor = Supervisor(children(), self._say, self._server, release)
+        self._supervisor = Supervisor(children(self._sealed), self._say, self._server, release)
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready)
         if first_tick:
-            app.send_task("feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS)
+            with app.connection_for_write() as link:  # of its own: what is forked later shall not share it
+                app.send_task(
+                    "feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS, connection=link
+                )
         self._say(f"{address} answers and feeds are read; the rest is coming")
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready, later=True)
         self.stdout.write(self.style.SUCCESS(f"ready: {address} ({time.monotonic() - began:.1f} s)"))
@@ -102,6 +114,7 @@ class Command(BaseCommand):
         began = time.monotonic()
         if self._supervisor is not None:
             self._supervisor.stop()
+            self._sealed.close()
         elif self._server is not None:
             self._server.stop()
         else:
@@ -118,29 +131,14 @@ class Command(BaseCommand):
                 problem = f"the database of DATABASE_URL does not answer: {first_line(error)}"
                 raise CommandError(problem) from error
             return "given by DATABASE_URL"
-        if settle_credentials(settings.DATA_DIR):
-            # The settings were read before there was an address to read: start over with it.
-            os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
         self._server = PostgreSQL(settings.DATA_DIR, say=self._say)
         self._server.start()
         return f"on port {self._server.credentials.port}, data in {self._server.cluster}"
 
-    def _broker(self) -> str:
-        if settings.CELERY_BROKER_URL.startswith("memory:"):
-            raise CommandError(
-                "CELERY_BROKER_URL=memory: reaches no other process: name another, or unset it"
-            )
-        try:
-            if settings.CELERY_BROKER_URL.startswith("pgmq:"):
-                made = broker.install(broker_dsn())
-                broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
-                return "queues made" if made else "queues in PostgreSQL"
-            with app.connection_for_write() as link:
-                link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)
-        except (KombuError, psycopg.Error, OSError, ValueError, RedisError) as error:
-            problem = f"the broker of CELERY_BROKER_URL does not answer: {first_line(error)}"
-            raise CommandError(problem) from error
-        return "given by CELERY_BROKER_URL"
+    def _settle(self) -> None:
+        """Start over with the address of our own PostgreSQL: the settings were read before there was one."""
+        if not os.environ.get("DATABASE_URL") and settle_credentials(settings.DATA_DIR):
+            os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
 
     def _step(self, name: str, work: Callable[[], str]) -> None:
         began = time.monotonic()
@@ -157,6 +155,23 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         self.stderr.write(f"{time.strftime('%H:%M:%S')} {line}")
+
+
+def make_broker_ready() -> str:
+    """Make the queues where PostgreSQL has them; raise CommandError where a broker does not answer."""
+    if settings.CELERY_BROKER_URL.startswith("memory:"):
+        raise CommandError("CELERY_BROKER_URL=memory: reaches no other process: name another, or unset it")
+    try:
+        if settings.CELERY_BROKER_URL.startswith("pgmq:"):
+            made = broker.install(broker_dsn())
+            broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
+            return "queues made" if made else "queues in PostgreSQL"
+        with app.connection_for_write() as link:
+            link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)
+    except (KombuError, psycopg.Error, OSError, ValueError, RedisError) as error:
+        problem = f"the broker of CELERY_BROKER_URL does not answer: {first_line(error)}"
+        raise CommandError(problem) from error
+    return "given by CELERY_BROKER_URL"
 
 
 def broker_dsn() -> str:

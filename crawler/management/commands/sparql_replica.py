@@ -11,8 +11,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
-from crawler.embedded import lifeline
 from crawler.pipeline.sparql.replica import Replica
+from crawler.process import lifeline
 
 PAUSE_SECONDS = 5.0
 

@@ -11,7 +11,8 @@ from celery import Celery
 from celery.signals import worker_ready
 
 from crawler import environment
-from crawler.embedded import lifeline, transport  # noqa: F401 - registers pgmq
+from crawler.embedded import transport  # noqa: F401 - registers pgmq
+from crawler.process import lifeline
 
 URL = os.environ["TEST_BROKER_URL"]
 

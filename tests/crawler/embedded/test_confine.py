@@ -139,7 +139,7 @@ def test_it_ends_with_its_supervisor_all_the_same(home: Path) -> None:
     program = confine.command(["sleep", "60"], hide=home, read=[], write=[])
     code = (
         "import functools, os, signal, subprocess, sys, time\n"
-        "from crawler.embedded import lifeline\n"
+        "from crawler.process import lifeline\n"
         "tied = functools.partial(lifeline.die_with_parent, signal.SIGKILL, os.getpid())\n"
         "print(subprocess.Popen(sys.argv[1:], preexec_fn=tied).pid, flush=True); time.sleep(60)"
     )

@@ -1,0 +1,51 @@
+"""What a fork server behind walls forks: terminals and transformers. Importing it loads all that they use.
+
+They handle hostile bytes and are given no database. The broker's address, with its password, comes to each on
+a pipe: the server itself, of which readers are forked, too, never knows it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+import django
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+django.setup()
+
+from crawler import environment  # noqa: E402 - the settings come first
+from crawler.celery import app  # noqa: E402
+from crawler.embedded import transport, workers  # noqa: E402, F401 - loaded for its users
+from crawler.pipeline import tasks as pipeline_tasks  # noqa: E402, F401
+from crawler.process import lifeline  # noqa: E402
+from crawler.process.fork_server import PROGRAMS, ForkServer, Program  # noqa: E402
+from crawler.terminals import client, handlers, reader_process, readers, serve  # noqa: E402, F401
+
+app.loader.import_default_modules()
+handlers.discover()
+
+
+def _worker(words: dict[str, Any], descriptors: list[int]) -> None:
+    """Serve queues until it is asked to end."""
+    pipe, ready, *asked = descriptors
+    with os.fdopen(pipe) as secret:
+        _reach(secret.read())
+    for descriptor in asked:
+        readers.given_server.append(ForkServer(socket.socket(fileno=descriptor)))
+    os.environ[lifeline.READY_FD] = str(ready)
+    os.environ[lifeline.PROCESS_NAME] = words["name"]
+    workers.work(words["name"], words["queues"], words["pool"], words["concurrency"], words["niceness"])
+
+
+def _reach(broker: str) -> None:
+    """Use this broker from now on."""
+    options = environment.transport_options(broker, settings.CELERY_TASK_TIME_LIMIT + 60)
+    os.environ["CELERY_BROKER_URL"] = broker  # Celery asks there first
+    app.conf.update(broker_url=broker, broker_transport_options=options)
+
+
+PROGRAMS["terminal"] = Program(_worker, asks=("reader",))
+PROGRAMS["transformer"] = Program(_worker)

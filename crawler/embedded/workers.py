@@ -1,0 +1,60 @@
+"""Celery workers as the processes of one machine run them: in the process itself, which was forked."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+from celery.apps import worker as _worker
+from celery.beat import Service
+from django.conf import settings
+
+from crawler.celery import app
+
+log = logging.getLogger(__name__)
+
+SOLO = "solo"
+"""The pool that does one task at a time in the worker's own process."""
+
+
+def work(name: str, queues: str, pool: str = SOLO, concurrency: int = 1, niceness: int = 0) -> None:
+    """Serve the queues (names with commas between) until a signal ends it."""
+    os.nice(niceness)
+    worker = _worker.Worker(
+        app=app,
+        hostname=f"{name}@freshet",
+        queues=queues,
+        pool_cls=pool,
+        concurrency=concurrency,
+        # Few messages taken in advance: a tick waits behind those that were taken before it.
+        prefetch_multiplier=2 if pool == SOLO else 1,
+        loglevel=settings.LOG_LEVEL,
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    worker.start()
+    sys.exit(worker.exitcode)
+
+
+def beside(run: Callable[[], object], name: str) -> None:
+    """Run a loop in a thread beside a worker, for as long as the process lives; with it, the process ends."""
+
+    def loop() -> None:
+        try:
+            run()
+        except BaseException:
+            log.exception("%s ended, and this process with it", name)
+        os._exit(1)
+
+    threading.Thread(target=loop, name=name, daemon=True).start()
+
+
+def beat() -> None:
+    """Send what is due, for ever."""
+    service = Service(app, scheduler_cls=settings.CELERY_BEAT_SCHEDULER)
+    service.start()
