@@ -22,7 +22,6 @@ from celery.signals import (
     worker_shutdown,
     worker_shutting_down,
 )
-from django.apps import apps
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
@@ -63,6 +62,8 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 def apps_with_tasks() -> list[str]:
     """All of them; for who has no database only those whose tasks go to the queues of terminals."""
     if settings.DATABASE_URL != "none":
+        from django.apps import apps  # noqa: PLC0415 - terminals without one load nothing of it
+
         return [config.name for config in apps.get_app_configs()]
     routes = app.conf.task_routes.items()
     return sorted({task.rpartition(".tasks.")[0] for task, to in routes if to["queue"] in TERMINAL_QUEUES})

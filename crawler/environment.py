@@ -120,7 +120,10 @@ def database(name: str, url: str) -> dict[str, Any]:
         "PORT": str(port or ""),
         # The pool tests a connection before it hands it out, so a restarted server costs no request.
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"pool": {"min_size": 0, "max_size": 8, "timeout": 10}, **dict(parse_qsl(parts.query))},
+        "OPTIONS": {
+            "pool": {"min_size": 0, "max_size": 8, "timeout": 10, "max_idle": 60},
+            **dict(parse_qsl(parts.query)),
+        },
     }
 
 

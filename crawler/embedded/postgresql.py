@@ -25,7 +25,7 @@ from psycopg import sql
 
 from crawler.embedded import place
 from crawler.embedded.credentials import HOST, Credentials, EmbeddedError, credentials_file, port_is_free
-from crawler.process import lifeline
+from crawler.process import lifeline, memory
 
 MAJOR = "18"
 SAY_SECONDS = 15.0
@@ -36,12 +36,18 @@ CONFIGURATION = {
     "listen_addresses": HOST,
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
-    "max_connections": "100",
-    "shared_buffers": "128MB",
+    "max_connections": "60",
+    "shared_buffers": f"{min(max(memory.installed() // 16 // 2**20, 24), 128)}MB",
     "work_mem": "8MB",
     "maintenance_work_mem": "64MB",
     "effective_cache_size": "512MB",
     "max_wal_size": "512MB",
+    # Nobody follows this server, and no process need wait for that; neither for reads of a small machine.
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
+    "io_method": "sync",
+    "jit": "off",
     "random_page_cost": "1.1",
     "log_min_messages": "warning",
     "timezone": "UTC",

@@ -160,7 +160,7 @@ def without_password(address: str) -> str:
 
 
 def _planner() -> None:
-    """What takes longer than a tick may wait, plans and the laboratory; beside it what is sent by the clock."""
+    """What takes longer than a tick may wait, and beside it the scheduler of periodic tasks."""
     workers.beside(workers.beat, "beat")
     workers.work("planner", "recrawl,later")
 

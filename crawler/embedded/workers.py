@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any, cast
 
 from celery.apps import worker as _worker
 from celery.beat import Service
@@ -56,5 +57,5 @@ def beside(run: Callable[[], object], name: str) -> None:
 
 def beat() -> None:
     """Send what is due, for ever."""
-    service = Service(app, scheduler_cls=settings.CELERY_BEAT_SCHEDULER)
-    service.start()
+    scheduler: Any = settings.CELERY_BEAT_SCHEDULER
+    Service(cast(Any, app), scheduler_cls=scheduler).start()

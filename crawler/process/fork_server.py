@@ -165,13 +165,12 @@ class _Server:
     def serve(self) -> None:
         """Until nobody is there who could ask."""
         while self._askers:
-            ready = select.select([self._wake, *self._askers], [], [])[0]
+            ready = select.select([self._wake, *(asker.fileno() for asker in self._askers)], [], [])[0]
             if self._wake in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake, 4096)
-            for asker in ready:
-                if isinstance(asker, socket.socket):
-                    self._answer(asker)
+            for asker in [asker for asker in self._askers if asker.fileno() in ready]:
+                self._answer(asker)
             self._tell_ends()
 
     def _listen(self, asker: socket.socket, programs: Mapping[str, Program]) -> None:

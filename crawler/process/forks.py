@@ -147,7 +147,7 @@ class ResultError(Exception):
         self.kind = kind
 
 
-class Result:
+class ForkedResult:
     """What a function will have said, which runs in a process of its own: what it took is given back."""
 
     def __init__(self, function: Callable[[], str], name: str) -> None:

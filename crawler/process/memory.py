@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
+import os
 import resource
 from pathlib import Path
 
@@ -24,6 +26,15 @@ def give_back() -> None:
     """Return what is free to the system, where the C library is glibc, which would keep most of it."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
+
+
+def installed() -> int:
+    """Bytes of memory that this machine has, or that its control group (a container's) may use."""
+    bytes_ = os.sysconf("SC_PHYS_PAGES") * resource.getpagesize()
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):
+            bytes_ = min(bytes_, int((Path("/sys/fs/cgroup") / name).read_text()))
+    return bytes_
 
 
 def resident() -> int:

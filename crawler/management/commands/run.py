@@ -85,12 +85,12 @@ class Command(BaseCommand):
         self._sealed.start()  # it loads what it needs while this process does the rest
         load()
         memory.keep_what_is_loaded()
-        static = forks.Result(collect_static, "static files")
+        static = forks.ForkedResult(collect_static, "static files")
         self._step("PostgreSQL", self._postgresql)
         # In processes of their own: what they need of memory is not in all that is forked afterwards.
         for name, work in (("broker", make_broker_ready), ("migrations", migrate)):
-            self._step(name, forks.Result(work, name).get)
-        self._step("administrator", forks.Result(ensure_administrator, "administrator").get)
+            self._step(name, forks.ForkedResult(work, name).get)
+        self._step("administrator", forks.ForkedResult(ensure_administrator, "administrator").get)
         self._step("static files", static.get)
         # Workers elsewhere may share a broker that was given: what its dead left waits for the timeout.
         ours = self._server is not None and not os.environ.get("CELERY_BROKER_URL")

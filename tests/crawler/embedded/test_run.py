@@ -78,6 +78,30 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def by_name(pid: int) -> dict[str, int]:
+    """The process's children and theirs, but for those of PostgreSQL."""
+    found = {name_of(child): child for child in children(pid)}
+    server = next(child for child in children(pid) if b"fork_server" in cmdline(child))
+    return {**found, **{name_of(child): child for child in children(server)}, "server": server}
+
+
+def name_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def remembers(pid: int, secret: bytes) -> bool:
+    """Whether the secret is anywhere in the process's memory."""
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            area, rights, *_ = line.split()
+            start, end = (int(number, 16) for number in area.split("-"))
+            if rights.startswith("rw") and "[v" not in line:
+                memory.seek(start)
+                if secret in memory.read(end - start):
+                    return True
+    return False
+
+
 def ticks(home: Path) -> list[tuple[str, int]]:
     known = Credentials.read(home)
     assert known is not None
@@ -94,22 +118,26 @@ def test_it_comes_up_tells_each_step_and_ends_at_one_signal(home: Path) -> None:
     with running(home, PORT=str(port)) as (process, lines):
         said = "".join(lines)
         steps = [m[2] for line in lines if (m := re.match(r"(\d+)\. (.+?): .*\(\d+\.\d s\)", line))]
-        assert steps[:5] == ["PostgreSQL", "broker", "migrations", "static files", "administrator"], said
-        names = {"web", "controller", "terminal", "transformer", "indexer", "enricher", "replica", "beat"}
-        assert set(steps[5:]) == names
+        assert steps[:5] == ["PostgreSQL", "broker", "migrations", "administrator", "static files"], said
+        assert set(steps[5:]) == {"web", "controller", "terminal", "planner", "transformer", "graph"}
         assert "user admin, password " in said
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/static/hello.txt", timeout=5) as answer:
             assert answer.read() == b"hello"
         assert sorted(ticks(home)) == [("tend", 5), ("tick", 1234)]
 
-        terminal = next(pid for pid in children(process.pid) if b"terminal@" in cmdline(pid))
-        transformer = next(pid for pid in children(process.pid) if b"transformer@" in cmdline(pid))
-        for hostile in (terminal, transformer):
-            environment = Path(f"/proc/{hostile}/environ").read_bytes().split(b"\0")
+        found = by_name(process.pid)
+        known = Credentials.read(home)
+        assert known is not None
+        for hostile in ("terminal", "transformer", "server"):
+            environment = Path(f"/proc/{found[hostile]}/environ").read_bytes().split(b"\0")
             assert b"DATABASE_URL=none" in environment
-
-            assert own_secret(home) not in b"".join(environment)
-            assert capabilities(hostile) in {0, DAC_OVERRIDE}
+            for secret in (own_secret(home), known.freshet.encode(), known.superuser.encode()):
+                assert secret not in b"".join(environment)
+                assert not remembers(found[hostile], secret), hostile
+            assert capabilities(found[hostile]) in {0, DAC_OVERRIDE}
+        assert remembers(found["terminal"], known.broker.encode())
+        assert not remembers(found["server"], known.broker.encode()), "of which readers are forked"
+        assert remembers(found["controller"], known.freshet.encode())
         for private in ("sparql", "hosts", "scratch"):
             assert (home / private).stat().st_mode & 0o077 == 0, private
         assert (home / "postgresql.log").stat().st_mode & 0o777 == 0o600

@@ -14,17 +14,17 @@ import pytest
 
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL
-from crawler.embedded.supervisor import LONGEST_PAUSE_SECONDS, Child, Stop, Supervisor
+from crawler.embedded.supervisor import LONGEST_PAUSE_SECONDS, Child, Stop, Supervisor, forked
 from tests.crawler.embedded.test_postgresql import until_gone
 
-READY = "from crawler.embedded import lifeline; import time; lifeline.tell_ready(); time.sleep(60)"
+READY = "from crawler.process import lifeline; import time; lifeline.tell_ready(); time.sleep(60)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {READY}"
 
 # A supervisor of its own process, as `manage.py run` is one; prints the children's process ids when ready.
 SUPERVISOR = f"""
 import sys
-from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
-children = [Child(name, [sys.executable, "-c", {READY!r}]) for name in ("one", "two")]
+from crawler.embedded.supervisor import Child, Stop, Supervisor, forked, raise_stop_on_signals
+children = [Child(name, forked(lambda: exec({READY!r}, {{}}))) for name in ("one", "two")]
 supervisor = Supervisor(children, lambda line: print(line, flush=True))
 raise_stop_on_signals()
 try:
@@ -37,7 +37,7 @@ except Stop:
 
 
 def child(name: str, code: str = READY) -> Child:
-    return Child(name, [sys.executable, "-c", code])
+    return Child(name, forked(lambda: exec(code, {})))
 
 
 def watch_until(supervisor: Supervisor, said: list[str], word: str, seconds: float = 15.0) -> None:

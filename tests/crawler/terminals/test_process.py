@@ -64,13 +64,17 @@ class Terminal:
         return [harvest for one in batches for harvest in reports[one.host].harvests]
 
     def readers(self) -> list[int]:
-        """The processes that read its documents."""
-        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return sorted(int(pid) for listed in children for pid in listed.read_text().split())
+        """The processes that read its documents: children of its fork server."""
+        return sorted(reader for server in _children(self.process.pid) for reader in _children(server))
 
     def peak_memory(self) -> int:
         """Bytes; the largest resident size so far of the worker, and of its largest reader."""
         return _peak(self.process.pid) + max(_peak(pid) for pid in self.readers())
+
+
+def _children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in listed for child in file.read_text().split()]
 
 
 def _peak(pid: int) -> int:
