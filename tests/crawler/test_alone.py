@@ -15,11 +15,13 @@ from crawler.process import memory
 
 
 @pytest.fixture
-def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(celery.app.conf, "task_soft_time_limit", 1)
-    monkeypatch.setattr(celery.app.conf, "task_time_limit", 31)
+def limited() -> Iterator[None]:
+    conf = celery.app.conf
+    limits = {"task_soft_time_limit": conf.task_soft_time_limit, "task_time_limit": conf.task_time_limit}
+    conf.update(task_soft_time_limit=1, task_time_limit=31)
     before = signal.getsignal(signal.SIGALRM)
     yield
+    conf.update(limits)
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
 

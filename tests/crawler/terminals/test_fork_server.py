@@ -96,7 +96,10 @@ def test_a_child_may_ask_for_what_its_program_names_and_for_nothing_else(server:
 
 @pytest.mark.parametrize(
     "nonsense",
-    [b"x", struct.pack("<I", 5) + b"no js", struct.pack("<I", 2) + b"{}", struct.pack("<I", 2**32 - 1) + b"x" * 70_000],
+    [
+        b"x", struct.pack("<I", 5) + b"no js", struct.pack("<I", 2) + b"{}",
+        struct.pack("<I", 2**32 - 1) + b"x" * 70_000,
+    ],
     ids=["short", "no JSON", "no request", "endless"],
 )  # fmt: skip
 def test_nonsense_costs_its_sender_the_connection(nonsense: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
