@@ -91,7 +91,7 @@ def fork(run: Callable[[], object], name: str, kept: Collection[int] = ()) -> Fo
     sys.stderr.flush()
     pid = os.fork()
     if pid:
-        with contextlib.suppress(OSError):  # whoever comes first: it shall lead a group before it is signalled
+        with contextlib.suppress(OSError):  # it leads a group before it is signalled
             os.setpgid(pid, pid)
         return Forked(pid)
     code = 1
