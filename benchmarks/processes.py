@@ -1,4 +1,4 @@
-"""Memory and processor time of a process and all its descendants, from /proc (Linux)."""
+"""Memory, processor time and writes of a process and all its descendants, from /proc (Linux)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def memory(processes: set[int]) -> int:
 
 
 def processor_seconds(processes: set[int]) -> float:
-    """User and system time of these processes and their waited-for children."""
+    """User and system time of these processes and their waited-for children, to a hundredth of a second each."""
     ticks = 0
     for process in processes:
         try:
@@ -48,6 +48,26 @@ def processor_seconds(processes: set[int]) -> float:
             continue
         ticks += sum(int(field) for field in fields[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def written(processes: set[int]) -> int:
+    """Bytes that these processes have sent to the disk so far."""
+    total = 0
+    for process in processes:
+        try:
+            text = Path(f"/proc/{process}/io").read_text()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("write_bytes:"))
+    return total
+
+
+def is_postgresql(process: int) -> bool:
+    """Whether it is the database server or one of its processes."""
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip() == "postgres"
+    except OSError:
+        return False
 
 
 class PeakMemory:

@@ -1,0 +1,285 @@
+"""What the running product costs while it has little to do: start, stop, memory, processes, idle CPU, writes.
+
+    python benchmarks/footprint.py [--seconds 60] [--feeds 224] [--json]
+
+Starts it twice as `make run` does, in a new directory with a PostgreSQL of its own: with nothing in it, then with
+feeds that were read, enriched and taken into the graph and now wait for their next tick. Linux, the figures
+are from /proc. Each stands beside its goal; quiet machines only, for the seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.feed_server import feed_url  # noqa: E402
+from benchmarks.processes import family, is_postgresql, memory, processor_seconds, written  # noqa: E402
+from benchmarks.refresh import feed_server, free_port  # noqa: E402
+
+ITEMS = 20
+SETTLE_SECONDS = 20.0
+"""After a start, and after the last article was enriched: caches fill, the first looks are over."""
+QUESTIONS = 20
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement: what, how much, its unit, and at most how much it shall be (None: no goal)."""
+
+    what: str
+    value: float
+    unit: str
+    goal: float | None = None
+
+    @property
+    def reached(self) -> bool | None:
+        return None if self.goal is None else self.value <= self.goal
+
+
+class Product:
+    """`manage.py run` in a directory of its own; `start` and `stop` give seconds."""
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+        self.port = free_port()
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if name not in _CONNECTIONS},
+            "DATA_DIR": str(work / "data"),
+            "PORT": str(self.port),
+            "DJANGO_SETTINGS_MODULE": "crawler.settings",
+            "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "FETCH_HOST_SPACING_SECONDS": "0",
+            "CRAWL_ARTICLE_PAGES": "no",
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> float:
+        """Seconds until it says that all is ready."""
+        log = self.work / "log"
+        log.write_bytes(b"")
+        began = time.monotonic()
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, str(ROOT / "manage.py"), "run"],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=self.environment,
+            )
+        wait_for(lambda: "ready:" in log.read_text(), 300, "it does not start", 0.02)
+        return time.monotonic() - began
+
+    def stop(self) -> float:
+        """Seconds from the signal to the end of the last process."""
+        if self.process is None:
+            return 0.0
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.process = None
+        return time.monotonic() - began
+
+    def tree(self) -> set[int]:
+        """Process ids of all that it started."""
+        assert self.process is not None
+        return family(self.process.pid)
+
+    def manage(self, *arguments: str, given: str = "") -> str:
+        """What a command of manage.py prints, run beside the product."""
+        command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+        run = subprocess.run(
+            command, input=given, env=self.environment, capture_output=True, text=True, check=False
+        )
+        if run.returncode:
+            raise SystemExit(f"{' '.join(arguments[:1])}: {run.stderr[-2000:]}")
+        return run.stdout
+
+
+_CONNECTIONS = ("DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY")
+
+
+def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, every: float) -> None:
+    """Look again and again. Ends the program with the complaint after some seconds."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            raise SystemExit(complaint)
+        time.sleep(every)
+
+
+def idle(product: Product, seconds: float) -> tuple[float, float, dict[str, float]]:
+    """Processor time in % of a core and MB written per minute while nobody asks anything; the first by process.
+
+    The time of processes that ended meanwhile is in their parents' once these have waited for them.
+    """
+    before, each = product.tree(), {}
+    used, wrote = processor_seconds(before), written(before)
+    parts = {process: processor_seconds({process}) for process in before}
+    began = time.monotonic()
+    time.sleep(seconds)
+    after = product.tree()
+    took = time.monotonic() - began
+    for process in after:
+        spent = processor_seconds({process}) - parts.get(process, 0.0)
+        each[_name(process)] = each.get(_name(process), 0.0) + 100 * spent / took
+    # What ended between is gone from both sums of writes: it wrote little, or it would still be there.
+    share = 100 * (processor_seconds(after) - used) / took
+    megabytes = (written(after) - wrote) / 2**20 * 60 / took
+    return max(share, 0.0), max(megabytes, 0.0), {name: part for name, part in each.items() if part > 0}
+
+
+def _name(process: int) -> str:
+    try:
+        words = (
+            Path(f"/proc/{process}/cmdline")
+            .read_bytes()
+            .replace(b"\0", b" ")
+            .decode(errors="replace")
+            .split()
+        )
+    except OSError:
+        return "ended"
+    if words and words[0].startswith("postgres:"):
+        return " ".join(words[:4])
+    return " ".join(Path(word).name for word in words if not word.startswith("-"))[:60]
+
+
+def ask(product: Product) -> float:
+    """Median milliseconds of `ASK {}` over SPARQL, as the administrator."""
+    token = product.manage("api_token", "admin").split()[-1]
+    address = f"http://127.0.0.1:{product.port}/graph/sparql?" + urllib.parse.urlencode({"query": "ASK {}"})
+    request = urllib.request.Request(address, headers={"Authorization": f"Token {token}"})
+    took = []
+    for _ in range(QUESTIONS):
+        began = time.perf_counter()
+        with urllib.request.urlopen(request) as answer:
+            answer.read()
+        took.append(time.perf_counter() - began)
+    return 1000 * sorted(took)[len(took) // 2]
+
+
+COUNT = """
+from articles.enrichment.models import Enrichment
+from articles.models import Article
+from crawler.pipeline.models import Document
+waiting = Document.objects.exclude(state__in=["done", "dead"]).count()
+print(Article.objects.count(), Enrichment.objects.exclude(state="waiting").count(), waiting)
+"""
+
+
+def read_all(product: Product, feeds: int, port: int) -> None:
+    """Add the feeds, and wait until their articles are stored, enriched and in the graph."""
+    product.manage("add_feeds", *(feed_url(number, port) for number in range(feeds)))
+
+    def read() -> bool:
+        articles, enriched, waiting = map(int, product.manage("shell", "-v", "0", "-c", COUNT).split()[-3:])
+        return articles == enriched == feeds * ITEMS and not waiting
+
+    wait_for(read, 900, "not all feeds were read and enriched", 10)
+
+
+@contextmanager
+def product_in(work: Path) -> Iterator[Product]:
+    """Ended at the end, whatever happened; on an error its log is shown."""
+    product = Product(work)
+    try:
+        yield product
+    except BaseException:
+        sys.stderr.write((work / "log").read_text(errors="replace")[-10_000:])
+        raise
+    finally:
+        product.stop()
+
+
+def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[str, dict[str, float]]]:
+    """All figures, and by process what the idle times were spent on."""
+    figures: list[Figure] = []
+    parts: dict[str, dict[str, float]] = {}
+    port = free_port()
+    with feed_server(feeds, ITEMS, port), product_in(work) as product:
+        figures.append(Figure("ready, first start", product.start(), "s", 10))
+        time.sleep(SETTLE_SECONDS)
+        tree = product.tree()
+        theirs = {process for process in tree if is_postgresql(process)}
+        figures += [
+            Figure("memory, idle, whole tree", memory(tree) / 2**20, "MB", 350),
+            Figure("  of it ours", memory(tree - theirs) / 2**20, "MB"),
+            Figure("  of it PostgreSQL's", memory(theirs) / 2**20, "MB"),
+            Figure("processes, ours", len(tree - theirs), "", 10),
+            Figure("processes, PostgreSQL's", len(theirs), "", 20),
+        ]
+        time.sleep(60)  # what the first tick brought is done
+        share, writes, parts["no feeds"] = idle(product, seconds)
+        figures.append(Figure("idle CPU, no feeds", share, "% of a core", 1))
+        figures.append(Figure("disk writes, no feeds", writes, "MB/min", 1))
+        figures.append(Figure("stop, idle", product.stop(), "s", 3))
+        figures.append(Figure("ready, second start", product.start(), "s", 5))
+        if feeds:
+            read_all(product, feeds, port)
+            time.sleep(SETTLE_SECONDS + 60)
+            share, writes, parts[f"{feeds} feeds"] = idle(product, seconds)
+            figures.append(Figure(f"idle CPU, {feeds} feeds", share, "% of a core", 2))
+            figures.append(Figure(f"disk writes, {feeds} feeds", writes, "MB/min", 1))
+        figures.append(Figure("ASK {} over SPARQL, median", ask(product), "ms", 20))
+        figures.append(Figure("stop, second time", product.stop(), "s", 3))
+    return figures, parts
+
+
+def table(figures: list[Figure]) -> str:
+    """Every figure beside its goal."""
+    marks = {None: "", True: "reached", False: "MISSED"}
+    lines = [f"{'':32}{'is':>10}{'goal':>10}"]
+    for one in figures:
+        goal = "" if one.goal is None else f"<= {one.goal:g}"
+        lines.append(f"{one.what:32}{one.value:10.1f}{goal:>10} {one.unit:12} {marks[one.reached]}".rstrip())
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, and print a table or JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=60, help="of idleness that are measured (60)")
+    parser.add_argument("--feeds", type=int, default=224, help="0: only the rows without feeds")
+    parser.add_argument("--parts", action="store_true", help="idle CPU by process, too")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    work = Path(tempfile.mkdtemp(prefix="freshet-footprint-"))
+    work.chmod(0o711)
+    try:
+        figures, parts = measure(work, args.seconds, args.feeds)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if args.json:
+        print(
+            json.dumps(
+                {"figures": [{**asdict(one), "reached": one.reached} for one in figures], "idle": parts}
+            )
+        )
+        return
+    print(table(figures))
+    for when, each in parts.items() if args.parts else ():
+        print(f"\nidle CPU by process, {when} (% of a core)")
+        for name, share in sorted(each.items(), key=lambda part: -part[1]):
+            print(f"{share:8.2f}  {name}")
+
+
+if __name__ == "__main__":
+    main()
