@@ -2,8 +2,8 @@
 
     python benchmarks/footprint.py [--seconds 60] [--feeds 224] [--json]
 
-Starts it twice as `make run` does, in a new directory with a PostgreSQL of its own: with nothing in it, then with
-feeds that were read, enriched and taken into the graph and now wait for their next tick. Linux, the figures
+Starts it twice as `make run` does, in a new directory with a PostgreSQL of its own: with nothing in it, then
+with feeds that were read, enriched and taken into the graph and now wait for their next tick. Linux, the figures
 are from /proc. Each stands beside its goal; quiet machines only, for the seconds.
 """
 
@@ -124,7 +124,7 @@ def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, ever
 
 
 def idle(product: Product, seconds: float) -> tuple[float, float, dict[str, float]]:
-    """Processor time in % of a core and MB written per minute while nobody asks anything; the first by process.
+    """Processor time in % of a core, MB written per minute, and the first by process, while nobody asks.
 
     The time of processes that ended meanwhile is in their parents' once these have waited for them.
     """
@@ -146,15 +146,10 @@ def idle(product: Product, seconds: float) -> tuple[float, float, dict[str, floa
 
 def _name(process: int) -> str:
     try:
-        words = (
-            Path(f"/proc/{process}/cmdline")
-            .read_bytes()
-            .replace(b"\0", b" ")
-            .decode(errors="replace")
-            .split()
-        )
+        line = Path(f"/proc/{process}/cmdline").read_bytes().replace(bytes(1), b" ")
     except OSError:
         return "ended"
+    words = line.decode(errors="replace").split()
     if words and words[0].startswith("postgres:"):
         return " ".join(words[:4])
     return " ".join(Path(word).name for word in words if not word.startswith("-"))[:60]

@@ -39,7 +39,7 @@ def memory(processes: set[int]) -> int:
 
 
 def processor_seconds(processes: set[int]) -> float:
-    """User and system time of these processes and their waited-for children, to a hundredth of a second each."""
+    """User and system time of these processes and their waited-for children, to 10 ms each."""
     ticks = 0
     for process in processes:
         try:

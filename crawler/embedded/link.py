@@ -1,7 +1,7 @@
 """One connection of a process to the message broker in PostgreSQL, shared by all that send and receive there.
 
-It listens for word of new messages (LISTEN). The thread that waits for one is woken by it, by a signal that this
-process gets (signal.set_wakeup_fd), and by `Waker.wake` from any other thread.
+It listens for word of new messages (LISTEN). The thread that waits for one is woken by it, by a signal that
+this process gets (signal.set_wakeup_fd), and by `Waker.wake` from any other thread.
 """
 
 from __future__ import annotations

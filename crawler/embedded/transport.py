@@ -1,9 +1,8 @@
 """kombu's transport on pgmq with what it lacks, in one place: kombu 5.7 asks for each of these.
 
 Registered under the name `pgmq` by `crawler.celery`, instead of kombu's own, which asks every queue ten times
-a second. This one waits until PostgreSQL says that a message came, until the time of the earliest message that
-is hidden has come, or, since words of new messages are throttled and can be lost with a connection, until it
-has been quiet for some time: after each word or message it looks again soon, then after longer and longer.
+a second. This one waits for PostgreSQL's word that a message came, or for the time of the earliest message that
+is hidden. Words are throttled: after each word or message it looks again soon, then after longer and longer.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ class ChannelGoneError(BrokerConnectionError):
 
 
 class Client(PGMQueue):  # type: ignore[no-untyped-call]
-    """pgmq's client on the process's link: every call is one statement, so none needs a transaction around it."""
+    """pgmq's client on the process's link: every call is one statement and needs no transaction around it."""
 
     _transaction_decorator: Any = staticmethod(lambda function: function)
 
 
 class QueueChannel(pgmq.Channel):  # type: ignore[misc]
-    """A channel that reads queues that have something, says that it was closed, and leaves queues as they are."""
+    """A channel that reads where there is something, says that it was closed, and leaves queues as they are."""
 
     def __init__(self, connection: Any, **options: Any) -> None:
         super().__init__(connection, **options)
@@ -154,8 +153,9 @@ class Transport(pgmq.Transport):  # type: ignore[misc]
         self._opening, self._look, self._pause = 0, 0.0, FIRST_LOOK_SECONDS
 
     def _create_pgmq_client(self) -> Client:
+        link: Any = self.link
         timeout = int(float(self.client.transport_options.get("visibility_timeout") or 1800))
-        return Client(conn_string=self.link.dsn, vt=timeout, init_extension=False, pool=self.link)
+        return Client(conn_string=self.link.dsn, vt=timeout, init_extension=False, pool=link)
 
     def _register_notify_queue(self, queue_name: str) -> None:
         """Whoever only sends to a queue need not hear of its messages."""
@@ -227,7 +227,7 @@ class Transport(pgmq.Transport):  # type: ignore[misc]
         return established
 
     def verify_connection(self, connection: Any) -> bool:
-        """True, without asking PostgreSQL at each wait: the wait itself notices that a connection was lost."""
+        """True, without asking PostgreSQL at each wait: the wait itself notices when it was lost."""
         return True
 
     def close_connection(self, connection: Any) -> None:

@@ -215,7 +215,8 @@ def test_a_process_has_one_connection_to_the_broker(app: Celery, standing_server
         assert receiver.until(lambda: bool(receiver.came), 5)
         with standing_server.connect() as connection:
             row = connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = 'broker' AND backend_type = 'client backend'"
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = 'broker' AND backend_type = 'client backend'"
             ).fetchone()
         assert row == (1,)
 
