@@ -3,8 +3,8 @@
     python benchmarks/footprint.py [--seconds 60] [--feeds 224] [--json]
 
 Starts it twice as `make run` does, in a new directory with a PostgreSQL of its own: with nothing in it, then
-with feeds that were read, enriched and taken into the graph and now wait for their next tick. Linux, the figures
-are from /proc. Each stands beside its goal; quiet machines only, for the seconds.
+with feeds that were read, enriched and taken into the graph and now wait for their next tick. The figures are
+from /proc (Linux). Each stands beside its goal; quiet machines only, for the seconds.
 """
 
 from __future__ import annotations

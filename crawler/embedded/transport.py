@@ -1,8 +1,8 @@
 """kombu's transport on pgmq with what it lacks, in one place: kombu 5.7 asks for each of these.
 
 Registered under the name `pgmq` by `crawler.celery`, instead of kombu's own, which asks every queue ten times
-a second. This one waits for PostgreSQL's word that a message came, or for the time of the earliest message that
-is hidden. Words are throttled: after each word or message it looks again soon, then after longer and longer.
+a second. This one waits for PostgreSQL's word that a message came, or for the time of the earliest message
+that is hidden. Words are throttled: after each word or message it looks again soon, then ever more seldom.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class ChannelGoneError(BrokerConnectionError):
     """The channel was closed under its user; whoever sends connects anew and sends again."""
 
 
-class Client(PGMQueue):  # type: ignore[no-untyped-call]
+class LinkClient(PGMQueue):  # type: ignore[no-untyped-call]
     """pgmq's client on the process's link: every call is one statement and needs no transaction around it."""
 
     _transaction_decorator: Any = staticmethod(lambda function: function)
 
 
 class QueueChannel(pgmq.Channel):  # type: ignore[misc]
-    """A channel that reads where there is something, says that it was closed, and leaves queues as they are."""
+    """A channel that reads where there is something, says that it was closed, and leaves queues alone."""
 
     def __init__(self, connection: Any, **options: Any) -> None:
         super().__init__(connection, **options)
@@ -152,10 +152,10 @@ class Transport(pgmq.Transport):  # type: ignore[misc]
         self.link = link_to(str(dsn), float(given.get("pool_timeout", 10)))
         self._opening, self._look, self._pause = 0, 0.0, FIRST_LOOK_SECONDS
 
-    def _create_pgmq_client(self) -> Client:
+    def _create_pgmq_client(self) -> LinkClient:
         link: Any = self.link
         timeout = int(float(self.client.transport_options.get("visibility_timeout") or 1800))
-        return Client(conn_string=self.link.dsn, vt=timeout, init_extension=False, pool=link)
+        return LinkClient(conn_string=self.link.dsn, vt=timeout, init_extension=False, pool=link)
 
     def _register_notify_queue(self, queue_name: str) -> None:
         """Whoever only sends to a queue need not hear of its messages."""
