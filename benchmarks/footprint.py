@@ -128,7 +128,8 @@ def idle(product: Product, seconds: float) -> tuple[float, float, dict[str, floa
 
     The time of processes that ended meanwhile is in their parents' once these have waited for them.
     """
-    before, each = product.tree(), {}
+    each: dict[str, float] = {}
+    before = product.tree()
     used, wrote = processor_seconds(before), written(before)
     parts = {process: processor_seconds({process}) for process in before}
     began = time.monotonic()

@@ -71,9 +71,12 @@ def is_postgresql(process: int) -> bool:
 
 
 class PeakMemory:
-    """Samples the memory of a process family in a thread; `peak` in bytes."""
+    """Samples the memory of a process family in a thread; `peak` in bytes.
 
-    def __init__(self, root: int, every: float = 0.25) -> None:
+    Seldom: the kernel walks all pages of all processes for it, some 2 ms for each process.
+    """
+
+    def __init__(self, root: int, every: float = 1.0) -> None:
         self.peak = 0
         self._root, self._every = root, every
         self._stop = threading.Event()
