@@ -24,14 +24,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))
 
+import psycopg  # noqa: E402
+
 from benchmarks.feed_server import feed_url  # noqa: E402
 from benchmarks.processes import family, is_postgresql, memory, processor_seconds, written  # noqa: E402
 from benchmarks.refresh import feed_server, free_port  # noqa: E402
+from crawler.embedded.credentials import HOST, Credentials  # noqa: E402
 
 ITEMS = 20
 SETTLE_SECONDS = 20.0
@@ -100,6 +104,14 @@ class Product:
         assert self.process is not None
         return family(self.process.pid)
 
+    def checkpoint(self) -> None:
+        """Let PostgreSQL write what was changed up to now: idleness is not to answer for it."""
+        known = Credentials.read(self.work / "data")
+        assert known is not None
+        access: dict[str, Any] = {"host": HOST, "port": known.port, "user": "postgres", "password": known.superuser}
+        with psycopg.connect(dbname="postgres", autocommit=True, **access) as connection:
+            connection.execute("CHECKPOINT")
+
     def manage(self, *arguments: str, given: str = "") -> str:
         """What a command of manage.py prints, run beside the product."""
         command = [sys.executable, str(ROOT / "manage.py"), *arguments]
@@ -123,26 +135,40 @@ def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, ever
         time.sleep(every)
 
 
-def idle(product: Product, seconds: float) -> tuple[float, float, dict[str, float]]:
-    """Processor time in % of a core, MB written per minute, and the first by process, while nobody asks.
+@dataclass(frozen=True)
+class Idleness:
+    """Processor time in % of a core and MB written per minute while nobody asks; both by process, too."""
 
-    The time of processes that ended meanwhile is in their parents' once these have waited for them.
+    share: float
+    writes: float
+    shares: dict[str, float]
+    writers: dict[str, float]
+
+
+def idle(product: Product, seconds: float) -> Idleness:
+    """Measure for so long.
+
+    The time of processes that ended meanwhile is in their parents' once these have waited for them; of their
+    writes nothing is known.
     """
-    each: dict[str, float] = {}
-    before = product.tree()
-    used, wrote = processor_seconds(before), written(before)
-    parts = {process: processor_seconds({process}) for process in before}
+    product.checkpoint()
+    time.sleep(5)
+    before = {process: (processor_seconds({process}), written({process})) for process in product.tree()}
     began = time.monotonic()
     time.sleep(seconds)
     after = product.tree()
-    took = time.monotonic() - began
-    for process in after:
-        spent = processor_seconds({process}) - parts.get(process, 0.0)
-        each[_name(process)] = each.get(_name(process), 0.0) + 100 * spent / took
-    # What ended between is gone from both sums of writes: it wrote little, or it would still be there.
-    share = 100 * (processor_seconds(after) - used) / took
-    megabytes = (written(after) - wrote) / 2**20 * 60 / took
-    return max(share, 0.0), max(megabytes, 0.0), {name: part for name, part in each.items() if part > 0}
+    used = {process: (processor_seconds({process}), written({process})) for process in after}
+    minutes = (time.monotonic() - began) / 60
+    shares: dict[str, float] = {}
+    writers: dict[str, float] = {}
+    for process, (time_used, bytes_written) in used.items():
+        name, (time_before, bytes_before) = _name(process), before.get(process, (0.0, 0))
+        shares[name] = shares.get(name, 0.0) + 100 * (time_used - time_before) / 60 / minutes
+        writers[name] = writers.get(name, 0.0) + (bytes_written - bytes_before) / 2**20 / minutes
+    # What one had used before it was waited for is in its parent's sum now, and was known before.
+    known = sum(time_used for process, (time_used, _) in before.items() if process not in used)
+    share = sum(shares.values()) - 100 * known / 60 / minutes
+    return Idleness(max(share, 0.0), sum(writers.values()), shares, writers)
 
 
 def _name(process: int) -> str:
@@ -203,10 +229,10 @@ def product_in(work: Path) -> Iterator[Product]:
         product.stop()
 
 
-def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[str, dict[str, float]]]:
+def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[str, Idleness]]:
     """All figures, and by process what the idle times were spent on."""
     figures: list[Figure] = []
-    parts: dict[str, dict[str, float]] = {}
+    parts: dict[str, Idleness] = {}
     port = free_port()
     with feed_server(feeds, ITEMS, port), product_in(work) as product:
         figures.append(Figure("ready, first start", product.start(), "s", 10))
@@ -221,17 +247,17 @@ def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[
             Figure("processes, PostgreSQL's", len(theirs), "", 20),
         ]
         time.sleep(60)  # what the first tick brought is done
-        share, writes, parts["no feeds"] = idle(product, seconds)
-        figures.append(Figure("idle CPU, no feeds", share, "% of a core", 1))
-        figures.append(Figure("disk writes, no feeds", writes, "MB/min", 1))
+        parts["no feeds"] = quiet = idle(product, seconds)
+        figures.append(Figure("idle CPU, no feeds", quiet.share, "% of a core", 1))
+        figures.append(Figure("disk writes, no feeds", quiet.writes, "MB/min", 1))
         figures.append(Figure("stop, idle", product.stop(), "s", 3))
         figures.append(Figure("ready, second start", product.start(), "s", 5))
         if feeds:
             read_all(product, feeds, port)
             time.sleep(SETTLE_SECONDS + 60)
-            share, writes, parts[f"{feeds} feeds"] = idle(product, seconds)
-            figures.append(Figure(f"idle CPU, {feeds} feeds", share, "% of a core", 2))
-            figures.append(Figure(f"disk writes, {feeds} feeds", writes, "MB/min", 1))
+            parts[f"{feeds} feeds"] = quiet = idle(product, seconds)
+            figures.append(Figure(f"idle CPU, {feeds} feeds", quiet.share, "% of a core", 2))
+            figures.append(Figure(f"disk writes, {feeds} feeds", quiet.writes, "MB/min", 1))
         figures.append(Figure("ASK {} over SPARQL, median", ask(product), "ms", 20))
         figures.append(Figure("stop, second time", product.stop(), "s", 3))
     return figures, parts
@@ -254,7 +280,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=60, help="of idleness that are measured (60)")
     parser.add_argument("--feeds", type=int, default=224, help="0: only the rows without feeds")
-    parser.add_argument("--parts", action="store_true", help="idle CPU by process, too")
+    parser.add_argument("--parts", action="store_true", help="idle CPU and writes by process, too")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="freshet-footprint-"))
@@ -266,15 +292,19 @@ def main() -> None:
     if args.json:
         print(
             json.dumps(
-                {"figures": [{**asdict(one), "reached": one.reached} for one in figures], "idle": parts}
+                {
+                    "figures": [{**asdict(one), "reached": one.reached} for one in figures],
+                    "idle": {when: asdict(quiet) for when, quiet in parts.items()},
+                }
             )
         )
         return
     print(table(figures))
-    for when, each in parts.items() if args.parts else ():
-        print(f"\nidle CPU by process, {when} (% of a core)")
-        for name, share in sorted(each.items(), key=lambda part: -part[1]):
-            print(f"{share:8.2f}  {name}")
+    for when, quiet in parts.items() if args.parts else ():
+        print(f"\n{when}: % of a core and MB/min, by process")
+        for name, share in sorted(quiet.shares.items(), key=lambda part: -part[1]):
+            if share >= 0.01 or quiet.writers[name] >= 0.01:
+                print(f"{share:8.2f}{quiet.writers[name]:8.2f}  {name}")
 
 
 if __name__ == "__main__":
