@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -108,8 +107,14 @@ class Product:
         """Let PostgreSQL write what was changed up to now: idleness is not to answer for it."""
         known = Credentials.read(self.work / "data")
         assert known is not None
-        access: dict[str, Any] = {"host": HOST, "port": known.port, "user": "postgres", "password": known.superuser}
-        with psycopg.connect(dbname="postgres", autocommit=True, **access) as connection:
+        with psycopg.connect(
+            host=HOST,
+            port=known.port,
+            dbname="postgres",
+            user="postgres",
+            password=known.superuser,
+            autocommit=True,
+        ) as connection:
             connection.execute("CHECKPOINT")
 
     def manage(self, *arguments: str, given: str = "") -> str:
@@ -148,8 +153,7 @@ class Idleness:
 def idle(product: Product, seconds: float) -> Idleness:
     """Measure for so long.
 
-    The time of processes that ended meanwhile is in their parents' once these have waited for them; of their
-    writes nothing is known.
+    Time and writes of processes that ended meanwhile are in their parents' once these have waited for them.
     """
     product.checkpoint()
     time.sleep(5)
@@ -165,10 +169,11 @@ def idle(product: Product, seconds: float) -> Idleness:
         name, (time_before, bytes_before) = _name(process), before.get(process, (0.0, 0))
         shares[name] = shares.get(name, 0.0) + 100 * (time_used - time_before) / 60 / minutes
         writers[name] = writers.get(name, 0.0) + (bytes_written - bytes_before) / 2**20 / minutes
-    # What one had used before it was waited for is in its parent's sum now, and was known before.
-    known = sum(time_used for process, (time_used, _) in before.items() if process not in used)
-    share = sum(shares.values()) - 100 * known / 60 / minutes
-    return Idleness(max(share, 0.0), sum(writers.values()), shares, writers)
+    # What one had used before it ended is in its parent's sum now, too.
+    ended = [before[process] for process in before if process not in used]
+    share = sum(shares.values()) - 100 * sum(time_used for time_used, _ in ended) / 60 / minutes
+    writes = sum(writers.values()) - sum(bytes_written for _, bytes_written in ended) / 2**20 / minutes
+    return Idleness(max(share, 0.0), max(writes, 0.0), shares, writers)
 
 
 def _name(process: int) -> str:

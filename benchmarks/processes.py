@@ -51,7 +51,10 @@ def processor_seconds(processes: set[int]) -> float:
 
 
 def written(processes: set[int]) -> int:
-    """Bytes that these processes have sent to the disk so far."""
+    """Bytes that these processes and their waited-for children have sent to the disk so far.
+
+    As the kernel counts: all of the pages that it keeps together and of which a part was changed.
+    """
     total = 0
     for process in processes:
         try:
