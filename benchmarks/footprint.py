@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -103,8 +104,8 @@ class Product:
         assert self.process is not None
         return family(self.process.pid)
 
-    def checkpoint(self) -> None:
-        """Let PostgreSQL write what was changed up to now: idleness is not to answer for it."""
+    def sql(self, statement: str) -> Any:
+        """The first value that its PostgreSQL answers to the superuser, None where there is none."""
         known = Credentials.read(self.work / "data")
         assert known is not None
         with psycopg.connect(
@@ -115,7 +116,8 @@ class Product:
             password=known.superuser,
             autocommit=True,
         ) as connection:
-            connection.execute("CHECKPOINT")
+            cursor = connection.execute(statement)
+            return (cursor.fetchone() or [None])[0] if cursor.description else None
 
     def manage(self, *arguments: str, given: str = "") -> str:
         """What a command of manage.py prints, run beside the product."""
@@ -142,10 +144,15 @@ def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, ever
 
 @dataclass(frozen=True)
 class Idleness:
-    """Processor time in % of a core and MB written per minute while nobody asks; both by process, too."""
+    """Processor time in % of a core and MB written per minute while nobody asks; both by process, too.
+
+    The kernel counts a whole megabyte as written where PostgreSQL changed a page of it; `wal` has the MB per
+    minute that its log grew by.
+    """
 
     share: float
     writes: float
+    wal: float
     shares: dict[str, float]
     writers: dict[str, float]
 
@@ -155,14 +162,17 @@ def idle(product: Product, seconds: float) -> Idleness:
 
     Time and writes of processes that ended meanwhile are in their parents' once these have waited for them.
     """
-    product.checkpoint()
+    # What was changed up to now is written: idleness is not to answer for it.
+    product.sql("CHECKPOINT")
     time.sleep(5)
+    log = product.sql("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")
     before = {process: (processor_seconds({process}), written({process})) for process in product.tree()}
     began = time.monotonic()
     time.sleep(seconds)
     after = product.tree()
     used = {process: (processor_seconds({process}), written({process})) for process in after}
     minutes = (time.monotonic() - began) / 60
+    wal = float(product.sql("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn") - log) / 2**20 / minutes
     shares: dict[str, float] = {}
     writers: dict[str, float] = {}
     for process, (time_used, bytes_written) in used.items():
@@ -173,7 +183,7 @@ def idle(product: Product, seconds: float) -> Idleness:
     ended = [before[process] for process in before if process not in used]
     share = sum(shares.values()) - 100 * sum(time_used for time_used, _ in ended) / 60 / minutes
     writes = sum(writers.values()) - sum(bytes_written for _, bytes_written in ended) / 2**20 / minutes
-    return Idleness(max(share, 0.0), max(writes, 0.0), shares, writers)
+    return Idleness(max(share, 0.0), max(writes, 0.0), wal, shares, writers)
 
 
 def _name(process: int) -> str:
@@ -255,6 +265,7 @@ def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[
         parts["no feeds"] = quiet = idle(product, seconds)
         figures.append(Figure("idle CPU, no feeds", quiet.share, "% of a core", 1))
         figures.append(Figure("disk writes, no feeds", quiet.writes, "MB/min", 1))
+        figures.append(Figure("  PostgreSQL's log", quiet.wal, "MB/min"))
         figures.append(Figure("stop, idle", product.stop(), "s", 3))
         figures.append(Figure("ready, second start", product.start(), "s", 5))
         if feeds:
@@ -263,6 +274,7 @@ def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[
             parts[f"{feeds} feeds"] = quiet = idle(product, seconds)
             figures.append(Figure(f"idle CPU, {feeds} feeds", quiet.share, "% of a core", 2))
             figures.append(Figure(f"disk writes, {feeds} feeds", quiet.writes, "MB/min", 1))
+            figures.append(Figure("  PostgreSQL's log", quiet.wal, "MB/min"))
         figures.append(Figure("ASK {} over SPARQL, median", ask(product), "ms", 20))
         figures.append(Figure("stop, second time", product.stop(), "s", 3))
     return figures, parts
