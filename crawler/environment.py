@@ -182,8 +182,6 @@ def transport_options(broker_url: str, visibility_timeout: int) -> dict[str, Any
         "init_extension": False,  # the schema is installed from SQL (embedded/broker.py)
         "use_notify": True,
         "wait_time_seconds": 0,
-        # A worker that has taken all it may looks again this often (seconds); notifications are throttled.
-        "polling_interval": 0.1,
-        "pool_size": 3,
+        # Seconds that a lost connection has to come back before whoever uses it is told.
         "pool_timeout": 10,
     }

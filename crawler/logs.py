@@ -1,10 +1,13 @@
-"""What is left out of the log: the comings and goings of a task that runs every few seconds, and where in the
-code requests are refused.
+"""How the log stays short: the comings and goings of a task that runs every few seconds are left out, and
+where in the code requests are refused; an error takes one line, with the places that it came through.
 """
 
 from __future__ import annotations
 
 import logging
+import traceback
+from pathlib import Path
+from typing import Any
 
 EVERY_FEW_SECONDS = "crawler.engine.tasks.tend"
 
@@ -26,3 +29,24 @@ class RefusalsInOneLine(logging.Filter):
         if isinstance(status, int) and status < 500:
             record.exc_info = record.exc_text = None
         return True
+
+
+class OneLine(logging.Formatter):
+    """Writes every record in one line; of a traceback the innermost places, the last call first."""
+
+    PLACES = 4
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        text, record.exc_text = record.exc_text, None
+        try:
+            return " | ".join(line.strip() for line in super().format(record).splitlines() if line.strip())
+        finally:
+            record.exc_text = text
+
+    def formatException(self, ei: Any) -> str:
+        """The error, and where it happened."""
+        kind, error, trace = ei
+        places = traceback.extract_tb(trace)[-self.PLACES :]
+        way = " < ".join(f"{Path(place.filename).name}:{place.lineno}" for place in reversed(places))
+        return f"{getattr(kind, '__name__', kind)}: {error} ({way})"

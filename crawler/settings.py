@@ -50,8 +50,9 @@ PUBLIC_URL = environment.web_address("PUBLIC_URL")
 # nothing stands before the server: anybody could write the header.
 BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", PUBLIC_URL.startswith("https://"))
 
-# What the processes write to stderr, and the name that the supervisor gave this one.
-LOG_LEVEL = environment.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+# What the processes write to stderr, beside the steps of `manage.py run`: warnings and errors, one line each.
+# INFO adds the start and end of every task, and tracebacks. And the name that the supervisor gave this one.
+LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR"))
 PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
 
 # `Authorization: Bearer ...` with this word reads /metrics; empty: only API tokens do.
@@ -173,7 +174,7 @@ CELERY_TASK_ROUTES = {
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},
 }
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "crawler.engine.schedule:Scheduler"
 # The scheduler writes this into its table at every start, so the row follows the setting. A tick that found
 # no worker within three of its lengths is worthless. Within one it is not: behind a queue that is longer,
 # each would be dropped in its turn, and none would ever run; one that comes soon after another does nothing.
@@ -366,7 +367,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {
-            "format": f"%(asctime)s {PROCESS_NAME} %(levelname)s %(name)s: %(message)s",
+            "()": "crawler.logs.OneLine" if LOG_LEVEL in {"WARNING", "ERROR"} else "logging.Formatter",
+            "fmt": f"%(asctime)s {PROCESS_NAME} %(levelname)s %(name)s: %(message)s",
             "datefmt": "%H:%M:%S",
         }
     },

@@ -7,7 +7,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.dispatch import receiver
 
-from crawler.engine.signals import tended, ticked
+from crawler.engine.signals import asked, tended, ticked
 
 
 @shared_task
@@ -36,3 +36,11 @@ def go_on(**_: object) -> None:
 
     if Enrichment.objects.waiting().exists():
         enrich.delay()
+
+
+@receiver(asked)
+def any_article_waits(**_: object) -> bool:
+    """For its keywords, category, summary and story."""
+    from articles.enrichment.models import Enrichment
+
+    return Enrichment.objects.waiting().exists()

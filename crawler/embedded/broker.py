@@ -15,7 +15,7 @@ from psycopg import sql
 # Any fixed number: two starts at once must not both install.
 _INSTALL_LOCK = 7_120_601
 # Between two words of new messages in a queue, as kombu has it.
-_NOTIFY_MILLISECONDS = 250
+NOTIFY_MILLISECONDS = 250
 
 
 def install(dsn: str) -> bool:
@@ -36,7 +36,7 @@ def make_queues(dsn: str, queues: Iterable[str]) -> None:
         notified = connection.execute("SELECT queue_name FROM pgmq.list_notify_insert_throttles()").fetchall()
         for queue in sorted(set(queues) - {name for (name,) in notified}):
             connection.execute("SELECT pgmq.create(%s)", (queue,))
-            connection.execute("SELECT pgmq.enable_notify_insert(%s, %s)", (queue, _NOTIFY_MILLISECONDS))
+            connection.execute("SELECT pgmq.enable_notify_insert(%s, %s)", (queue, NOTIFY_MILLISECONDS))
 
 
 def release(dsn: str, queues: tuple[str, ...]) -> int:

@@ -16,5 +16,9 @@ checked_in = Signal()
 ticked = Signal()
 """A tick is over, and what it chose is handed out: `now`. Outside any transaction."""
 
+asked = Signal()
+"""Whether anything waits that tending would move on: `now`. Who answers true is tended within seconds, not a
+minute; the question comes every few seconds, so an answer is one look at an index."""
+
 tended = Signal()
 """Some seconds have passed since the last time: `now`. Who answers true has something to be handed out."""

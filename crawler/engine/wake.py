@@ -1,12 +1,17 @@
-"""Ask the controller to go on with what was just stored, instead of waiting for the next tick."""
+"""Ask the controller to go on with what was just stored; say whether anything goes on at all."""
 
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 from functools import partial
 
 from celery import current_app
 from django.db import transaction
+
+from crawler.engine import pulses
+from crawler.engine.models import Host
+from crawler.engine.signals import asked
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +27,15 @@ def wake_controller() -> None:
 def wake_recrawl() -> None:
     """The same for visits to sites that may go on."""
     transaction.on_commit(partial(_send, "recrawl.tasks.recrawl"), robust=True)
+
+
+def under_way(now: datetime) -> bool:
+    """Whether tending finds something to do: hosts are out, a pulse was lost, or work of an app waits."""
+    return (
+        Host.objects.filter(lease__isnull=False).exists()
+        or bool(pulses.unanswered(now))
+        or any(waits for _, waits in asked.send(sender=None, now=now))
+    )
 
 
 def _send(task: str) -> None:

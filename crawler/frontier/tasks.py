@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.dispatch import receiver
 
-from crawler.engine.signals import tended
+from crawler.engine.signals import asked, tended
 
 
 @receiver(tended)
@@ -17,3 +17,11 @@ def tend_crawls(now: datetime, **_: object) -> bool:
     from crawler.frontier import crawls
 
     return bool(crawls.tend(now))
+
+
+@receiver(asked)
+def any_crawl_runs(**_: object) -> bool:
+    """One that runs has limits to be looked at."""
+    from crawler.frontier.models import Crawl
+
+    return Crawl.objects.running().exists()

@@ -14,7 +14,7 @@ from typing import Any
 from celery import shared_task
 from django.dispatch import receiver
 
-from crawler.engine.signals import tended
+from crawler.engine.signals import asked, tended
 from crawler.messages import decode_all, encode
 
 
@@ -34,6 +34,15 @@ def go_on(now: datetime, **_: object) -> None:
 
     documents.sweep(now)
     pump()
+
+
+@receiver(asked)
+def any_document_waits(**_: object) -> bool:
+    """One that is not through."""
+    from crawler.pipeline.documents import WAITING_FOR
+    from crawler.pipeline.models import Document
+
+    return Document.objects.filter(state__in=WAITING_FOR.values()).exists()
 
 
 @shared_task

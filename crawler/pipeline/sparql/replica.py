@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ AT_ONCE = 200
 ALIVE, ASIDE = "alive.json", "aside.json"
 MOST_ASIDE = 1_000
 """Graphs set aside whose names are kept."""
+
+TELL_SECONDS = 30.0
+"""Its sign of life is written no oftener, as long as it says the same."""
 
 SILENT = timedelta(minutes=2)
 """A replica that lives tells so more often, even while it is built anew."""
@@ -57,6 +61,7 @@ class Replica:
         self._store = pyoxigraph.Store(str(self._directory / "live"))
         self._file = self._directory / "position.json"
         self._seen: dict[int, datetime] = {}
+        self._trouble, self._tell_again = "", 0.0
         self._aside: dict[str, dict[str, str]] = _read(self._directory / ASIDE)
 
     def follow(self) -> int:
@@ -76,7 +81,11 @@ class Replica:
         return len(contexts)
 
     def tell(self, trouble: str = "") -> None:
-        """Leave a sign of life, with what is wrong."""
+        """Leave a sign of life, with what is wrong; at once where that changed, else now and then."""
+        now = time.monotonic()
+        if trouble == self._trouble and now < self._tell_again:
+            return
+        self._trouble, self._tell_again = trouble, now + TELL_SECONDS
         _write(self._directory / ALIVE, {"at": datetime.now(UTC).isoformat(), "trouble": trouble[:1000]})
 
     def _changes(self, position: int) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from crawler.pipeline.sparql.replica import Replica
+from crawler.pipeline.sparql.replica import ALIVE, TELL_SECONDS, Replica, home
 from tests.crawler.pipeline.test_sparql import spoil
 from tests.crawler.pipeline.test_store import URL, indexed, triple
 
@@ -60,3 +60,20 @@ def test_a_replica_that_is_started_alone_keeps_its_files_private(tmp_path: Path)
         os.umask(before)
     assert (tmp_path / "sparql").stat().st_mode & 0o777 == 0o700
     assert all(file.stat().st_mode & 0o077 == 0 for file in (tmp_path / "sparql").glob("*.json"))
+
+
+def test_a_sign_of_life_is_written_now_and_then_and_a_trouble_at_once() -> None:
+    replica = Replica()
+    replica.tell()
+    file = home() / ALIVE
+    file.unlink()
+    replica.tell()
+    assert not file.exists()
+    replica.tell("the disk is full")
+    assert "the disk is full" in file.read_text()
+    replica.tell()
+    assert "the disk is full" not in file.read_text()
+    file.unlink()
+    replica._tell_again -= TELL_SECONDS
+    replica.tell()
+    assert file.exists()

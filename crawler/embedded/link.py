@@ -1,0 +1,212 @@
+"""One connection of a process to the message broker in PostgreSQL, shared by all that send and receive there.
+
+It listens for word of new messages (LISTEN). The thread that waits for one is woken by it, by a signal that
+this process gets (signal.set_wakeup_fd), and by `Waker.wake` from any other thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.pq import TransactionStatus
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+AGAIN_SECONDS = 0.2
+# A server on another machine that vanished is noticed within a minute, by whoever waits and whoever sends.
+NOTICE_LOSS: dict[str, Any] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+
+
+class Waker:
+    """A pipe to the thread of this process that waits for messages."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+
+    def wake(self) -> None:
+        """Let it look at once; a pipe that is full wakes it, too."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._writer, b"\0")
+
+    def wait(self, seconds: float, socket: int | None = None) -> bool:
+        """Until there is something to read from the socket, at most so long; false when woken."""
+        if threading.current_thread() is threading.main_thread():
+            # Every signal that Python handles wakes it, too: the worker may be asked to end.
+            signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        poll = select.poll()
+        for descriptor in (self._reader, socket):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
+        woken = self._reader in {descriptor for descriptor, _ in poll.poll(max(0.0, seconds) * 1000)}
+        if woken:
+            self._clear()
+        return not woken
+
+    def _clear(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._reader, 4096):
+                pass
+
+
+class Link:
+    """The connection, opened when it is first used and again after it was lost: `openings` counts.
+
+    `fresh` has the queues that may hold messages nobody has looked for: those of which there was word, and
+    all after a new connection, which missed what was said before. Thread-safe.
+    """
+
+    def __init__(self, dsn: str, patience: float) -> None:
+        self.openings = 0
+        self.waker = Waker()
+        self.fresh: set[str] = set()
+        self.users: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.dsn = dsn
+        self._patience = patience
+        self._lock = threading.RLock()
+        self._connection: Connection | None = None
+        self._queues: set[str] = set()
+
+    @contextlib.contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """The connection, in autocommit, for one thread at a time.
+
+        Raises psycopg.OperationalError when the server stays away for `patience` seconds.
+        """
+        with self._lock:
+            connection = self._opened()
+            try:
+                yield connection
+            finally:
+                # Whoever was interrupted in the middle of a statement leaves nothing to the next.
+                if connection.pgconn.transaction_status not in (
+                    TransactionStatus.IDLE,
+                    TransactionStatus.UNKNOWN,
+                ):
+                    connection.close()
+
+    def listen(self, queue: str) -> None:
+        """Hear of new messages in this queue from now on, and look for those that are there."""
+        with self._lock:
+            if queue not in self._queues:
+                self._queues.add(queue)
+                if self._connection is not None and not self._connection.closed:
+                    _listen(self._connection, queue)
+                else:
+                    self._opened()
+            self.fresh.add(queue)
+
+    def wait(self, queues: set[str], seconds: float) -> bool:
+        """Wait for word of messages in these queues, at most so long; false when woken for another reason.
+
+        Raises psycopg.OperationalError when the connection was lost.
+        """
+        with self.connection() as connection:
+            self._hear(connection)
+            if self.fresh & queues:
+                return True
+            socket = connection.fileno()
+        quiet = self.waker.wait(seconds, socket)
+        with self._lock:
+            if connection is self._connection and not connection.closed:
+                self._hear(connection)
+        return quiet
+
+    def close(self) -> None:
+        """Close it; the next use opens another."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def forget(self) -> None:
+        """Begin anew, in a forked child."""
+        self.waker = Waker()
+        self._lock = threading.RLock()
+        self._connection = None
+        self._queues, self.fresh, self.users = set(), set(), weakref.WeakSet()
+
+    def _opened(self) -> Connection:
+        """The connection, or another: a server that is away has some seconds to come back."""
+        until = time.monotonic() + self._patience
+        while self._connection is None or self._connection.closed:
+            try:
+                self._open()
+            except psycopg.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(AGAIN_SECONDS)
+        return self._connection
+
+    def _open(self) -> None:
+        seconds = max(2, int(self._patience))
+        connection = psycopg.connect(self.dsn, autocommit=True, connect_timeout=seconds, **NOTICE_LOSS)
+        connection.add_notify_handler(self._heard)
+        for queue in self._queues:
+            _listen(connection, queue)
+        self._connection = connection
+        self.openings += 1
+        self.fresh |= self._queues
+        self.waker.wake()
+
+    def _hear(self, connection: Connection) -> None:
+        """Take what the server has said without being asked."""
+        try:
+            connection.pgconn.consume_input()
+            while word := connection.pgconn.notifies():
+                self.fresh.add(_queue(word.relname.decode()))
+        except psycopg.OperationalError:
+            connection.close()
+            raise
+
+    def _heard(self, word: psycopg.Notify) -> None:
+        self.fresh.add(_queue(word.channel))
+
+
+def _listen(connection: Connection, queue: str) -> None:
+    connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(f"pgmq.q_{queue}.INSERT")))
+
+
+def _queue(channel: str) -> str:
+    return channel.removeprefix("pgmq.q_").removesuffix(".INSERT")
+
+
+_links: dict[str, Link] = {}
+_making = threading.Lock()
+
+
+def link_to(dsn: str, patience: float) -> Link:
+    """This process's link to that broker."""
+    with _making:
+        if dsn not in _links:
+            _links[dsn] = Link(dsn, patience)
+        return _links[dsn]
+
+
+def _after_fork() -> None:
+    """Connections, locks and pipes are the parent's."""
+    global _making  # noqa: PLW0603 - another thread of the parent may have held it
+    _making = threading.Lock()
+    if _links:
+        signal.set_wakeup_fd(-1)
+    for link in _links.values():
+        link.forget()
+
+
+os.register_at_fork(after_in_child=_after_fork)
