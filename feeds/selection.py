@@ -84,7 +84,7 @@ def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
 def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, Floats, Floats]:
     """Ids, keys and last retrievals of all candidates, computed block by block."""
     nobody: tuple[Integers, Floats, Floats] = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-    ranked = ((states.id, policy.keys(states, at), states.last) for states in blocks(feeds, policy.reads))
+    ranked = ((states.id, policy.keys(states, at), states.last) for states in blocks(feeds, policy.reads, at))
     columns = [nobody, *ranked]
     ids, keys, last = (np.concatenate(column) for column in zip(*columns, strict=True))
     return ids, keys, last

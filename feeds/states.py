@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
-from django.db.models import FloatField, QuerySet
+from django.db.models import BinaryField, FloatField, Func, QuerySet
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Coalesce, Extract
+from django.db.models.functions import Coalesce
 
 from crawler.database.bulk import select_blocks
 from feeds.models import Feed
@@ -18,28 +18,28 @@ from feeds.scheduling.base import FeedStates, Policy
 from feeds.scheduling.forecast import LEAST_RATE
 from feeds.scheduling.history import LEAST_RATE as LEAST_HOURLY
 from feeds.scheduling.history import START_RATE, Histories, unpack
-from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRates
+from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRates, hour_of
 from feeds.scheduling.registry import make_policy, weighs_audience
 from feeds.scheduling.training import AdvarssTraining
 
 BLOCK = 20_000
-EVERYTHING = frozenset({"hourly", "weekly", "plan"})
+EVERYTHING = frozenset({"hourly", "weekly", "plan", "training"})
 
 
-def _epoch(moment: str | Combinable) -> Combinable:
-    """Epoch seconds as a double, not as the numeric that PostgreSQL makes."""
-    return Cast(Extract(moment, "epoch"), FloatField())
+class _Epoch(Func):
+    """Epoch seconds as a double: EXTRACT makes a numeric of them first, in twice the time."""
+
+    template = "date_part('epoch', %(expressions)s)"
+    output_field = FloatField()  # type: ignore[assignment]
 
 
 _COLUMNS: tuple[str | Combinable, ...] = (
     "id",
-    _epoch(Coalesce("last_success", "added")),
+    _Epoch(Coalesce("last_success", "added")),
     "subscribers",
     "document_size",
-    "training_m",
-    "training_t",
-    _epoch("training_due"),
 )
+_TRAINING: tuple[str | Combinable, ...] = ("training_m", "training_t", _Epoch("training_due"))
 
 
 def live_policy() -> Policy:
@@ -57,28 +57,35 @@ def training_policy() -> AdvarssTraining:
     )
 
 
-def blocks(feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING) -> Iterator[FeedStates]:
+def blocks(
+    feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING, at: float | None = None
+) -> Iterator[FeedStates]:
     """States of the feeds of a query, at most BLOCK at a time, ordered by id.
 
-    `reads` names what the policy wants to see (`Policy.reads`): the rest is not fetched.
+    `reads` names what the policy wants to see (`Policy.reads`): the rest is not fetched. With `at` (epoch
+    seconds), of the plan only what counts at that time is.
     """
-    tables = _tables(reads)
-    columns = (*_COLUMNS, *(table.column for table in tables))
+    hour = None if at is None else int(hour_of(at, WEEK_HOURS))
+    tables = _tables(reads, hour)
+    training = _TRAINING if "training" in reads else ()
+    columns = (*_COLUMNS, *training, *(table.column for table in tables))
     for rows in select_blocks(feeds.order_by("id").values_list(*columns), BLOCK):
-        ids, last, subscribers, window, m, t, due, *blobs = zip(*rows, strict=True)
+        ids, last, subscribers, window, *others = zip(*rows, strict=True)
+        del rows
+        numbers, blobs = others[: len(training)], others[len(training) :]
         found = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}
         yield FeedStates(
             id=np.array(ids, dtype=np.int64),
             last=np.array(last, dtype=np.float64),
-            hourly=PeriodicRates.of(found["hourly"]) if "hourly" in found else None,
-            weekly=PeriodicRates.of(found["weekly"]) if "weekly" in found else None,
+            hourly=PeriodicRates.of(found["hourly"], copy=False) if "hourly" in found else None,
+            weekly=PeriodicRates.of(found["weekly"], copy=False) if "weekly" in found else None,
             shape=found.get("plan"),
+            shape_from=hour or 0,
             subscribers=np.array(subscribers, dtype=np.float64),
             window=np.array(window, dtype=np.float64),
             columns={
-                "m": np.array(m, dtype=np.float64),
-                "t": np.array(t, dtype=np.float64),
-                "due": np.array(due, dtype=np.float64),
+                name: np.array(column, dtype=np.float64)
+                for name, column in zip(("m", "t", "due"), numbers, strict=False)
             },
         )
 
@@ -88,7 +95,7 @@ class _Table:
     """What a policy may read of a feed: where it is, what stands for it where it is not, and its minimum."""
 
     name: str
-    column: str
+    column: str | Combinable
     default: Floats32
     least: float = 0.0
 
@@ -99,8 +106,11 @@ class _Table:
         return np.maximum(table, np.float32(self.least), out=table)
 
 
-def _tables(reads: Set[str]) -> list[_Table]:
-    """Those that are read; only what stands for missing forecasts asks the database."""
+def _tables(reads: Set[str], hour: int | None) -> list[_Table]:
+    """Those that are read; only what stands for missing forecasts asks the database.
+
+    Of the plan, with an hour of the week, that hour and the next.
+    """
     tables = []
     if "hourly" in reads:
         hourly = np.full(DAY_HOURS, START_RATE, dtype=np.float32)
@@ -109,5 +119,33 @@ def _tables(reads: Set[str]) -> list[_Table]:
         weekly = Histories.start(1).forecast(population()).rates()[0]
         tables.append(_Table("weekly", "history__rates", weekly, LEAST_RATE))
     if "plan" in reads:
-        tables.append(_Table("plan", "plan__shape", np.ones(WEEK_HOURS, dtype=np.float32)))
+        shape = np.ones(WEEK_HOURS, dtype=np.float32)
+        if hour is None:
+            tables.append(_Table("plan", "plan__shape", shape))
+        else:
+            tables.append(_Table("plan", _two_hours("plan__shape", hour), shape[:2]))
     return tables
+
+
+def _two_hours(column: str, hour: int) -> Combinable:
+    """Of a row's float32 for 168 hours the bytes of this one and the next; after Sunday's last Monday's first.
+
+    A row that is too short for them gives fewer bytes, which `unpack` refuses.
+    """
+    if hour < WEEK_HOURS - 1:
+        return _Bytes(column, 4 * hour + 1, 8)
+    return _Joined(_Bytes(column, 4 * hour + 1, 4), _Bytes(column, 1, 4))
+
+
+class _Bytes(Func):
+    """Bytes of a column: the column, where they begin (from 1), and how many."""
+
+    function = "substring"
+    output_field = BinaryField()  # type: ignore[assignment]
+
+
+class _Joined(Func):
+    """Bytes after bytes; none where one of them is missing."""
+
+    template, arg_joiner = "%(expressions)s", " || "
+    output_field = BinaryField()  # type: ignore[assignment]

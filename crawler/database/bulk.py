@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache
 from typing import Any
@@ -63,7 +64,8 @@ def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple
 
     No binary column is spelled in hex, and values are what psycopg makes of them: no field converts them.
     One cursor on the server: a query for each block that begins behind the last one would join
-    the other tables from their beginning, again and again.
+    the other tables from their beginning, again and again. While the caller works on a block the server is
+    asked for the next one.
     """
     try:
         statement, parameters = query.query.sql_with_params()
@@ -76,8 +78,16 @@ def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple
         psycopg.ServerCursor(connection.connection, f"blocks_{uuid.uuid4().hex}") as cursor,
     ):
         cursor.execute(statement, parameters, binary=True)
-        while rows := cursor.fetchmany(size):
-            yield rows
+        rows = cursor.fetchmany(size)
+        if len(rows) < size:
+            if rows:
+                yield rows
+            return
+        with ThreadPoolExecutor(1) as ahead:
+            while rows:
+                following = ahead.submit(cursor.fetchmany, size)
+                yield rows
+                rows = following.result()
 
 
 @cache

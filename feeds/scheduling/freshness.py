@@ -75,7 +75,7 @@ class Freshness(Policy):
         rates, weight = feeds.rates("weekly"), audience(feeds, self.c)
         expected = rates.expected(feeds.last, now)
         if self.beta is None:
-            shape = 1.0 if feeds.shape is None else between_hours(feeds.shape, now)
+            shape = 1.0 if feeds.shape is None else between_hours(feeds.shape, now, feeds.shape_from)
             return expected, weight * (expected / shape) ** 2 / (2 * np.maximum(rates.mean(), LEAST_RATE))
         age = np.maximum(now - feeds.last, 0.0) / HOUR
         return expected, weight * expected * age**self.beta
@@ -96,6 +96,7 @@ def _row(feeds: FeedStates, i: int) -> FeedStates:
         last=feeds.last[at],
         weekly=feeds.rates("weekly").take(at),
         shape=None if feeds.shape is None else feeds.shape[at],
+        shape_from=feeds.shape_from,
         subscribers=None if feeds.subscribers is None else feeds.subscribers[at],
         window=None if feeds.window is None else feeds.window[at],
     )

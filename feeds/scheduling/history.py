@@ -175,8 +175,8 @@ def pack(table: ArrayLike) -> list[bytes]:
 
 def unpack(blobs: Sequence[bytes | memoryview], hours: int) -> Floats32:
     """(n, hours) table from n rows of `pack`. Raises ValueError when a row has another length."""
-    for blob in blobs:
-        if len(blob) != 4 * hours:
-            raise ValueError(f"{len(blob)} bytes are not {hours} hours of float32")
-    flat = np.frombuffer(b"".join(blobs), dtype="<f4")
-    return flat.reshape(len(blobs), hours).astype(np.float32)
+    for length in set(map(len, blobs)):
+        if length != 4 * hours:
+            raise ValueError(f"{length} bytes are not {hours} hours of float32")
+    flat = np.frombuffer(bytearray().join(blobs), dtype="<f4")
+    return flat.reshape(len(blobs), hours).astype(np.float32, copy=False)

@@ -37,17 +37,19 @@ def hour_of(times: ArrayLike, hours: int) -> Integers:
     return np.minimum(into // HOUR, hours - 1).astype(np.int64)
 
 
-def between_hours(table: ArrayLike, now: ArrayLike) -> Floats:
+def between_hours(table: ArrayLike, now: ArrayLike, first: int = 0) -> Floats:
     """(n,) values at epoch seconds `now` (one time, or one per feed) of a (n, 168) table.
 
-    A value holds at the beginning of its hour, and in between what lies between.
+    A value holds at the beginning of its hour, and in between what lies between. A narrower table has the
+    hours of the week from `first` on; raises IndexError for a time that lies in none of them.
     """
     values = np.asarray(table)
     _, into = _position(np.broadcast_to(np.asarray(now, dtype=np.float64), len(values)), WEEK_HOURS)
     hour = np.minimum((into // HOUR).astype(np.int64), WEEK_HOURS - 1)
     share = into / HOUR - hour
     row = np.arange(len(values))
-    between: Floats = values[row, hour] * (1 - share) + values[row, (hour + 1) % WEEK_HOURS] * share
+    begin, end = (hour - first) % WEEK_HOURS, (hour + 1 - first) % WEEK_HOURS
+    between: Floats = values[row, begin] * (1 - share) + values[row, end] * share
     return between
 
 
@@ -86,9 +88,12 @@ class PeriodicRates:
     articles: Floats
 
     @classmethod
-    def of(cls, rates: ArrayLike) -> PeriodicRates:
-        """From (n, 24) or (n, 168) rates. Raises ValueError for another shape or impossible rates."""
-        table = np.array(rates, dtype=np.float32, ndmin=2)
+    def of(cls, rates: ArrayLike, *, copy: bool = True) -> PeriodicRates:
+        """From (n, 24) or (n, 168) rates. Raises ValueError for another shape or impossible rates.
+
+        Without `copy`, a float32 table given up by the caller is kept as it is.
+        """
+        table = np.array(rates, np.float32, ndmin=2) if copy else np.asarray(rates, np.float32)
         if table.ndim != 2 or table.shape[1] not in _FIRST_HOUR:
             raise ValueError(f"rates are (n, 24) or (n, 168), not {table.shape}")
         # Not a number fails both comparisons.

@@ -61,6 +61,7 @@ class AdvarssTraining(Punctual):
     """The training phase as a policy of its own: every feed by its ToE, for ever, the most overdue first."""
 
     name: ClassVar[str] = "advarss-training"
+    reads: ClassVar[frozenset[str]] = frozenset({"training"})
     budgeted: ClassVar[bool] = False
     tick: float = 600.0
     max_ticks: int | None = None

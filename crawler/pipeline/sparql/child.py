@@ -1,17 +1,15 @@
-"""One query on one snapshot, in a process that may be killed: `python -m crawler.pipeline.sparql.child`.
+"""One query on one snapshot, in a process that may be killed: forked by `server.py` for this query alone.
 
-Reads JSON {"snapshot", "query", "format", "rows", "bytes", "seconds", "default_graphs", "named_graphs"} and
-writes a line of JSON {"type", "cut"} or {"error"}, then the result. It knows no Django and closes the network
-to itself.
+Reads JSON {"query", "format", "rows", "bytes", "default_graphs", "named_graphs"} and writes a line of
+JSON {"type", "cut"} or {"error"}, then the result (`sealed`). It knows no Django and closes the network to itself.
 """
 
 from __future__ import annotations
 
 import json
 import resource
-import sys
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyoxigraph
 
@@ -20,6 +18,7 @@ from crawler.text.cells import csv_row, guarded, is_number
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema#"
 MEMORY = 2_000_000_000
+LENGTH = 8
 RESULTS = {
     "application/sparql-results+json": pyoxigraph.QueryResultsFormat.JSON,
     "application/sparql-results+xml": pyoxigraph.QueryResultsFormat.XML,
@@ -33,22 +32,31 @@ GRAPHS = {
 }
 
 
-def main() -> None:
-    """Answer, or say what is wrong."""
+def serve(asked: BinaryIO, answers: BinaryIO, snapshot: str, store: Any, seconds: int) -> None:
+    """Answer, or say what is wrong; with so many seconds of processor time.
+
+    The walls stand before the query is read. `store` is the snapshot where the parent has it open, else None.
+    """
     wall = shut()
-    asked = json.load(sys.stdin.buffer)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 1))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     try:
-        store = pyoxigraph.Store.read_only(asked["snapshot"])
+        store = store or pyoxigraph.Store.read_only(snapshot)
         if not wall:
             no_more_files()  # the store has its own open by now
-        told, body = answer(store, asked)
-        if len(body) > asked["bytes"]:
-            told, body = {"error": f"a result of more than {asked['bytes']} bytes"}, b""
+        question = json.load(asked)
+        told, body = answer(store, question)
+        if len(body) > question["bytes"]:
+            told, body = {"error": f"a result of more than {question['bytes']} bytes"}, b""
     except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
         told, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
-    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + body)
+    answers.write(sealed(told, body))
+
+
+def sealed(told: dict[str, Any], body: bytes = b"") -> bytes:
+    """The answer after its length (8 bytes), so that one that was cut off is known."""
+    whole = json.dumps(told).encode() + b"\n" + body
+    return len(whole).to_bytes(LENGTH, "little") + whole
 
 
 def answer(store: pyoxigraph.Store, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -112,6 +120,3 @@ def _term(value: Any) -> dict[str, str]:
     plain = value.datatype.value == f"{_SCHEMA}string"
     return term if plain else term | {"datatype": value.datatype.value}
 
-
-if __name__ == "__main__":
-    main()

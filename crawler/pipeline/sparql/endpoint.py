@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from crawler.pipeline.sparql.child import GRAPHS, RESULTS
 from crawler.pipeline.sparql.replica import lag, snapshot
-from crawler.pipeline.sparql.run import MOST_ROWS, QueryError, QueryTooLong, ask
+from crawler.pipeline.sparql.run import MOST_ROWS, QueryError, QueryTooLong, QueryTurnedAway, ask
 
 ENCODING = "utf-8"
 
@@ -103,6 +103,8 @@ def _answered(request: Request, asked: QueryDict) -> HttpResponse | Response:
         )
     except QueryTooLong as error:
         return Response({"error": str(error)}, status=503)
+    except QueryTurnedAway as error:
+        return Response({"error": str(error)}, status=503, headers={"Retry-After": "10"})
     except QueryError as error:
         return Response({"error": str(error)}, status=400)
     response = HttpResponse(answer.body, content_type=f"{answer.type}; charset={ENCODING}")

@@ -1,4 +1,7 @@
-"""Queries of strangers: read only, on a snapshot, in a child with limits of time, memory, rows and bytes."""
+"""Queries of strangers: read only, on a snapshot, in a child with limits of time, memory, rows and bytes.
+
+The child is forked by a kept process (`server.py`), which `client.py` starts and speaks to.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from crawler.pipeline.sparql import client
 from crawler.pipeline.sparql.lexer import refusal
-from crawler.process.walls import environment
+from crawler.process.light import light_environment
 
 SECONDS = 10
 MOST_ROWS = 10_000
@@ -27,6 +31,10 @@ class QueryError(ValueError):
 
 class QueryTooLong(QueryError):
     """A query that took too much time."""
+
+
+class QueryTurnedAway(QueryError):
+    """A query that has not been asked: too many are being answered, or the process for them is away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +56,23 @@ def ask(
     seconds: int = SECONDS,
     rows: int = MOST_ROWS,
 ) -> QueryAnswer:
-    """The answer to a query. Raises QueryError; QueryTooLong after so many seconds."""
+    """The answer to a query. Raises QueryError; QueryTooLong after so many seconds, QueryTurnedAway."""
     if len(query) > LONGEST_QUERY:
         raise QueryError(f"a query of more than {LONGEST_QUERY} characters")
     if why := refusal(query):
         raise QueryError(why)
     asked = {
-        "snapshot": str(snapshot), "query": query, "format": wanted, "rows": rows, "bytes": MOST_BYTES,
-        "seconds": seconds,
+        "query": query, "format": wanted, "rows": rows, "bytes": MOST_BYTES,
         "default_graphs": list(default_graphs), "named_graphs": list(named_graphs),
     }  # fmt: skip
-    command = [sys.executable, "-m", "crawler.pipeline.sparql.child"]
     try:
-        done = subprocess.run(  # noqa: S603 - this very interpreter, and a query on its standard input
-            command,
-            input=json.dumps(asked).encode(),
-            capture_output=True,
-            timeout=seconds,
-            cwd=_ROOT,
-            env=environment(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        whole = client.server().answer(snapshot, json.dumps(asked).encode(), seconds)
+    except client.TurnedAwayError as error:
+        raise QueryTurnedAway(str(error)) from error
+    except TimeoutError as error:
         raise QueryTooLong(f"the query took more than {seconds} s") from error
-    line, _, body = done.stdout.partition(b"\n")
-    if done.returncode or not line:
+    line, _, body = whole.partition(b"\n")
+    if not line:
         raise QueryTooLong(f"the query took more than {seconds} s of processor time, or too much memory")
     told = json.loads(line)
     if "error" in told:
@@ -92,6 +92,6 @@ def wall() -> str:
 def _tried_wall() -> str:
     command = [sys.executable, "-m", "crawler.process.walls"]
     done = subprocess.run(  # noqa: S603 - this very interpreter
-        command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=environment(), check=True
+        command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=light_environment(), check=True
     )
     return done.stdout.decode()
