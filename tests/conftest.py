@@ -17,6 +17,7 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.core.management.commands import flush
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
 
@@ -40,8 +41,12 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 KEPT = ("django_content_type", "auth_permission")
 
-# Begun first, lest one worker still has them when the others are done.
-LONG = ("browser", "services", "crawler/embedded")
+# Begun first: those that wait for processes beside those that compute, and no worker still has a long file when
+# the others are done.
+LONG = (
+    "services", "browser", "crawler/embedded", "hostile", "recrawl", "crawler/terminals", "crawler/frontier",
+    "crawler/pipeline", "feeds/replay",
+)  # fmt: skip
 
 _session_server: PostgreSQL | None = None
 
@@ -84,6 +89,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.CELERY_BROKER_URL = "memory://"
         settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}
     DatabaseOperations.sql_flush = _deletions
+    flush.emit_post_migrate_signal = lambda *_: None  # what it would have written is KEPT
     hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)  # cores are busy
     hypothesis.settings.load_profile("untimed")
 

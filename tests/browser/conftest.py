@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
@@ -85,9 +86,9 @@ def transactional_db(demo: str, django_db_blocker: DjangoDbBlocker) -> Iterator[
         yield
 
 
-@pytest.fixture
-def keeper(demo: str, transactional_db: None, browser: Browser) -> Iterator[Visitor]:
-    """A visitor who may change feeds."""
+@contextmanager
+def signed_in(demo: str, browser: Browser) -> Iterator[BrowserContext]:
+    """A browser of somebody who may change feeds."""
     client = Client()
     client.force_login(User.objects.get(username="keeper"))
     # Without motion, so that nothing is looked at while its colours change.
@@ -95,7 +96,31 @@ def keeper(demo: str, transactional_db: None, browser: Browser) -> Iterator[Visi
         viewport={"width": 1280, "height": 900}, color_scheme="light", reduced_motion="reduce"
     )
     context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": demo}])
-    visitor = Visitor(context.new_page(), demo)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def keeper(demo: str, transactional_db: None, browser: Browser) -> Iterator[Visitor]:
+    """A visitor who may change feeds."""
+    with signed_in(demo, browser) as context:
+        visitor = Visitor(context.new_page(), demo)
+        visitor.listen()
+        yield visitor
+
+
+@pytest.fixture(scope="package")
+def shared_context(
+    demo: str, browser: Browser, django_db_blocker: DjangoDbBlocker
+) -> Iterator[BrowserContext]:
+    with django_db_blocker.unblock(), signed_in(demo, browser) as context:
+        yield context
+
+
+@pytest.fixture
+def reader(demo: str, transactional_db: None, shared_context: BrowserContext) -> Iterator[Visitor]:
+    """A visitor who only looks, with the style and scripts that the tests before have loaded."""
+    visitor = Visitor(shared_context.new_page(), demo)
     visitor.listen()
     yield visitor
-    context.close()
+    visitor.page.close()
