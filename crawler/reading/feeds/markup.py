@@ -156,7 +156,7 @@ class Sanitiser:
 
 
 def _is_shaped(fragment: str) -> bool:
-    """True for lazy images, formulas and what else is seen only in a tree; most fragments have nothing like it."""
+    """True for lazy images, formulas and what else is seen only in a tree; most have none of it."""
     lower = fragment.lower()
     named = "<noscript" in lower or "srcset=" in lower or "data-" in lower or "math" in lower
     return named and bool(_SHAPED.search(lower))
