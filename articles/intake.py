@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page
 from crawler.database.bulk import insert_rows
+from crawler.database.prepared import planned_rows
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, host_key, page_key
 from crawler.reading.documents import Entry
@@ -77,13 +78,13 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     Entries already there are left alone, so storing an arrival twice changes nothing. With `pages`
     every new article gets its page row: waiting to be downloaded, or already stored by another feed.
     """
-    known = _known_keys(arrivals)
+    keys = [[digest(entry.identity) for entry in arrival.entries] for arrival in arrivals]
+    known = _known_keys(arrivals, keys)
     fresh: list[Fresh] = []
     results: dict[int, StoredArticles] = {}
-    for arrival in arrivals:
+    for arrival, own in zip(arrivals, keys, strict=True):
         dated: list[Dated] = []
-        for position, entry in enumerate(arrival.entries):
-            key = digest(entry.identity)
+        for position, (entry, key) in enumerate(zip(arrival.entries, own, strict=True)):
             if (arrival.feed_id, key) in known:
                 continue
             known.add((arrival.feed_id, key))
@@ -122,12 +123,22 @@ def lock_articles(edited: Sequence[tuple[int, str]] = (), pages: Sequence[int] =
         )
 
 
-def _known_keys(arrivals: Sequence[Arrival]) -> set[tuple[int, object]]:
-    keys = {digest(entry.identity) for arrival in arrivals for entry in arrival.entries}
-    if not keys:
+def _known_keys(
+    arrivals: Sequence[Arrival], keys: Sequence[Sequence[uuid.UUID]]
+) -> set[tuple[int, uuid.UUID]]:
+    """Feeds and identities of those entries that are stored; one look into the index for each."""
+    feeds = [arrival.feed_id for arrival, own in zip(arrivals, keys, strict=True) for _ in own]
+    if not feeds:
         return set()
-    rows = Article.objects.filter(feed_id__in=[a.feed_id for a in arrivals], identity_key__in=keys)
-    return set(rows.values_list("feed_id", "identity_key"))
+    given = ",".join([key.hex for own in keys for key in own])  # as text: psycopg takes longer for each key
+    rows = planned_rows(
+        f"""
+        SELECT feed_id, identity_key FROM {Article._meta.db_table}
+        JOIN unnest(%s::bigint[], %s::uuid[]) AS given(feed, key) ON feed_id = feed AND identity_key = key
+        """,  # noqa: S608 - the table's own name
+        [feeds, f"{{{given}}}"],
+    )
+    return {(feed, key) for feed, key in rows}
 
 
 def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Fresh:

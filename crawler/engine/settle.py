@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from crawler.database.prepared import planned_rows
 from crawler.engine.models import Host
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Work, hostless, works
@@ -31,9 +32,21 @@ def settle(results: Sequence[Harvest], held: Sequence[uuid.UUID]) -> None:
 
 def give_back(held: Sequence[uuid.UUID]) -> None:
     """Give back what was not done, and set the hosts of these leases free."""
-    for work in [*works(), *hostless()]:
+    for work in _still_out([*works(), *hostless()], held):
         work.give_back(held)
     Host.objects.filter(lease__in=held).update(lease=None, leased_until=None)
+
+
+def _still_out(kinds: Sequence[Work], leases: Sequence[uuid.UUID]) -> list[Work]:
+    """The kinds that have a row under one of these leases: seldom any, for most has just been settled."""
+    with_rows = [work for work in kinds if hasattr(work, "model")]
+    others = [work for work in kinds if work not in with_rows]
+    if not leases or not with_rows:
+        return others
+    tables = (work.model._meta.db_table for work in with_rows)
+    found = (f'EXISTS (SELECT FROM "{table}" WHERE lease = ANY(%(leases)s))' for table in tables)
+    ((*out,),) = planned_rows(f"SELECT {', '.join(found)}", {"leases": list(leases)})
+    return [*others, *(work for work, is_out in zip(with_rows, out, strict=True) if is_out)]
 
 
 def lose(of_hosts: Sequence[uuid.UUID], own: Sequence[tuple[HostlessWork, Sequence[uuid.UUID]]]) -> int:

@@ -10,6 +10,7 @@ LONGEST_INDEXED = INDEXED_BYTES // 4
 """Characters of a text that people give for an indexed column, whatever they are."""
 
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+_UNWANTED_ASCII = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _C1 = re.compile("[\x80-\x9f]")
 _C1_MEANING = {c: bytes([c]).decode("cp1252", "ignore") for c in range(0x80, 0xA0)}
 
@@ -35,8 +36,8 @@ def storable(text: str, longest: int | None = None) -> str:
     """
     if longest is not None:
         return storable(text[: 2 * longest])[:longest]
-    if text.isascii():
-        return _UNWANTED.sub("", text)
+    if text.isascii():  # bytes are looked through five times faster than characters
+        return text.encode().translate(None, _UNWANTED_ASCII).decode()
     text = _UNWANTED.sub("", text)
     return text.translate(_C1_MEANING) if _C1.search(text) else text
 

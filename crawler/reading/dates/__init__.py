@@ -30,6 +30,10 @@ class Dates:
 
         Years before 1900 are programs' empty values (0001-01-01, 0000-00-00), no dates.
         """
+        if not text:
+            return None
+        if (moment := forms.usual(text)) is not None:
+            return moment
         text = _plain(text[:LONGEST])
         if not text or not any(c.isdigit() for c in text):
             return None

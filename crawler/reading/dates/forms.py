@@ -94,6 +94,34 @@ _CROATIAN = {"listopad", "listopada", "listopadu", "lis"}
 _PREFIXES = {_folded(prefix): number for number, names in _MONTHS.items() for prefix in names.split()}
 
 
+_USUAL_RFC = re.compile(
+    r"(?:[A-Z][a-z]{2}, )?([0-9]{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ((?:19|20)[0-9]{2})"
+    r" ([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]) (?:GMT|UTC|Z|([+-])(0[0-9]|1[0-4])([0-5][0-9]))"
+)
+_USUAL_ISO = re.compile(
+    r"((?:19|20)[0-9]{2})-([0-9]{2})-([0-9]{2})T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])"
+    r"(?:Z|([+-])(0[0-9]|1[0-4]):([0-5][0-9]))"
+)
+
+
+def usual(text: str) -> float | None:
+    """Epoch seconds of the two spellings that nearly all feeds have, cheaper than by `read`; else None."""
+    if match := _USUAL_RFC.fullmatch(text):
+        day, name, year, hour, minute, second, sign, hours, minutes = match.groups()
+        month = _PREFIXES[name.lower()]
+    elif match := _USUAL_ISO.fullmatch(text):
+        year, number, day, hour, minute, second, sign, hours, minutes = match.groups()
+        month = int(number)
+    else:
+        return None
+    try:
+        moment = datetime(int(year), month, int(day), int(hour), int(minute), int(second), tzinfo=UTC)
+    except ValueError:
+        return None
+    offset = int(hours) * 3600 + int(minutes) * 60 if sign else 0
+    return moment.timestamp() + (offset if sign == "-" else -offset)
+
+
 def read(text: str) -> tuple[float | None, bool]:
     """Epoch seconds of one line with ASCII digits, and whether that is certain: False when no form fits it.
 

@@ -66,10 +66,12 @@ _SELF_CLOSED = re.compile(
     r"|title|xmp)(?:\s(?:[^<>\"']|=\s*\"[^\"<]*\"|=\s*'[^'<]*')*)?)/>",
     re.IGNORECASE,
 )
-_SHAPED = re.compile(
-    r"<noscript|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b", re.IGNORECASE
-)
+_SHAPED = re.compile(r"<noscript|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b")
 _LONG = 2_000  # characters; in fewer no tag has so many attributes that it matters
+_SOUND_TAG = re.compile(
+    r"</?[a-z][a-z0-9]*+(?:\s++[a-z][a-z0-9_:-]*+(?:=(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?+){0,20}+\s*+/?>",
+    re.IGNORECASE,
+)
 
 
 def looks_like_html(text: str) -> bool:
@@ -84,8 +86,8 @@ def plain_text(fragment: str) -> str:
         text = _TAG.sub("", _BLOCK_TAG.sub("\n", text))
     if "&" in text:
         text = html.unescape(text)
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return "\n".join([line for line in lines if line])
 
 
 class Sanitiser:
@@ -113,18 +115,20 @@ class Sanitiser:
             return fragment.replace(">", "&gt;").strip()
         self._base = base
         self._left = self._most
-        formulas = False
+        formulas, references = False, "&#" in fragment
         if len(fragment) > _LONG and _crowded(fragment):
             fragment = _as_text(fragment)
         else:
-            fragment, empty = _SELF_CLOSED.subn(r"\1 />", fragment)
-            if empty or fragment.count("<") > _MANY_TAGS or _SHAPED.search(fragment):
+            fragment, empty = _SELF_CLOSED.subn(r"\1 />", fragment) if "/>" in fragment else (fragment, 0)
+            if empty or fragment.count("<") > _MANY_TAGS or _is_shaped(fragment):
                 tree = rebuilt(fragment, LIMITS.markup_depth)
                 formulas = tree is not None and "<math" in tree
                 fragment = _as_text(fragment) if tree is None else tree
         cleaner = self._configured(formulas=True) if formulas else self._cleaner
-        safe = storable(str(cleaner.clean(fragment)).strip())  # references may stand for anything
-        if _MAIL_IMAGE.search(safe):
+        safe = str(cleaner.clean(fragment)).strip()
+        if references:  # by number they may stand for anything
+            safe = storable(safe)
+        if "mailto:" in safe.lower() and _MAIL_IMAGE.search(safe):
             safe = str(self._configured(formulas=formulas, images_checked=True).clean(safe)).strip()
         return safe
 
@@ -151,8 +155,20 @@ class Sanitiser:
         return address
 
 
+def _is_shaped(fragment: str) -> bool:
+    """True for lazy images, formulas and what else is seen only in a tree; most have none of it."""
+    lower = fragment.lower()
+    named = "<noscript" in lower or "srcset=" in lower or "data-" in lower or "math" in lower
+    return named and bool(_SHAPED.search(lower))
+
+
 def _crowded(fragment: str) -> bool:
-    """True for a tag with absurdly many attributes, of which the time that parsers take is the square."""
+    """True for a tag with absurdly many attributes, of which the time that parsers take is the square.
+
+    Where every `<` begins a tag that all parsers read alike, and with few attributes, none has to be asked.
+    """
+    if len(_SOUND_TAG.findall(fragment)) == fragment.count("<"):
+        return False
     try:
         take_census(fragment.encode("utf-8", "replace"), len(fragment), LIMITS.attributes)
     except ReadingError:

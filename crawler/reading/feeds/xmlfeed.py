@@ -214,11 +214,19 @@ class _Reader:
 
     def _named(self, fields: Fields, *keys: str) -> etree._Element | None:
         """The first element under these keys that has text."""
-        return next((e for k in keys for e in fields.get(k, ()) if self._text(e)), None)
+        for key in keys:
+            for element in fields.get(key, ()):
+                if self._text(element):
+                    return element
+        return None
 
     def _first(self, fields: Fields, *keys: str) -> str:
         """The first text under these keys."""
-        return next((t for k in keys for e in fields.get(k, ()) if (t := self._text(e))), "")
+        for key in keys:
+            for element in fields.get(key, ()):
+                if text := self._text(element):
+                    return text
+        return ""
 
     def _title(self, fields: Fields, *keys: str) -> tuple[str, Kind]:
         """The first text under these keys, and what its feed calls it."""
