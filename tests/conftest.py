@@ -41,8 +41,8 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 KEPT = ("django_content_type", "auth_permission")
 
-# Begun first: those that wait for processes beside those that compute, and no worker still has a long file when
-# the others are done.
+# Begun first: those that wait for processes beside those that compute, and no worker still has a long file
+# when the others are done.
 LONG = (
     "services", "browser", "crawler/embedded", "hostile", "recrawl", "crawler/terminals", "crawler/frontier",
     "crawler/pipeline", "feeds/replay",

@@ -90,23 +90,27 @@ def usable_selector(selector: str) -> CSSSelector:
 
 
 def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[str]:
-    """Marked lines of a page, its title first; selectors that a page is too large for are left out."""
+    """Marked lines of a page, its title first; selectors that a page is too large for are left out.
+
+    What is beyond LIMITS.text characters is cut, lest it cannot be `unpacked`.
+    """
     ignored = _selected(root, selectors)
-    lines = [line for title in root.iter("title") for line in _line(CONTENT, title.text or "")][:1]
+    titles = ((title.text or "")[: LIMITS.title] for title in root.iter("title"))
+    lines = [line for title in titles for line in _line(CONTENT, title)][:1]
     pieces: list[str] = []
     size = 0
     mark = CONTENT
     for text, now in _pieces(root, ignored):
         if now != mark or text == "\n":
-            found = _line(mark, "".join(pieces))
+            found = _line(mark, "".join(pieces)[: LIMITS.text - size])
             lines += found
             size += sum(map(len, found))
             pieces, mark = [], now
-            if size > LIMITS.text:
+            if size >= LIMITS.text:
                 return lines
         if text != "\n":
             pieces.append(text)
-    return lines + _line(mark, "".join(pieces))
+    return lines + _line(mark, "".join(pieces)[: LIMITS.text - size])
 
 
 def plain_lines(text: str) -> list[str]:

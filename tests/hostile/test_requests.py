@@ -26,6 +26,7 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
+from django.core.management import call_command
 from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -160,7 +161,8 @@ def log() -> Iterator[Lines]:
 
 
 def restart_numbering() -> None:
-    """Let the next row of every table be its number one."""
+    """Let the next row of every table be its number one: there are none, not even those of migrations."""
+    call_command("flush", interactive=False, verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT setval(quote_ident(sequencename), 1, false) FROM pg_sequences WHERE schemaname = 'public'"

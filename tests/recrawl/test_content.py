@@ -94,3 +94,10 @@ def test_lines_come_back_as_they_were_packed(given_lines: list[str]) -> None:
 def test_damaged_lines_are_told() -> None:
     with pytest.raises(ValueError, match="damaged"):
         unpacked(b"no zlib")
+
+
+def test_a_page_of_one_endless_line_is_cut_and_can_be_unpacked() -> None:
+    page = html.document_fromstring(f"<p>{'w' * 9_000_000}</p><p>last</p>")
+    found = read_lines(page)
+    assert unpacked(packed(found)) == found
+    assert [len(line) for line in found] == [LIMITS.text + 1]

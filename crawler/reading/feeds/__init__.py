@@ -6,8 +6,6 @@ from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.feeds.sniff import looks_like_html
 
 __all__ = [
-    "Limits",
-    "ReadingError",
     "compare",
     "declared_feeds",
     "feed_links",
