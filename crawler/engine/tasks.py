@@ -12,7 +12,7 @@ from crawler.engine.check_in import check_in
 from crawler.engine.signals import tended
 from crawler.messages import Report, decode_all, encode
 
-MOST_HOSTS = 32
+MOST_HOSTS = 64
 """In one message to a terminal, which reports on each as it comes: a slow one holds up no other."""
 FETCH = "crawler.terminals.tasks.fetch"
 PULSE = "crawler.terminals.tasks.pulse"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.reading.dates import epoch
+from crawler.reading.dates import epoch, forms
 
 EXACT = datetime(2021, 3, 6, 14, 5, 9, tzinfo=UTC)
 
@@ -73,3 +73,25 @@ def test_standard_forms_round_trip_in_any_zone(utc: datetime, offset: timedelta)
 @given(st.text(max_size=60))
 def test_no_text_breaks_it(text: str) -> None:
     assert isinstance(epoch(text), float | None)
+
+
+DAYS = st.tuples(st.integers(1890, 2110), st.integers(1, 12), st.integers(0, 32))
+CLOCKS = st.tuples(st.integers(0, 25), st.integers(0, 61), st.integers(0, 61))
+ZONES = st.sampled_from(["Z", "+0000", "-0330", "+1400", "-1459", "+1500", "+0160", "-16:00"])
+
+
+@given(DAYS, CLOCKS, ZONES)
+def test_the_short_way_of_usual_dates_says_what_the_long_one_does(
+    day: tuple[int, int, int], clock: tuple[int, int, int], zone: str
+) -> None:
+    year, month, number = day
+    name = datetime(2000, month, 1, tzinfo=UTC).strftime("%b")
+    at = "{:02}:{:02}:{:02}".format(*clock)
+    iso = zone if zone == "Z" else f"{zone[:3]}:{zone[-2:]}"
+    for text in (
+        f"Fri, {number} {name} {year} {at} {zone}",
+        f"{number:02} {name} {year} {at} GMT",
+        f"{year}-{month:02}-{number:02}T{at}{iso}",
+    ):
+        found = forms.usual(text)
+        assert found is None or forms.read(text) == (found, True)

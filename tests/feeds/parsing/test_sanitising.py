@@ -292,3 +292,27 @@ def test_formulas_in_xhtml_of_a_feed_are_kept() -> None:
     <div xmlns="http://www.w3.org/1999/xhtml"><m:math xmlns:m="http://www.w3.org/1998/Math/MathML"><m:mi>x</m:mi><m:mspace/>
     <m:mo>+</m:mo></m:math></div></content></entry></feed>"""
     assert "<math><mi>x</mi><mspace></mspace>" in parse_feed(body, url=BASE).entries[0].content
+
+
+MANY = " ".join(f"a{n}=1" for n in range(LIMITS.attributes + 1))
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        f"<a {MANY}>",
+        f'<a b"c d=">" {MANY}>',
+        f"<a x='<' {MANY}>",
+        f"<a x='>' {MANY}>",
+        f"<a\n{MANY}/>",
+        f"<a {MANY.replace('=1', '')}>",
+    ],
+)
+def test_tags_with_too_many_attributes_are_text_however_they_are_written(tag: str) -> None:
+    safe = Sanitiser().clean(f"<p>{'word ' * 500}</p>{tag}shown</a><p>after</p>", "https://example.org/")
+    assert "<" not in safe
+    assert "shown" in safe
+
+
+def test_characters_that_references_stand_for_are_storable() -> None:
+    assert Sanitiser().clean("<p>a&#1;b&#x80;c&#xFFFE;</p>", "https://example.org/") == "<p>ab€c</p>"
