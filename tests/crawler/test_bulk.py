@@ -114,6 +114,16 @@ def test_blocks_need_no_transaction_of_the_callers():
     assert [len(block) for block in select_blocks(Feed.objects.values_list("id"), 5)] == [1]
 
 
+def test_who_stops_in_the_midst_of_blocks_leaves_the_connection_usable():
+    for number in range(5):
+        make_feed(title=f"Feed {number}")
+    blocks = select_blocks(Feed.objects.order_by("id").values_list("id"), 2)
+    assert len(next(blocks)) == 2
+    assert Feed.objects.count() == 5, "while the next block is fetched"
+    blocks.close()
+    assert Feed.objects.count() == 5
+
+
 def test_a_query_that_can_have_no_rows_is_not_asked(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert list(select_blocks(Feed.objects.filter(id__in=[]).values_list("id"), 5)) == []

@@ -11,7 +11,7 @@ from feeds import planning
 from feeds.models import Feed, PostingPlan, PostingPopulation
 from feeds.posting import histories, observe, population
 from feeds.scheduling.planning import planned, todays_prices
-from feeds.states import blocks
+from feeds.states import blocks, live_policy
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +66,20 @@ def test_the_tick_sees_the_plan_and_a_flat_one_where_there_is_none():
     assert states.shape is not None
     assert np.array_equal(states.shape[0], shape_of(planned))
     assert set(states.shape[1]) == {1.0}
+
+
+@pytest.mark.parametrize("hour", [0, 100, 166, 167])
+def test_a_tick_fetches_two_hours_of_the_plan_and_ranks_as_by_all_of_it(hour):
+    make_daily_feed()
+    make_daily_feed(15)
+    planning.plan(NOW)
+    make_feed(phase="normal")
+    at = datetime(2026, 3, 9, 0, 20, tzinfo=UTC).timestamp() + hour * 3600
+    (whole,), (narrow,) = blocks(Feed.objects.all()), blocks(Feed.objects.all(), live_policy().reads, at)
+    assert whole.shape is not None
+    assert narrow.shape is not None
+    assert (whole.shape.shape, narrow.shape.shape, narrow.shape_from) == ((3, 168), (3, 2), hour)
+    assert np.array_equal(live_policy().keys(whole, at), live_policy().keys(narrow, at))
 
 
 def test_planning_twice_leaves_one_plan_for_each_feed():

@@ -119,4 +119,3 @@ def _term(value: Any) -> dict[str, str]:
         return term | {"xml:lang": value.language}
     plain = value.datatype.value == f"{_SCHEMA}string"
     return term if plain else term | {"datatype": value.datatype.value}
-
