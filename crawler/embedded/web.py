@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.module_loading import import_string
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 
 from crawler.process import lifeline
@@ -38,9 +39,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]
 
     def load(self) -> Any:
         """The application, made in the worker: it looks at the static files that there are."""
-        from crawler.wsgi import application  # noqa: PLC0415
-
-        return application
+        return import_string("crawler.wsgi.application")
 
 
 def _tie(server: Any, worker: Any) -> None:

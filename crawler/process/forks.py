@@ -86,7 +86,7 @@ def fork(run: Callable[[], object], name: str, kept: Collection[int] = ()) -> Fo
     The child leads a group of its own, dies with this process, handles no signal yet, and has of the open
     files only the standard ones (its input is empty) and those `kept`.
     """
-    parent = os.getpid()
+    parent, opened = os.getpid(), _opened()
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -100,7 +100,9 @@ def fork(run: Callable[[], object], name: str, kept: Collection[int] = ()) -> Fo
         lifeline.die_with_parent(signal.SIGKILL, parent)
         call_it(name)
         _forget_signals()
-        _close_all_but({0, 1, 2, *kept})
+        for descriptor in opened - {0, 1, 2, *kept}:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
         _empty_input()
         run()
         code = 0
@@ -127,12 +129,9 @@ def _forget_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _close_all_but(kept: Collection[int]) -> None:
-    opened = [int(name) for name in os.listdir("/dev/fd") if name.isdigit()]
-    for descriptor in opened:
-        if descriptor not in kept:
-            with contextlib.suppress(OSError):  # the one that listed them
-                os.close(descriptor)
+def _opened() -> set[int]:
+    """Descriptors that are open now: what is done right after a fork may open others."""
+    return {int(name) for name in os.listdir("/dev/fd") if name.isdigit()}
 
 
 def _empty_input() -> None:

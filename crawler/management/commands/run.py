@@ -100,10 +100,7 @@ class Command(BaseCommand):
         self._supervisor = Supervisor(children(self._sealed), self._say, self._server, release)
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready)
         if first_tick:
-            with app.connection_for_write() as link:  # of its own: what is forked later shall not share it
-                app.send_task(
-                    "feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS, connection=link
-                )
+            forks.ForkedResult(send_first_tick, "first tick").get()
         self._say(f"{address} answers and feeds are read; the rest is coming")
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready, later=True)
         self.stdout.write(self.style.SUCCESS(f"ready: {address} ({time.monotonic() - began:.1f} s)"))
@@ -172,6 +169,12 @@ def make_broker_ready() -> str:
         problem = f"the broker of CELERY_BROKER_URL does not answer: {first_line(error)}"
         raise CommandError(problem) from error
     return "given by CELERY_BROKER_URL"
+
+
+def send_first_tick() -> str:
+    """Ask for a tick now, without waiting for its time."""
+    app.send_task("feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS)
+    return "sent"
 
 
 def broker_dsn() -> str:
