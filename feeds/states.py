@@ -30,7 +30,7 @@ class _Epoch(Func):
     """Epoch seconds as a double: EXTRACT makes a numeric of them first, in twice the time."""
 
     template = "date_part('epoch', %(expressions)s)"
-    output_field = FloatField()  # type: ignore[assignment]
+    output_field = FloatField()
 
 
 _COLUMNS: tuple[str | Combinable, ...] = (
@@ -128,7 +128,7 @@ def _tables(reads: Set[str], hour: int | None) -> list[_Table]:
 
 
 def _two_hours(column: str, hour: int) -> Combinable:
-    """Of a row's float32 for 168 hours the bytes of this one and the next; after Sunday's last Monday's first.
+    """Of a row's float32 for 168 hours the bytes of this one and the next; Monday's first follows Sunday's.
 
     A row that is too short for them gives fewer bytes, which `unpack` refuses.
     """
@@ -141,11 +141,11 @@ class _Bytes(Func):
     """Bytes of a column: the column, where they begin (from 1), and how many."""
 
     function = "substring"
-    output_field = BinaryField()  # type: ignore[assignment]
+    output_field = BinaryField()
 
 
 class _Joined(Func):
     """Bytes after bytes; none where one of them is missing."""
 
     template, arg_joiner = "%(expressions)s", " || "
-    output_field = BinaryField()  # type: ignore[assignment]
+    output_field = BinaryField()

@@ -26,8 +26,8 @@ class FeedStates:
     `id`; `last` retrieval that succeeded, epoch seconds, finite (a feed never retrieved: when it was
     added); `hourly`, advaRSS's 24 posting rates; `weekly`, the forecast for 168 hours of week;
     `shape` (n, 168), how many pending articles make a retrieval worth it in each hour of the week
-    (`feeds.scheduling.planning`), or the hours from `shape_from` on that a tick needs; `subscribers`; `window`, the entries that its document holds, 0 where
-    unknown; `pending`, articles published and not retrieved, which only a replay knows; `columns`, what a
+    (`feeds.scheduling.planning`), or the hours from `shape_from` on that a tick needs;
+    `subscribers`; `window`, the entries that its document holds, 0 where unknown; `pending`, articles published and not retrieved, which only a replay knows; `columns`, what a
     policy with a memory of its own keeps per feed (the answer of its `start`, kept current with
     that of its `after_retrieval`). A policy needs only the arrays it names.
     """
@@ -77,8 +77,8 @@ class Policy:
     Rows do not influence each other, so a million feeds may be ranked in blocks. A policy with
     intervals keeps what it needs in columns: `start` makes them, `after_retrieval` renews them.
     `name` is the public identifier, `reads` what it needs of a feed's state: "hourly", "weekly", "plan" (the
-    shape), "training" (the columns m, t and due), "pending". The budget bounds its retrievals unless it is not `budgeted`: then everything due is
-    retrieved.
+    shape), "training" (the columns m, t and due), "pending". The budget bounds its
+    retrievals unless it is not `budgeted`: then everything due is retrieved.
     """
 
     __slots__ = ()

@@ -1,7 +1,8 @@
 """One query on one snapshot, in a process that may be killed: forked by `server.py` for this query alone.
 
 Reads JSON {"query", "format", "rows", "bytes", "default_graphs", "named_graphs"} and writes a line of
-JSON {"type", "cut"} or {"error"}, then the result (`sealed`). It knows no Django and closes the network to itself.
+JSON {"type", "cut"} or {"error"}, then the result (`sealed`). It knows no Django and closes the network to
+itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The process that queries are children of, as its starter sees it: started when first asked, and again once.
 
-For every query two descriptors go to it: a file in memory with the query, and the writing end of a pipe for the
-answer. It ends by itself when it is idle (`server.py`), and when this process ends: its socket is closed then.
+For every query two descriptors go to it: a file in memory with the query, and the writing end of a pipe for
+the answer. It ends by itself when it is idle (`server.py`), and when this process ends: its socket is closed.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class QueryServer:
             with theirs:
                 process = subprocess.Popen(  # noqa: S603 - this very interpreter
                     [sys.executable, "-m", "crawler.pipeline.sparql.server", *self._options],
-                    stdin=theirs,
+                    stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     cwd=_ROOT,
                     env=light_environment(),
