@@ -36,8 +36,6 @@ LATER_LOADED = (
     "celery.worker.strategy",
     "crawler.embedded.transport",
     "django_celery_beat.schedulers",
-    "gunicorn.arbiter",
-    "gunicorn.workers.gthread",
 )
 """What processes load when they start, so that it is loaded once, before they are forked."""
 
