@@ -1,4 +1,4 @@
-"""The web server under `manage.py run`: a worker of gunicorn, kept by the supervisor instead of its master."""
+"""The web server under `manage.py run`: a worker of gunicorn, of which the supervisor is the master."""
 
 from __future__ import annotations
 
