@@ -3,8 +3,8 @@
 It keeps the interpreter, Oxigraph and the newest snapshot, opened to read, and never sees a query: a message
 on standard input (a socket) names a snapshot and seconds, and brings two descriptors, from which a child
 forked for it (`child.py`) reads the query and to which it writes the answer. Python has one thread here, so
-that a child is whole. Oxigraph's store (RocksDB) has three more, that wait for files to compact or flush: on a
-snapshot there are none, so no child misses them (tests/crawler/pipeline/test_server.py asks many at once).
+that a child is whole. Oxigraph's store (RocksDB) has three more, that wait for files to compact or flush: on
+a snapshot there are none, so no child misses them (tests/crawler/pipeline/test_server.py asks many at once).
 
 A child that takes longer than its seconds by the clock is killed. The server ends when the other side has
 gone, and its children with it, and when nobody has asked anything for IDLE_SECONDS.
@@ -34,7 +34,7 @@ _DIE_WITH_PARENT = 1  # prctl(2)
 _LIBC = ctypes.CDLL(None)
 
 
-class Server:
+class ForkServer:
     """The loop, and what it keeps."""
 
     def __init__(self, questions: socket.socket, idle_seconds: float = IDLE_SECONDS) -> None:
@@ -134,7 +134,7 @@ def main(idle_seconds: float) -> None:
     with socket.socket(fileno=os.dup(0)) as questions:
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
-        Server(questions, idle_seconds).run()
+        ForkServer(questions, idle_seconds).run()
 
 
 if __name__ == "__main__":
