@@ -26,11 +26,11 @@ class FeedStates:
     `id`; `last` retrieval that succeeded, epoch seconds, finite (a feed never retrieved: when it was
     added); `hourly`, advaRSS's 24 posting rates; `weekly`, the forecast for 168 hours of week;
     `shape` (n, 168), how many pending articles make a retrieval worth it in each hour of the week
-    (`feeds.scheduling.planning`), or the hours from `shape_from` on that a tick needs;
-    `subscribers`; `window`, the entries that its document holds, 0 where unknown; `pending`, articles
-    published and not retrieved, which only a replay knows; `columns`, what a
-    policy with a memory of its own keeps per feed (the answer of its `start`, kept current with
-    that of its `after_retrieval`). A policy needs only the arrays it names.
+    (`feeds.scheduling.planning`), or the hours from `shape_from` on that a tick needs; `subscribers`;
+    `window`, the entries that its document holds, 0 where unknown; `pending`, articles published and not
+    retrieved, which only a replay knows; `columns`, what a policy with a memory of its own keeps per feed
+    (the answer of its `start`, kept current with that of its `after_retrieval`). A policy needs only the
+    arrays it names.
     """
 
     id: Integers

@@ -31,6 +31,9 @@ START_SECONDS = 60.0
 SLACK_SECONDS = 2.0
 """The server kills what is late; one that does not is not waited for longer than this."""
 
+GOING_SECONDS = 0.5
+"""A server that is killed may close its socket after its children have gone: its threads end one by one."""
+
 _ROOT = Path(__file__).resolve().parents[3]
 _CHUNK = 1 << 20
 
@@ -101,10 +104,10 @@ class QueryServer:
             os.close(reader)
         if answer:
             return answer
-        if _has_gone(server):
-            raise GoneError
         if time.monotonic() >= until:
             raise TimeoutError
+        if _has_gone(server, GOING_SECONDS):
+            raise GoneError
         return b""
 
     def _running(self) -> socket.socket:
@@ -189,11 +192,11 @@ def child_answer(answer: bytes) -> bytes:
     return answer[LENGTH:] if whole == int.from_bytes(answer[:LENGTH], "little") else b""
 
 
-def _has_gone(server: socket.socket) -> bool:
-    """Whether the other side has closed the socket: it says nothing but that it is ready."""
+def _has_gone(server: socket.socket, seconds: float = 0.0) -> bool:
+    """Whether the other side closes the socket by then: it says nothing but that it is ready."""
     waiting = select.poll()
     try:
         waiting.register(server, select.POLLIN)
     except ValueError:  # another thread found that out
         return True
-    return bool(waiting.poll(0))
+    return bool(waiting.poll(seconds * 1000))
