@@ -5,8 +5,9 @@
 An invented deployment (tests/demo.py) behind gunicorn, on an embedded PostgreSQL of its own; the
 deployment is made anew for each person and seed. There are no workers: addresses that are sent in become rows
 and no request leaves. What is promised is checked: no server error, and no answer that /api/schema/ does not
-describe. `--checks all` adds schemathesis' opinions on what should have been refused or taken (a feed that does
-not exist is a filter's wrong choice here: 400). Its report is shown as it is. Exits with 1 when any check failed or the server's log has a traceback.
+describe. `--checks all` adds schemathesis' opinions on what should have been refused or taken (here a filter
+by a feed that does not exist is a wrong choice: 400). Its report is shown as it is. Exits with 1 when any
+check failed or the server's log has a traceback.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=50, help="cases of each operation and phase")
     parser.add_argument("--seed", type=int, nargs="*", default=[1])
     parser.add_argument("--people", nargs="*", default=list(PEOPLE), choices=PEOPLE)
-    parser.add_argument("--checks", default=PROMISED, help="as schemathesis takes them: commas between, or all")
+    parser.add_argument("--checks", default=PROMISED, help="as schemathesis takes them; or all")
     parser.add_argument("--report", type=Path, help="a directory for the reports and the server's log")
     parser.add_argument("rest", nargs="*", help="after --: further arguments of `schemathesis run`")
     options = parser.parse_args()
