@@ -15,8 +15,9 @@ from crawler.process import memory
 
 
 @pytest.fixture
-def limited() -> Iterator[None]:
+def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     conf = celery.app.conf
+    monkeypatch.setattr(memory, "resident", lambda: 0)  # that of all tests before may be too much
     limits = {"task_soft_time_limit": conf.task_soft_time_limit, "task_time_limit": conf.task_time_limit}
     conf.update(task_soft_time_limit=1, task_time_limit=31)
     before = signal.getsignal(signal.SIGALRM)
