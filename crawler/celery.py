@@ -161,6 +161,8 @@ def _limit_time(**_: Any) -> None:
         signal.alarm(app.conf.task_time_limit - app.conf.task_soft_time_limit)
         raise SoftTimeLimitExceeded
 
+    if threading.current_thread() is not threading.main_thread():
+        return  # a task that had a time to wait for: Celery's timer runs it
     signal.signal(signal.SIGALRM, late)
     signal.alarm(app.conf.task_soft_time_limit)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -19,9 +20,21 @@ PULSE = "crawler.terminals.tasks.pulse"
 """Tasks of terminals, by name: the engine does not import what they do."""
 
 
+_began = 0.0
+"""When this process last began to hand out, epoch seconds."""
+
+
 @shared_task
-def dispatch() -> None:
-    """Hand out what is selected and waiting, as far as hosts are free."""
+def dispatch(asked: float | None = None) -> None:
+    """Hand out what is selected and waiting, as far as hosts are free.
+
+    Who asked at a time (epoch seconds) before this process last began has been served: where many
+    ask, one answers them all, and a tick does not wait behind the others.
+    """
+    global _began  # noqa: PLW0603 - of the process, as the work is of all
+    if asked is not None and asked < _began:
+        return
+    _began = time.time()
     batches = leases.hand_out(datetime.now(UTC))
     for start in range(0, len(batches), MOST_HOSTS):
         part = batches[start : start + MOST_HOSTS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from datetime import datetime
 from functools import partial
 
@@ -21,7 +22,7 @@ def wake_controller() -> None:
 
     A broker that is away costs nothing but time: the next tick hands out the same work.
     """
-    transaction.on_commit(partial(_send, "crawler.engine.tasks.dispatch"), robust=True)
+    transaction.on_commit(lambda: _send("crawler.engine.tasks.dispatch", time.time()), robust=True)
 
 
 def wake_recrawl() -> None:
@@ -38,9 +39,9 @@ def under_way(now: datetime) -> bool:
     )
 
 
-def _send(task: str) -> None:
+def _send(task: str, *arguments: float) -> None:
     """By name: whoever wakes the controller does not import what it does."""
     try:
-        current_app.send_task(task, retry=False)
+        current_app.send_task(task, arguments, retry=False)
     except Exception as error:  # every transport has errors of its own
         log.warning("the broker does not answer, so what waits goes out at the next tick: %s", error)
