@@ -169,7 +169,8 @@ def _limit_time(**_: Any) -> None:
 
 def _limit_memory(**_: Any) -> None:
     """Beyond the limit for a pool process, this one ends after the task; its supervisor starts another."""
-    signal.alarm(0)
+    if threading.current_thread() is threading.main_thread():  # the alarm is of the task there
+        signal.alarm(0)
     if memory.resident() > app.conf.worker_max_memory_per_child * 1024:
         os.kill(os.getpid(), signal.SIGTERM)
 

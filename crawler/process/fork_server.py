@@ -92,7 +92,6 @@ class Served(forks.Forked):
 
     def __init__(self, status: int) -> None:
         self._status = status
-        self._said: list[int] = []
         super().__init__(0)
 
     def begun(self, seconds: float) -> bool:

@@ -34,7 +34,7 @@ _DIE_WITH_PARENT = 1  # prctl(2)
 _LIBC = ctypes.CDLL(None)
 
 
-class ForkServer:
+class QueryForks:
     """The loop, and what it keeps."""
 
     def __init__(self, questions: socket.socket, idle_seconds: float = IDLE_SECONDS) -> None:
@@ -134,7 +134,7 @@ def main(idle_seconds: float) -> None:
     with socket.socket(fileno=os.dup(0)) as questions:
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)
-        ForkServer(questions, idle_seconds).run()
+        QueryForks(questions, idle_seconds).run()
 
 
 if __name__ == "__main__":
