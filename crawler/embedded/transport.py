@@ -109,6 +109,12 @@ class QueueChannel(pgmq.Channel):  # type: ignore[misc]
             options["delay"] = datetime.fromisoformat(eta)
         return options
 
+    def message_to_python(self, raw_message: Any) -> Any:
+        """A task whose time has come: with the time on it, Celery would run it in a thread of its own."""
+        message = super().message_to_python(raw_message)
+        message.headers.pop("eta", None)
+        return message
+
     def _new_queue(self, queue: str, **options: Any) -> None:
         """kombu creates a queue at every binding, so in every process that sends to it."""
         if self._has_queue(queue):
