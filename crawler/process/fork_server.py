@@ -59,9 +59,12 @@ _KILLED = -int(signal.SIGKILL)
 class ForkServer:
     """A server to ask, at the other end of this socket. Safe to share by threads."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
         self._connection = connection
         self._lock = threading.Lock()
+        self._process = process
+        self.pid = process.pid if process else 0
+        """Of its process, where it was started by this one."""
 
     def fork(self, program: str, words: Mapping[str, Any], descriptors: Sequence[int]) -> Served:
         """Start a program of the server with these words and copies of these descriptors.
@@ -82,9 +85,24 @@ class ForkServer:
             os.close(tell)
         return Served(told)
 
-    def close(self) -> None:
-        """Let it end, if nobody else asks it."""
+    @property
+    def alive(self) -> bool:
+        """Whether the process that was started runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code of the process that was started, once it has ended."""
+        return self._process.wait(timeout) if self._process else 0
+
+    def close(self) -> int:
+        """Let it end, if nobody else asks it; its exit code. One started here that does not end is killed."""
         self._connection.close()
+        try:
+            return self.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        return self.wait()
 
 
 class Served(forks.Forked):
@@ -92,6 +110,9 @@ class Served(forks.Forked):
 
     def __init__(self, status: int) -> None:
         self._status = status
+        self._unwanted = False
+        self.lost = False
+        """Whether it ended, or never began, because the server did."""
         super().__init__(0)
 
     def begun(self, seconds: float) -> bool:
@@ -114,78 +135,122 @@ class Served(forks.Forked):
             self._hear(left)
         return self.returncode
 
+    def kill(self) -> None:
+        """Kill it with its group, if it runs; one that has not begun, as soon as it is heard of."""
+        self._unwanted = True
+        super().kill()
+
+    def close(self) -> None:
+        """Kill it, and hear of it no more."""
+        self.kill()
+        if self.returncode is None:
+            self._ended(_KILLED)
+
     def _hear(self, seconds: float) -> None:
-        while self.returncode is None and select.select([self._status], [], [], seconds)[0]:
+        while self.returncode is None and readable(self._status, seconds):
             said = os.read(self._status, _STATUS.size)
             if said and not self.pid:
                 (self.pid,) = _STATUS.unpack(said)
+                if self._unwanted:
+                    super().kill()
             else:
-                self.returncode = _STATUS.unpack(said)[0] if said else _KILLED
-                os.close(self._status)
+                self.lost = not said
+                self._ended(_STATUS.unpack(said)[0] if said else _KILLED)
             seconds = 0.0
+
+    def _ended(self, code: int) -> None:
+        self.returncode = code
+        os.close(self._status)
 
 
 def started(
     modules: Sequence[str],
     environment: Mapping[str, str],
     walled: Callable[[list[str]], list[str]] = lambda command: command,
-) -> tuple[ForkServer, subprocess.Popen[bytes]]:
-    """A new server that loads these modules, and its process, which ends with this one and its last asker.
+    idle_seconds: float | None = None,
+) -> ForkServer:
+    """A new server that loads these modules. It ends with this process and its last asker.
 
-    `walled` makes of its command one that puts up walls first.
+    `walled` makes of its command one that puts up walls first. With `idle_seconds` it ends, too, when it has
+    had no child and no request for so long.
     """
     ours, theirs = socket.socketpair()
-    command = [sys.executable, "-c", f"from {__name__} import main; main()", str(theirs.fileno()), *modules]
+    told = json.dumps({"socket": theirs.fileno(), "modules": list(modules), "idle_seconds": idle_seconds})
     with theirs:
-        process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            walled(command),
-            stdin=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            cwd=_ROOT,
-            env=dict(environment),
-            process_group=0,
-        )
-    return ForkServer(ours), process
+        try:
+            process = subprocess.Popen(  # noqa: S603 - this very interpreter
+                walled([sys.executable, "-c", f"from {__name__} import main; main()", told]),
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                cwd=_ROOT,
+                env=dict(environment),
+                process_group=0,
+            )
+        except BaseException:
+            ours.close()
+            raise
+    return ForkServer(ours, process)
+
+
+def readable(descriptor: int, seconds: float) -> bool:
+    """Whether there is something to read, or the end, within so many seconds. select(2) ends at 1,023."""
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
 
 
 class _Server:
     """The side that forks: one thread, which waits for requests and for the ends of its children."""
 
-    def __init__(self, connection: socket.socket, programs: Mapping[str, Program]) -> None:
-        self._askers: dict[socket.socket, Mapping[str, Program]] = {}
+    def __init__(
+        self,
+        connection: socket.socket,
+        programs: Mapping[str, Program],
+        idle_seconds: float | None = None,
+    ) -> None:
+        self._askers: dict[int, tuple[socket.socket, Mapping[str, Program]]] = {}
         self._status: dict[int, int] = {}
+        self._idle_seconds = idle_seconds
+        self._waiting = select.poll()
         self._wake, wake = os.pipe()
         for end in (self._wake, wake):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._waiting.register(self._wake, select.POLLIN)
         self._listen(connection, programs)
 
     def serve(self) -> None:
-        """Until nobody is there who could ask."""
+        """Until nobody is there who could ask, or nobody has asked for long."""
         while self._askers:
-            ready = select.select([self._wake, *(asker.fileno() for asker in self._askers)], [], [])[0]
+            patience = None if self._status or self._idle_seconds is None else 1000 * self._idle_seconds
+            ready = {descriptor for descriptor, _ in self._waiting.poll(patience)}
+            if not ready:
+                return
             if self._wake in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake, 4096)
-            for asker in [asker for asker in self._askers if asker.fileno() in ready]:
+            for asker in ready & self._askers.keys():
                 self._answer(asker)
             self._tell_ends()
 
     def _listen(self, asker: socket.socket, programs: Mapping[str, Program]) -> None:
         asker.settimeout(_PATIENCE_SECONDS)
-        self._askers[asker] = programs
+        self._askers[asker.fileno()] = asker, programs
+        self._waiting.register(asker, select.POLLIN)
 
-    def _answer(self, asker: socket.socket) -> None:
+    def _answer(self, asking: int) -> None:
         """Fork what is asked for. A status that is closed with nothing on it says that nothing was."""
         descriptors: list[int] = []
+        asker, programs = self._askers[asking]
         try:
             name, words = _received(asker, descriptors)
         except (OSError, ValueError, KeyError):  # it has gone, or writes nonsense
-            del self._askers[asker]
+            del self._askers[asking]
+            self._waiting.unregister(asking)
             asker.close()
         else:
-            program = self._askers[asker].get(name)
+            program = programs.get(name)
             if program is not None and len(self._status) < MOST_CHILDREN:
                 status = descriptors.pop()
                 self._status[self._start(program, words, descriptors, status)] = status
@@ -202,8 +267,10 @@ class _Server:
         if program.asks:
             os.close(kept[-1])
             self._listen(ours, {name: PROGRAMS[name] for name in program.asks})
-        with contextlib.suppress(OSError):
+        try:
             os.write(status, _STATUS.pack(child))
+        except OSError:  # whoever asked for it has gone meanwhile
+            os.kill(child, signal.SIGKILL)
         return child
 
     def _tell_ends(self) -> None:
@@ -242,11 +309,12 @@ def _received(asker: socket.socket, descriptors: list[int]) -> tuple[str, dict[s
 
 
 def main() -> None:
-    """`-c "from crawler.process.fork_server import main; main()" SOCKET MODULE...`"""
-    connection = socket.socket(fileno=int(sys.argv[1]))
+    """`-c "from crawler.process.fork_server import main; main()" '{"socket": 3, "modules": [...], ...}'`"""
+    told = json.loads(sys.argv[1])
+    connection = socket.socket(fileno=told["socket"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for module in sys.argv[2:]:
+    for module in told["modules"]:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
-    _Server(connection, PROGRAMS).serve()
+    _Server(connection, PROGRAMS, told["idle_seconds"]).serve()

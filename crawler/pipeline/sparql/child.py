@@ -1,4 +1,4 @@
-"""One query on one snapshot, in a process that may be killed: forked by `server.py` for this query alone.
+"""One query on one snapshot, in a process that may be killed: forked by a fork server for this query alone.
 
 Reads JSON {"query", "format", "rows", "bytes", "default_graphs", "named_graphs"} and writes a line of
 JSON {"type", "cut"} or {"error"}, then the result (`sealed`). It knows no Django and closes the network to
@@ -8,12 +8,14 @@ itself.
 from __future__ import annotations
 
 import json
+import os
 import resource
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyoxigraph
 
+from crawler.process.fork_server import PROGRAMS, Program
 from crawler.process.walls import no_more_files, shut
 from crawler.text.cells import csv_row, guarded, is_number
 
@@ -33,25 +35,29 @@ GRAPHS = {
 }
 
 
-def serve(asked: BinaryIO, answers: BinaryIO, snapshot: str, store: Any, seconds: int) -> None:
+def serve(words: dict[str, Any], descriptors: list[int]) -> None:
     """Answer, or say what is wrong; with so many seconds of processor time.
 
-    The walls stand before the query is read. `store` is the snapshot where the parent has it open, else None.
+    The walls stand before the query is read.
     """
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), 2)  # what Oxigraph prints when a query breaks it
+    seconds = words["seconds"]
     wall = shut()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    try:
-        store = store or pyoxigraph.Store.read_only(snapshot)
-        if not wall:
-            no_more_files()  # the store has its own open by now
-        question = json.load(asked)
-        told, body = answer(store, question)
-        if len(body) > question["bytes"]:
-            told, body = {"error": f"a result of more than {question['bytes']} bytes"}, b""
-    except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
-        told, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
-    answers.write(sealed(told, body))
+    with os.fdopen(descriptors[0], "rb") as asked, os.fdopen(descriptors[1], "wb") as answers:
+        try:
+            store = pyoxigraph.Store.read_only(words["snapshot"])
+            if not wall:
+                no_more_files()  # the store has its own open by now
+            question = json.load(asked)
+            told, body = answer(store, question)
+            if len(body) > question["bytes"]:
+                told, body = {"error": f"a result of more than {question['bytes']} bytes"}, b""
+        except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
+            told, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
+        answers.write(sealed(told, body))
 
 
 def sealed(told: dict[str, Any], body: bytes = b"") -> bytes:
@@ -120,3 +126,6 @@ def _term(value: Any) -> dict[str, str]:
         return term | {"xml:lang": value.language}
     plain = value.datatype.value == f"{_SCHEMA}string"
     return term if plain else term | {"datatype": value.datatype.value}
+
+
+PROGRAMS["query"] = Program(serve)

@@ -1,24 +1,25 @@
 """The process that queries are children of, as its starter sees it: started when first asked, and again once.
 
-For every query two descriptors go to it: a file in memory with the query, and the writing end of a pipe for
-the answer. It ends by itself when it is idle (`server.py`), and when this process ends: its socket is closed.
+It keeps the interpreter and Oxigraph, never sees a query, and forks a child for each (`child.py`). Two
+descriptors go to the child: a file in memory with the query, and the writing end of a pipe for the answer.
+The server ends by itself when it is idle, and when this process ends.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import select
-import socket
 import subprocess
-import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 from crawler.pipeline.sparql.child import LENGTH
+from crawler.process import fork_server
+from crawler.process.fork_server import ForkServer, Served
 from crawler.process.light import light_environment
 
 MOST_AT_ONCE = 4
@@ -27,14 +28,11 @@ MOST_AT_ONCE = 4
 PATIENCE_SECONDS = 2.0
 """How long one more waits for its turn."""
 
+IDLE_SECONDS = 60.0
 START_SECONDS = 60.0
-SLACK_SECONDS = 2.0
-"""The server kills what is late; one that does not is not waited for longer than this."""
+GOING_SECONDS = 5.0
 
-GOING_SECONDS = 0.5
-"""A server that is killed may close its socket after its children have gone: its threads end one by one."""
-
-_ROOT = Path(__file__).resolve().parents[3]
+_PROGRAM = "crawler.pipeline.sparql.child"
 _CHUNK = 1 << 20
 
 
@@ -43,19 +41,22 @@ class TurnedAwayError(Exception):
 
 
 class GoneError(Exception):
-    """The server has ended before it answered."""
+    """The server has ended before it answered; the reason."""
 
 
 class QueryServer:
     """The server of this process, whether it runs or not. Safe to share by threads."""
 
-    def __init__(self, idle_seconds: float | None = None) -> None:
-        self._options = [] if idle_seconds is None else [str(idle_seconds)]
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
         self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
         self._starting = threading.Lock()
-        self._socket: socket.socket | None = None
-        self.pid = 0
+        self._server: ForkServer | None = None
+
+    @property
+    def pid(self) -> int:
         """Of the server that was started last."""
+        return self._server.pid if self._server else 0
 
     def answer(self, snapshot: Path, asked: bytes, seconds: int) -> bytes:
         """What the child writes; empty where it was ended by its limits.
@@ -72,80 +73,67 @@ class QueryServer:
     def close(self) -> None:
         """End the server, and with it what it does."""
         with self._starting:
-            if self._socket is not None:
-                self._socket.close()
-                self._socket = None
+            server, self._server = self._server, None
+        if server is not None:
+            server.close()
 
     def _tried_again(self, snapshot: Path, asked: bytes, seconds: int) -> bytes:
+        with suppress(GoneError):  # idle, or killed for another's sake
+            return self._answer(snapshot, asked, seconds)
         try:
             return self._answer(snapshot, asked, seconds)
-        except GoneError:  # idle, or killed for another's sake
-            pass
-        try:
-            return self._answer(snapshot, asked, seconds)
-        except GoneError as error:
-            raise TurnedAwayError("the process that answers queries ended twice") from error
+        except GoneError as gone:
+            raise TurnedAwayError(f"the process that answers queries {gone}") from gone
 
     def _answer(self, snapshot: Path, asked: bytes, seconds: int) -> bytes:
         server = self._running()
-        until = time.monotonic() + seconds
         reader, writer = os.pipe()
         try:
             try:
                 with closing(_File(asked)) as query:
-                    message = json.dumps({"snapshot": str(snapshot), "seconds": seconds}).encode()
-                    socket.send_fds(server, [message], [query.descriptor, writer])
+                    words = {"name": "query", "snapshot": str(snapshot), "seconds": seconds}
+                    child = server.fork("query", words, [query.descriptor, writer])
             except OSError as error:
-                raise GoneError from error
+                self._gone(server, error)
             finally:
                 os.close(writer)
-            answer = child_answer(_read(reader, until + SLACK_SECONDS))
+            with closing(child):
+                answer = _answered(child, reader, seconds)
         finally:
             os.close(reader)
-        if answer:
-            return answer
-        if time.monotonic() >= until:
-            raise TimeoutError
-        if _has_gone(server, GOING_SECONDS):
-            raise GoneError
-        return b""
+        if child.lost:
+            self._gone(server)
+        return answer
 
-    def _running(self) -> socket.socket:
-        """The socket to the server, which is started where it is not there. Raises TurnedAwayError."""
+    def _gone(self, server: ForkServer, error: OSError | None = None) -> NoReturn:
+        """Start another for the next query. Raises GoneError."""
         with self._starting:
-            if self._socket is not None and not _has_gone(self._socket):
-                return self._socket
-            if self._socket is not None:
-                self._socket.close()
-            self._socket = None
-            self._socket = self._started()
-            return self._socket
+            if self._server is server:
+                self._server = None
+        code = server.close()
+        raise GoneError("could not be started" if code and code > 0 else "ended twice") from error
 
-    def _started(self) -> socket.socket:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            with theirs:
-                process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                    [sys.executable, "-m", "crawler.pipeline.sparql.server", *self._options],
-                    stdin=theirs.fileno(),
-                    stdout=subprocess.DEVNULL,
-                    cwd=_ROOT,
-                    env=light_environment(),
-                )
-            # It must not stay a zombie when it ends, and nobody else waits for it.
-            threading.Thread(target=process.wait, name=f"wait for {process.pid}", daemon=True).start()
-            ours.settimeout(START_SECONDS)
-            if not ours.recv(16):
-                raise TurnedAwayError("the process that answers queries could not be started")
-            ours.settimeout(None)
-        except OSError as error:
-            ours.close()
-            raise TurnedAwayError(f"the process that answers queries was not ready: {error}") from error
-        except TurnedAwayError:
-            ours.close()
-            raise
-        self.pid = process.pid
-        return ours
+    def _running(self) -> ForkServer:
+        """The server, which is started where it is not there."""
+        with self._starting:
+            if self._server is None:
+                environment = light_environment()
+                self._server = fork_server.started([_PROGRAM], environment, idle_seconds=self._idle_seconds)
+                # It must not stay a zombie when it ends, and nobody else waits for it.
+                wait = self._server.wait
+                threading.Thread(target=wait, name="wait for the query server", daemon=True).start()
+            return self._server
+
+
+def _answered(child: Served, reader: int, seconds: int) -> bytes:
+    """What the child says; nothing where its limits, or its server's end, ended it. Raises TimeoutError."""
+    if not child.begun(START_SECONDS) and not child.lost:
+        raise TimeoutError
+    answer = child_answer(_read(reader, time.monotonic() + seconds))
+    if not answer:
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(GOING_SECONDS)
+    return answer
 
 
 @cache
@@ -190,13 +178,3 @@ def child_answer(answer: bytes) -> bytes:
     """The answer without its length; nothing of one that was cut off. `child.sealed` made it."""
     whole = len(answer) - LENGTH
     return answer[LENGTH:] if whole == int.from_bytes(answer[:LENGTH], "little") else b""
-
-
-def _has_gone(server: socket.socket, seconds: float = 0.0) -> bool:
-    """Whether the other side closes the socket by then: it says nothing but that it is ready."""
-    waiting = select.poll()
-    try:
-        waiting.register(server, select.POLLIN)
-    except ValueError:  # another thread found that out
-        return True
-    return bool(waiting.poll(seconds * 1000))

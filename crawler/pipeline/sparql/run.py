@@ -1,6 +1,6 @@
 """Queries of strangers: read only, on a snapshot, in a child with limits of time, memory, rows and bytes.
 
-The child is forked by a kept process (`server.py`), which `client.py` starts and speaks to.
+The child (`child.py`) is forked by a kept process, which `client.py` starts and speaks to.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ def test_it_knows_no_secret_and_loads_neither_django_nor_the_task_queue(
     monkeypatch.setenv("DATABASE_URL", "postgresql://u:hidden@h/n")
     counted(snapshot)
     assert b"hidden" not in Path(f"/proc/{server.pid}/environ").read_bytes()
-    code = "import sys, crawler.pipeline.sparql.server; print({'django', 'celery'} & sys.modules.keys())"
+    code = "import sys, crawler.pipeline.sparql.child; print({'django', 'celery'} & sys.modules.keys())"
     own = client.light_environment()
     done = subprocess.run([sys.executable, "-c", code], env=own, cwd=ROOT, capture_output=True, check=True)
     assert done.stdout.strip() == b"set()"
