@@ -11,6 +11,7 @@ import base64
 import json
 import logging
 import re
+import threading
 import zlib
 from collections.abc import Sequence
 from typing import Any, TypeVar, Union
@@ -149,6 +150,7 @@ def decode(kind: type[Message], text: str) -> Message:
         raw = inflated(base64.b64decode(text, validate=True), MOST_BYTES)
         if b"\\u0000" in raw:
             raw = _NUL.sub(rb"\1\\ufffd", raw)
+        _know((kind,))
         return msgspec.json.decode(raw, type=kind, dec_hook=_payload)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"damaged {kind.__name__}: {str(error)[:300]}") from error
@@ -167,4 +169,22 @@ def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
 
 def _payload(_: type, plain: Any) -> Any:
     """A payload of the class that it names."""
-    return msgspec.convert(plain, Union[tuple(Payload.__subclasses__())])  # noqa: UP007 - known when it runs
+    kinds = tuple(Payload.__subclasses__())
+    _know(kinds)
+    return msgspec.convert(plain, Union[kinds])  # noqa: UP007 - known when it runs
+
+
+_known: set[tuple[type, ...]] = set()
+_learning = threading.Lock()
+
+
+def _know(kinds: tuple[type, ...]) -> None:
+    """Let msgspec learn the fields of these classes, in one thread.
+
+    It does so when a class is first decoded; a second thread that decodes it meanwhile finds what is half
+    learned, and msgspec 0.22 ends the process with a segmentation fault.
+    """
+    if kinds not in _known:
+        with _learning:
+            msgspec.json.Decoder(Union[kinds], dec_hook=_payload)  # noqa: UP007 - known when it runs
+            _known.add(kinds)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 
 from crawler.http.site_lines import Robots
 from crawler.messages import MOST_BYTES, Assignment, Batch, Harvest, Report, decode, encode
+from crawler.process.light import light_environment
 from crawler.reading.documents import (
     CrawledPage,
     Enclosure,
@@ -23,6 +27,8 @@ from crawler.reading.documents import (
     RetrievedFeed,
 )
 from crawler.reading.inflate import inflated
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # What UTF-8 can carry, control characters included; NUL has a test of its own.
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
@@ -217,3 +223,25 @@ def test_a_message_that_nobody_could_read_is_not_sent(monkeypatch: pytest.Monkey
 def test_what_is_damaged_is_not_inflated(packed_bytes: bytes) -> None:
     with pytest.raises(ValueError, match="damaged"):
         inflated(packed_bytes, 100)
+
+
+AT_ONCE = """
+import sys, threading
+from crawler.messages import Harvest, Report, decode, encode
+from crawler.reading.documents import ListedPages
+sys.setswitchinterval(1e-6)
+text = encode(Report("h", "l", (Harvest("kind", 1, 0.0, "u", payload=ListedPages(())),) * 3))
+together = threading.Barrier(32)
+def read():
+    together.wait()
+    decode(Report, text)
+threads = [threading.Thread(target=read) for _ in range(32)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_many_threads_that_read_their_first_message_at_once_do_not_end_the_process() -> None:
+    for _ in range(4):
+        done = subprocess.run([sys.executable, "-c", AT_ONCE], cwd=ROOT, env=light_environment(), check=False)
+        assert done.returncode == 0
