@@ -1,8 +1,9 @@
 """Rows that go out under leases, and the rule for those whose terminal never answered: one for all kinds.
 
 Whatever is out under a lease that ends without an answer has lost it. One loss says little: a terminal was
-killed, and all that it had was lost at once. So what has lost a lease goes out alone the next time, and what
-loses MOST_LOSSES in a row is itself the likely cause: it fails as `lost`, as by any other failure.
+killed, and all that it had was lost at once. So what has lost a lease goes out alone the next time, after
+others of its host, and what loses MOST_LOSSES in a row is itself the likely cause: it fails as `lost`, as by
+any other failure. Where a host has others all the time, every TURNS-th batch is for what has lost a lease.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from crawler.http.failures import Failure
 from crawler.messages import Harvest, Kind
 
 MOST_LOSSES = 3
+TURNS = 4
 Row = TypeVar("Row", bound="LeasedRow")
 
 
@@ -56,12 +58,13 @@ class LeasedRow(models.Model):
 class Room:
     """A host's batch: how many it takes at `most`, and how many are `taken`.
 
-    What has lost a lease may only be `alone` in it.
+    What has lost a lease may only be `alone` in it. Without `fresh` nothing else may be in it.
     """
 
     most: int
     taken: int = 0
     alone: bool = False
+    fresh: bool = True
 
     @property
     def places(self) -> int:
@@ -88,7 +91,7 @@ def lease_rows(
 
     At most `room` of a host, those that `where` allows, first in `order`; answers with these columns, in
     `order` too.
-    What has lost a lease goes when nothing else does, alone.
+    What has lost a lease goes when nothing else does, or may, alone.
     """
     table = model._meta.db_table
     columns, answered = (", ".join(f'"{one}".{name}' for name in returning) for one in (table, "leased"))
@@ -97,13 +100,13 @@ def lease_rows(
             f"""
             WITH chosen AS (
                 SELECT asked.lease, first.id, first.place
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[])
-                    AS asked(host, lease, places, empty)
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[], %s::bool[])
+                    AS asked(host, lease, places, empty, fresh)
                 CROSS JOIN LATERAL (
                     WITH fresh AS (
                         SELECT id, row_number() OVER (ORDER BY {order}) AS place FROM "{table}"
                         WHERE host_id = asked.host AND lease IS NULL AND losses = 0 AND not_before <= %s
-                            AND {where}
+                            AND {where} AND asked.fresh
                         ORDER BY place LIMIT asked.places
                     ), suspect AS (
                         SELECT id, 1 AS place FROM "{table}"
@@ -124,6 +127,7 @@ def lease_rows(
                 list(leases.values()),
                 [room[host].places for host in leases],
                 [room[host].empty for host in leases],
+                [room[host].fresh for host in leases],
                 now,
                 now,
             ],

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from crawler.database.bulk import update_rows
-from crawler.engine.leased import Room
+from crawler.engine.leased import TURNS, Room
 from crawler.engine.models import Host
 from crawler.engine.settle import lose
 from crawler.engine.work import hostless, works
@@ -63,23 +63,42 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
         return []
     leases = {host: uuid.uuid4() for host in hosts}
     batches: dict[int, list[Assignment]] = {host: [] for host in hosts}
-    for work in works():
-        for host, assigned in work.lease(leases, _room(batches), now).items():
-            batches[host] += assigned
+    of_lost = {host: lease for host, lease in leases.items() if hosts[host].turns == 1}
+    if of_lost:
+        _fill(batches, of_lost, now, fresh=False)
+    _fill(batches, leases, now)
     until = _until(now)
     taken = [hosts[host] for host, assigned in batches.items() if assigned]
     for row in taken:
         row.lease, row.leased_until, row.served = leases[row.id], until, now
-    update_rows(Host, taken, ["lease", "leased_until", "served"])
+        if row.turns == 1 and _alone(batches[row.id]):  # others may have lost theirs with it
+            row.turns = TURNS
+        else:
+            row.turns = max(row.turns - 1, 0)
+    update_rows(Host, taken, ["lease", "leased_until", "served", "turns"])
     return [_batch(row, batches[row.id]) for row in taken]
 
 
-def _room(batches: Mapping[int, Sequence[Assignment]]) -> dict[int, Room]:
-    """Places left in the batch of every host: none beside one that must be alone."""
-    return {
-        host: Room(MOST_IN_BATCH, len(assigned), alone=any(one.suspect for one in assigned))
-        for host, assigned in batches.items()
-    }
+def _fill(
+    batches: dict[int, list[Assignment]],
+    leases: Mapping[int, uuid.UUID],
+    now: datetime,
+    *,
+    fresh: bool = True,
+) -> None:
+    """Add the work of all kinds for these hosts to their batches; without `fresh`, what has lost a lease."""
+    for work in works():
+        room = {
+            host: Room(MOST_IN_BATCH, len(batches[host]), alone=_alone(batches[host]), fresh=fresh)
+            for host in leases
+        }
+        for host, assigned in work.lease(leases, room, now).items():
+            batches[host] += assigned
+
+
+def _alone(assigned: Sequence[Assignment]) -> bool:
+    """Whether nothing may be added, for one has lost a lease."""
+    return any(one.suspect for one in assigned)
 
 
 @transaction.atomic

@@ -42,6 +42,11 @@ class Host(models.Model):
     not_before = models.DateTimeField(
         null=True, blank=True, help_text="The host asked for a pause: no request before this time."
     )
+    turns = models.PositiveSmallIntegerField(
+        default=0,
+        editable=False,
+        help_text="Batches until one for what has lost a lease, with the last of them; 0: nothing has.",
+    )
     robots_origin = models.CharField(max_length=300, blank=True, editable=False)
     robots_status = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     robots_text = models.TextField(blank=True, editable=False)

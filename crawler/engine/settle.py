@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from crawler.database.prepared import planned_rows
+from crawler.engine.leased import TURNS
 from crawler.engine.models import Host
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Work, hostless, works
@@ -62,5 +63,6 @@ def lose(of_hosts: Sequence[uuid.UUID], own: Sequence[tuple[HostlessWork, Sequen
     failures = [failure for work, lost in out if lost for failure in work.lose(lost, now)]
     if failures:
         settle(failures, leases)
+    Host.objects.filter(lease__in=of_hosts).update(turns=TURNS)
     give_back(leases)
     return len(leases)

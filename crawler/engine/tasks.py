@@ -20,6 +20,10 @@ PULSE = "crawler.terminals.tasks.pulse"
 """Tasks of terminals, by name: the engine does not import what they do."""
 
 
+TENDING_RESTS = 3.0
+QUICK_SECONDS = 1.0
+"""Tending that took no longer than this needs no rest."""
+
 _began = 0.0
 """When this process last began to hand out, epoch seconds."""
 
@@ -50,9 +54,28 @@ def store(reports: Sequence[str]) -> None:
     dispatch()
 
 
+_tend_again = 0.0
+"""When this process may tend once more, monotonic seconds."""
+
+
 @shared_task
 def tend() -> None:
-    """Every few seconds: pulses and leases that were lost; what else goes on; what goes out next."""
+    """Every few seconds: pulses and leases that were lost; what else goes on; what goes out next.
+
+    With hundreds of crawls it takes seconds, and ticks and reports wait: then it rests TENDING_RESTS times
+    as long as it took.
+    """
+    global _tend_again  # noqa: PLW0603 - of the process, as its time is
+    began = time.monotonic()
+    if began < _tend_again:
+        return
+    _tend()
+    took = time.monotonic() - began
+    if took > QUICK_SECONDS:
+        _tend_again = began + (1 + TENDING_RESTS) * took
+
+
+def _tend() -> None:
     now = datetime.now(UTC)
     for queue in pulses.unanswered(now):
         send_pulse(queue, now)

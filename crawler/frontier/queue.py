@@ -33,13 +33,13 @@ def lease_urls(
             """
             WITH chosen AS (
                 SELECT asked.lease, first.page_id
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[])
-                    AS asked(host, lease, places, empty)
+                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[], %s::bool[])
+                    AS asked(host, lease, places, empty, fresh)
                 CROSS JOIN LATERAL (
                     WITH fresh AS (
                         SELECT page_id FROM frontier_waiting
                         WHERE crawl_id = %s AND host_id = asked.host AND losses = 0
-                            AND (not_before IS NULL OR not_before <= %s)
+                            AND (not_before IS NULL OR not_before <= %s) AND asked.fresh
                         ORDER BY score DESC, page_id LIMIT asked.places
                     ), suspect AS (
                         SELECT page_id FROM frontier_waiting
@@ -66,6 +66,7 @@ def lease_urls(
                 list(leases.values()),
                 [room[host].places for host in leases],
                 [room[host].empty for host in leases],
+                [room[host].fresh for host in leases],
                 *(crawl.pk, now, crawl.pk, now, now),
             ],
         )

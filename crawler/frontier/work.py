@@ -59,7 +59,7 @@ class UrlWork(Work):
                 much = place.places if left is None else min(place.places, left)
                 left = None if left is None else left - much
                 if much:
-                    rooms[host.pk] = Room(place.taken + much, place.taken)
+                    rooms[host.pk] = Room(place.taken + much, place.taken, fresh=room[host.pk].fresh)
             if rooms:
                 asked = {host: leases[host] for host in rooms}
                 for key, assigned in queue.lease_urls(asked, rooms, crawl, now).items():

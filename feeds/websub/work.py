@@ -56,7 +56,8 @@ class HubWork(Work):
         for one in due.select_for_update(skip_locked=True, of=("self",)):
             assigned, left = taken.setdefault(one.host_id, []), room[one.host_id]
             suspect = one.losses > 0
-            if len(assigned) >= left.places or (suspect and (assigned or not left.empty)):
+            fits = (not assigned and left.empty) if suspect else left.fresh
+            if len(assigned) >= left.places or not fits:
                 continue
             one.lease, one.asked = leases[one.host_id], now
             one.attempts += 1

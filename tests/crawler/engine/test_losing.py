@@ -15,7 +15,7 @@ from articles.models import Page
 from crawler.database.transactions import passing
 from crawler.engine import check_in as checking
 from crawler.engine.check_in import check_in
-from crawler.engine.leased import MOST_LOSSES
+from crawler.engine.leased import MOST_LOSSES, TURNS
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from crawler.frontier.crawls import begin
@@ -178,6 +178,24 @@ def test_what_was_lost_goes_out_alone_and_the_others_are_done(kind: str) -> None
     assert list(failures(kind).values()) == ["lost"]
     assert len(set(taken)) == NUMBER - 1
     assert Host.objects.filter(lease__isnull=False).count() == 0
+
+
+def test_what_was_lost_has_its_turns_where_others_wait_all_the_time(kind: str) -> None:
+    """A host with hundreds of feeds may have some that are due whenever it is free."""
+    lost = {(kind, one.id) for one in out().assignments}
+    lose()
+    batches, taken = 0, []
+    while lost and batches < 2 * TURNS * NUMBER:
+        due_again(taken)
+        select(make_feed(f"https://{HOST}/new{batches}"))
+        batch = out()
+        batches += 1
+        assert len(batch.assignments) == 1 or not any(one.suspect for one in batch.assignments)
+        check_in([report(batch, *map(answered, batch.assignments))])
+        taken += [one.id for one in batch.assignments if one.kind == kind]
+        lost -= {(one.kind, one.id) for one in batch.assignments}
+    assert batches == TURNS * NUMBER
+    assert failures(kind) == {}
 
 
 @pytest.mark.parametrize("kind", ["feed", "page", "hub"], indirect=True)
