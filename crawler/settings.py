@@ -6,6 +6,7 @@ embedded server's database once `manage.py run` made one; DATABASE_URL=none mean
 
 from __future__ import annotations
 
+import math
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -159,8 +160,9 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_DEFAULT_QUEUE = "later"
 CELERY_TASK_ROUTES = {
     "feeds.tasks.tick": {"queue": "tick"},
-    "crawler.engine.tasks.dispatch": {"queue": "tick"},
     "crawler.engine.tasks.tend": {"queue": "tick"},
+    # Behind the reports, each of which hands out, too: a tick shall not wait behind a hundred wishes.
+    "crawler.engine.tasks.dispatch": {"queue": "store"},
     "crawler.terminals.tasks.fetch": {"queue": "fetch"},
     "crawler.engine.tasks.store": {"queue": "store"},
     "crawler.engine.tasks.pulse_answered": {"queue": "store"},
@@ -182,12 +184,12 @@ CELERY_BEAT_SCHEDULE = {
     "tick": {
         "task": "feeds.tasks.tick",
         "schedule": CRAWL_TICK_SECONDS,
-        "options": {"queue": "tick", "expires": 3 * CRAWL_TICK_SECONDS},
+        "options": {"queue": "tick", "expire_seconds": 3 * CRAWL_TICK_SECONDS},
     },
     "tend": {
         "task": "crawler.engine.tasks.tend",
         "schedule": FRONTIER_TEND_SECONDS,
-        "options": {"queue": "tick", "expires": 3 * FRONTIER_TEND_SECONDS},
+        "options": {"queue": "tick", "expire_seconds": math.ceil(3 * FRONTIER_TEND_SECONDS)},
     },
 }
 

@@ -13,6 +13,9 @@ from crawler.celery import app
 from crawler.engine import pulses, tasks
 from crawler.engine.leases import hand_out, lease_seconds
 from crawler.engine.models import Pulse
+from crawler.engine.schedule import Scheduler
+from crawler.engine.signals import tended
+from crawler.engine.wake import wake_controller
 from crawler.messages import Batch, decode, encode
 from crawler.terminals import tasks as of_terminals
 from tests.factories import make_feed
@@ -82,4 +85,56 @@ def test_a_report_that_is_stored_is_a_sign_of_life() -> None:
 @pytest.mark.parametrize("name", ["tick", "tend"])
 def test_a_queue_that_is_longer_than_a_tick_does_not_let_every_tick_expire(name: str) -> None:
     entry = settings.CELERY_BEAT_SCHEDULE[name]
-    assert entry["options"]["expires"] >= 3 * entry["schedule"]
+    assert entry["options"]["expire_seconds"] >= 3 * entry["schedule"]
+
+
+@pytest.mark.parametrize("name", ["tick", "tend"])
+def test_a_tick_that_waited_too_long_is_dropped(name: str) -> None:
+    """The scheduler keeps its entries in tables, and would not say that it does not know an option."""
+    entry = Scheduler.Entry.from_entry(name, app=app, **settings.CELERY_BEAT_SCHEDULE[name])
+    assert entry.options["expires"] == settings.CELERY_BEAT_SCHEDULE[name]["options"]["expire_seconds"]
+
+
+def test_ticks_wait_behind_no_wishes(django_capture_on_commit_callbacks) -> None:  # type: ignore[no-untyped-def]
+    """Hundreds of these come in a burst, one for each step of a crawl; reports hand out as well."""
+    with django_capture_on_commit_callbacks(execute=True):
+        wake_controller()
+    tasks.dispatch.delay()
+    assert len(sent("store")) == 2
+    assert sent("tick") == []
+
+
+def test_tending_that_takes_long_rests_three_times_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a controller would do nothing but tend to its hundreds of crawls."""
+    clock, began = [100.0], []
+
+    def slow(**_: object) -> None:
+        began.append(clock[0])
+        clock[0] += 2.0
+
+    monkeypatch.setattr(tasks, "_tend_again", 0.0)
+    monkeypatch.setattr(tasks.time, "monotonic", lambda: clock[0])
+    tended.connect(slow)
+    try:
+        for _ in range(16):
+            tasks.tend()
+            clock[0] += 1.0
+    finally:
+        tended.disconnect(slow)
+    assert began == [100.0, 108.0, 116.0]
+
+
+def test_tending_that_takes_no_time_needs_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "_tend_again", 0.0)
+    began: list[datetime] = []
+
+    def quick(now: datetime, **_: object) -> None:
+        began.append(now)
+
+    tended.connect(quick)
+    try:
+        tasks.tend()
+        tasks.tend()
+    finally:
+        tended.disconnect(quick)
+    assert len(began) == 2
