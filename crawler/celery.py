@@ -55,7 +55,13 @@ class PatientTask(Task):  # type: ignore[type-arg]
 # By name alone: who has another broker, or only parses, loads no driver of a database.
 TRANSPORT_ALIASES["pgmq"] = "crawler.embedded.transport:Transport"
 
-app = Celery("crawler", task_cls=PatientTask)
+# Celery's own part for Django loads all apps and models: who has no database has no use for them.
+# What it does besides is needed: after `-A crawler` was found, Celery takes its directory off the path again.
+_fixups: list[str] | None = None
+if settings.DATABASE_URL == "none":
+    _fixups = []
+    sys.path.append(str(settings.BASE_DIR))
+app = Celery("crawler", task_cls=PatientTask, fixups=_fixups)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 
 

@@ -6,7 +6,6 @@ import importlib
 import os
 import re
 import secrets
-import subprocess
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -80,17 +79,16 @@ class Sealed:
 
     def __init__(self) -> None:
         self._server: fork_server.ForkServer | None = None
-        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> fork_server.ForkServer:
         """The server, started where there is none; it takes requests from now on and answers when it can."""
-        if self._server is None or self._process is None or self._process.poll() is not None:
+        if self._server is None or not self._server.alive:
             self.close()
             walled = partial(
                 confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=_own_directories()
             )
             modules = ["crawler.embedded.sealed"]
-            self._server, self._process = fork_server.started(modules, _sealed_environment(), walled)
+            self._server = fork_server.started(modules, _sealed_environment(), walled)
         return self._server
 
     def child(
@@ -125,9 +123,8 @@ class Sealed:
 
     def close(self) -> None:
         """End the server."""
-        if self._server is not None and self._process is not None:
+        if self._server is not None:
             self._server.close()
-            self._process.wait()
 
 
 def _own_directories() -> list[Path]:

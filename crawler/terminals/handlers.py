@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
-from django.utils.module_loading import autodiscover_modules
+from django.conf import settings
 
 from crawler.http.client import Client
 from crawler.http.site_lines import Robots
@@ -59,5 +60,10 @@ def modules() -> list[str]:
 
 @cache
 def discover() -> None:
-    """Import the `terminal.py` of every app, once; calls that need them do it by themselves."""
-    autodiscover_modules("terminal")
+    """Import the `terminal.py` of every app of ours, once; calls that need them do it by themselves.
+
+    Found by name, not in Django's registry: a terminal does not load the apps' models.
+    """
+    for app in settings.INSTALLED_APPS:
+        if settings.BASE_DIR.joinpath(*app.split("."), "terminal.py").exists():
+            import_module(f"{app}.terminal")

@@ -12,12 +12,11 @@ import contextlib
 import os
 import pickle
 import resource
-import select
 import struct
 from typing import Any, BinaryIO
 
 from crawler.process import memory, walls
-from crawler.process.fork_server import PROGRAMS, Program
+from crawler.process.fork_server import PROGRAMS, Program, readable
 
 LENGTH = struct.Struct("<Q")
 MEMORY_BYTES = 2_000_000_000
@@ -56,7 +55,7 @@ def _send(answers: BinaryIO, answer: bytes) -> None:
 
 def _next(jobs: BinaryIO) -> bytes | None:
     """The next job; None when the terminal has gone, or has had none for long."""
-    if not select.select([jobs], [], [], IDLE_SECONDS)[0]:
+    if not readable(jobs.fileno(), IDLE_SECONDS):
         return None
     head = jobs.read(LENGTH.size)
     if len(head) < LENGTH.size:

@@ -16,6 +16,7 @@ import os
 import pickle
 import select
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ CPU_SECONDS = 10
 WALL_SECONDS = 60.0
 """The same by the clock, for a machine that is busy with other things."""
 START_SECONDS = 120.0
+GOING_SECONDS = 5.0
 HELD_SECONDS = 1.0
 MOST_SLOW = 3
 MOST_KEPT = 2
@@ -166,7 +168,7 @@ class Readers:
 
 def _own_server() -> ForkServer:
     """A server that has loaded all that reads, and knows nothing of this process's environment."""
-    return fork_server.started([reader_process.__name__, *modules()], walls.environment())[0]
+    return fork_server.started([reader_process.__name__, *modules()], walls.environment())
 
 
 given_server: list[ForkServer] = []
@@ -264,11 +266,13 @@ class _Process:
             return 0
 
     def end(self) -> None:
-        """Kill it and wait for that."""
+        """Kill it, and wait a moment for that."""
         self._process.kill()
         os.close(self._jobs)
         os.close(self._answers)
-        self._process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GOING_SECONDS)
+        self._process.close()
 
 
 class _Records(pickle.Unpickler):

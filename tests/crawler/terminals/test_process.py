@@ -25,6 +25,7 @@ from crawler.embedded import broker
 from crawler.embedded.postgresql import PostgreSQL
 from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
 from crawler.reading.documents import PageDocument, RetrievedFeed
+from crawler.settings import BASE_DIR
 from tests.crawler.embedded.conftest import open_directory
 from tests.crawler.terminals.conftest import batch
 from tests.servers import Reply, WebServer, article, rss
@@ -249,3 +250,26 @@ def test_hostile_documents_end_in_time_and_in_little_memory(terminal: Terminal, 
             seen[name] = (harvest.failure, time.time() - harvest.at < DEADLINE, grown < MOST_MEMORY)
     assert seen == {name: (failure, True, True) for name, (_, failure) in makers.items()}
     assert set(readers) <= set(terminal.readers())
+
+
+def test_the_command_celery_starts_one_without_any_database(tmp_path: Path) -> None:
+    """Unlike `python -m celery`, it does not find the project's packages by itself."""
+    known = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    settings = {"DATABASE_URL": "none", "CELERY_BROKER_URL": "memory://", "SECRET_KEY": "x"}
+    command = [str(Path(sys.executable).with_name("celery")), "-A", "crawler", "worker", "-Q", "fetch"]
+    command += ["--pool", "threads", "-l", "INFO"]
+    with subprocess.Popen(
+        command,
+        env=known | settings | {"DATA_DIR": str(tmp_path)},
+        cwd=BASE_DIR,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if b"ready." in line:
+                break
+        process.kill()
+    assert b"ready." in said[-1], b"".join(said).decode()
