@@ -22,6 +22,7 @@ _UNSAFE = re.compile(
     r"[\x00-\x20<>\"{}|\\^`\x7f-\x9f\ud800-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
     r"|[\U0001fffe\U0001ffff\U0002fffe\U0002ffff\U0003fffe\U0003ffff]|%(?![0-9A-Fa-f]{2})"
 )
+_CUT_ESCAPE = re.compile(r"%[0-9A-Fa-f]?\Z")
 _UNSAFE_ASCII = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
 
 _UNESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
@@ -201,8 +202,11 @@ def safe(url: str) -> str:
         host, slash, path = rest.partition("/") if slashes else ("", "", "")
         head, path = (part.replace("[", "%5B").replace("]", "%5D") for part in (head, path))
         url = f"{head}{slashes}{host}{slash}{path}"
-    if url.isascii() and not _UNSAFE_ASCII.search(url):
-        return url[:LONGEST_IRI]
-    return _UNSAFE.sub(
-        lambda sign: "".join(f"%{byte:02X}" for byte in sign[0].encode("utf-8", "replace")), url
-    )[:LONGEST_IRI]
+    if url.count("#") > 1:  # a fragment may hold none itself
+        head, sign, fragment = url.partition("#")
+        url = head + sign + fragment.replace("#", "%23")
+    if not url.isascii() or _UNSAFE_ASCII.search(url):
+        url = _UNSAFE.sub(
+            lambda sign: "".join(f"%{byte:02X}" for byte in sign[0].encode("utf-8", "replace")), url
+        )
+    return url if len(url) <= LONGEST_IRI else _CUT_ESCAPE.sub("", url[:LONGEST_IRI])

@@ -10,7 +10,7 @@ import time
 
 import pyoxigraph
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.pipeline.terms import Kind, Term, read_triples, safe
@@ -270,6 +270,11 @@ def test_every_text_is_a_page_or_a_named_refusal(text: str) -> None:
     triples(graph(body.encode("utf-8", "replace"), types.HTML))
 
 
+@example("##")
+@example("#a#b[c]#")
+@example("%" + "\xe9" * 3_000)
+@example("x\xe9" + "\xe9" * 3_000)
+@example("xx\xe9" + "\xe9" * 3_000)
 @given(st.text(min_size=1, max_size=80))
 def test_what_is_safe_is_an_iri(text: str) -> None:
     url = "http://a.example/" + text.encode("utf-8", "replace").decode()
