@@ -40,6 +40,8 @@ from crawler.embedded.credentials import HOST, Credentials  # noqa: E402
 ITEMS = 20
 SETTLE_SECONDS = 20.0
 """After a start, and after the last article was enriched: caches fill, the first looks are over."""
+MAINTENANCE_SECONDS = 240.0
+"""Then PostgreSQL has looked once over tables that were just filled, which it does once a minute."""
 QUESTIONS = 20
 
 
@@ -261,7 +263,7 @@ def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[
             Figure("processes, ours", len(tree - theirs), "", 10),
             Figure("processes, PostgreSQL's", len(theirs), "", 20),
         ]
-        time.sleep(60)  # what the first tick brought is done
+        time.sleep(MAINTENANCE_SECONDS)
         parts["no feeds"] = quiet = idle(product, seconds)
         figures.append(Figure("idle CPU, no feeds", quiet.share, "% of a core", 1))
         figures.append(Figure("disk writes, no feeds", quiet.writes, "MB/min", 1))
@@ -270,7 +272,7 @@ def measure(work: Path, seconds: float, feeds: int) -> tuple[list[Figure], dict[
         figures.append(Figure("ready, second start", product.start(), "s", 5))
         if feeds:
             read_all(product, feeds, port)
-            time.sleep(SETTLE_SECONDS + 60)
+            time.sleep(MAINTENANCE_SECONDS)
             parts[f"{feeds} feeds"] = quiet = idle(product, seconds)
             figures.append(Figure(f"idle CPU, {feeds} feeds", quiet.share, "% of a core", 2))
             figures.append(Figure(f"disk writes, {feeds} feeds", quiet.writes, "MB/min", 1))
