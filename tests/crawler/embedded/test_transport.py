@@ -49,9 +49,21 @@ def waiting(server: PostgreSQL) -> int:
 
 
 def kill(server: PostgreSQL) -> None:
+    """With all that serves connections: a backend learns of the death only when it is idle again."""
     assert server.process is not None
+    pid = server.process.pid
+    backends = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     server.process.kill()
     server.process.wait()
+    assert wait_for(lambda: not any(map(runs, backends)), 30)
+
+
+def runs(pid: str) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
 
 
 def test_a_connection_lost_while_a_queue_is_declared_costs_no_message(
