@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
 from articles.models import Article, Page, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
+from crawler.web.filters import search_problem
 
 
 @admin.register(Article)
 class ArticleAdmin(RecordAdmin):
-    """Articles, found by full text."""
+    """Admin of articles, with full-text search."""
 
     list_display = ("title_or_identity", "feed", "published", "dating", "language", "category", "text_length")
     list_filter = ("dating",)
@@ -29,8 +30,12 @@ class ArticleAdmin(RecordAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Article], search_term: str
     ) -> tuple[QuerySet[Article], bool]:
-        found = Article.objects.search(search_term.replace("\0", "")).values("pk")
-        return (queryset.filter(pk__in=found) if search_term.strip() else queryset), False
+        words = search_term.replace("\0", "")
+        if problem := search_problem(words):
+            self.message_user(request, problem, messages.ERROR)
+            return queryset.none(), False
+        matches = Article.objects.search(words).values("pk")
+        return (queryset.filter(pk__in=matches) if search_term.strip() else queryset), False
 
     @admin.display(description="title")
     def title_or_identity(self, article: Article) -> str:
@@ -39,7 +44,7 @@ class ArticleAdmin(RecordAdmin):
 
 @admin.register(Page)
 class PageAdmin(RecordAdmin):
-    """Pages of articles, and why some could not be had."""
+    """Admin of article pages, with the failures of their downloads."""
 
     list_display = ("url", "status", "failure", "attempts", "fetched", "not_before")
     list_filter = ("status",)
@@ -52,7 +57,7 @@ class PageAdmin(RecordAdmin):
 
 
 class SubscriptionInline(RowsInline):
-    """What a subscriber follows."""
+    """The subscriptions of a subscriber."""
 
     model = Subscription
     extra = 0
@@ -61,7 +66,7 @@ class SubscriptionInline(RowsInline):
 
 @admin.register(Subscriber)
 class SubscriberAdmin(RowAdmin):
-    """People who follow feeds."""
+    """Admin of subscribers, the people who follow feeds."""
 
     list_display = ("user", "created", "follows")
     list_select_related = ("user",)
@@ -80,7 +85,7 @@ class SubscriberAdmin(RowAdmin):
 
 @admin.register(PersonalFeed)
 class PersonalFeedAdmin(RecordAdmin):
-    """Personal feeds; their addresses belong to their subscribers, who can be helped by revoking them."""
+    """Admin of personal feeds. Their addresses are not shown, but can be revoked."""
 
     list_display = ("name", "subscriber", "folder", "body", "changed")
     list_select_related = ("subscriber__user",)

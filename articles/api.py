@@ -46,7 +46,7 @@ class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
         if self.action == "list":
             # Texts and the search vector are most of the table; a list needs none of them.
             return articles.only(*ArticleSerializer.Meta.fields)
-        return articles.defer("search")
+        return articles.select_related("page").defer("search", "page__html")
 
     def get_serializer_class(self) -> type[BaseSerializer[Article]]:
         return ArticleSerializer if self.action == "list" else ArticleDetailSerializer
@@ -72,7 +72,7 @@ class SubscriptionViewSet(
     mixins.DestroyModelMixin,
     viewsets.GenericViewSet[Subscription],
 ):
-    """What the signed-in subscriber follows; nobody sees another's."""
+    """The subscriptions of the signed-in subscriber; nobody sees another's."""
 
     queryset = Subscription.objects.select_related("feed").defer("feed__fingerprints")
     serializer_class = SubscriptionSerializer
@@ -92,17 +92,17 @@ class SubscriptionViewSet(
         },
     )
     def create(self, request: Request) -> Response:
-        wanted = NewSubscriptionSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        said = wanted.validated_data
-        feed = said.get("feed")
+        serializer = NewSubscriptionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        fields = serializer.validated_data
+        feed = fields.get("feed")
         if feed is None:
-            added = add_feed(said["url"])
+            added = add_feed(fields["url"])
             feed = added.feed
             if feed is None:
                 raise ValidationError({"url": [added.message]})
         subscription, new = follow(
-            subscriber_of(request.user), feed, folder=said.get("folder", ""), title=said.get("title", "")
+            subscriber_of(request.user), feed, folder=fields.get("folder", ""), title=fields.get("title", "")
         )
         code = status.HTTP_201_CREATED if new else status.HTTP_200_OK
         return Response(self.get_serializer(subscription).data, status=code)
@@ -110,13 +110,13 @@ class SubscriptionViewSet(
     @extend_schema(summary="Change folder or title", request=SubscriptionSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
         subscription = self.get_object()
-        change = self.get_serializer(subscription, data=request.data, partial=True)
-        change.is_valid(raise_exception=True)
-        said = change.validated_data
+        serializer = self.get_serializer(subscription, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        fields = serializer.validated_data
         refile(
             subscription,
-            folder=said.get("folder", subscription.folder),
-            title=said.get("title", subscription.title),
+            folder=fields.get("folder", subscription.folder),
+            title=fields.get("title", subscription.title),
         )
         return Response(self.get_serializer(subscription).data)
 
@@ -144,10 +144,10 @@ class TopicViewSet(
         responses={201: TopicSerializer, 200: OpenApiResponse(TopicSerializer, "Followed already.")},
     )
     def create(self, request: Request) -> Response:
-        wanted = self.get_serializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            topic, new = follow_topic(subscriber_of(request.user), **wanted.validated_data)
+            topic, new = follow_topic(subscriber_of(request.user), **serializer.validated_data)
         except TopicError as error:
             raise ValidationError({"value": [str(error)]}) from error
         code = status.HTTP_201_CREATED if new else status.HTTP_200_OK

@@ -7,7 +7,8 @@ class ArticlesConfig(AppConfig):
     name = "articles"
 
     def ready(self) -> None:
-        """Graphs can be chosen by feed."""
+        """Register the selection of graphs by feed, and the receiver of added feeds."""
+        import articles.personal.adding  # noqa: F401, PLC0415 - needs models
         from articles.graphs import documents_of_feed  # noqa: PLC0415 - needs models
         from crawler.pipeline.export import SELECTIONS  # noqa: PLC0415
 

@@ -1,8 +1,9 @@
-"""Filters of articles, all in the address, so that every view of the list can be shared."""
+"""Filters of articles, kept in the URL so that every view of the list can be shared."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
+from typing import ClassVar
 
 import django_filters  # type: ignore[import-untyped]
 from django import forms
@@ -10,25 +11,29 @@ from django.conf.locale import LANG_INFO
 
 from articles.listing import languages
 from articles.models import Article, ArticleQuerySet
-from crawler.web.filters import FlagFilter, HoursFilter, OfferedFilter
+from articles.operators import Operator
+from crawler.web.filters import SEARCH_HELP, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from feeds.categories import subtree
 from feeds.filters import folder_choices
 from feeds.models import Category, Feed
 
+OPERATORS_HELP = (
+    f"{SEARCH_HELP} Also has:audio, has:image, author:name, site:host, lang:de, after:2026-01-31, before:."
+)
 DAY = forms.DateInput(attrs={"type": "date"})
 
 
 def language_name(code: str) -> str:
-    """A language in English, as far as known; else its code."""
-    known = LANG_INFO.get(code) or LANG_INFO.get(code.split("-", maxsplit=1)[0]) or {}
-    return f"{known['name']} ({code})" if "name" in known else code
+    """Return a language's English name with its code, or the code when there is no name."""
+    language = LANG_INFO.get(code) or LANG_INFO.get(code.split("-", maxsplit=1)[0]) or {}
+    return f"{language['name']} ({code})" if "name" in language else code
 
 
 class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of articles."""
 
     q = django_filters.CharFilter(
-        method="by_words", label="Search", help_text='Full text: words, "a phrase", or.'
+        method="by_words", label="Search", help_text=OPERATORS_HELP, validators=[search_validator]
     )
     feed = django_filters.ModelChoiceFilter(queryset=Feed.objects.defer("fingerprints"))
     category = OfferedFilter(
@@ -47,6 +52,10 @@ class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
     published_after = django_filters.IsoDateTimeFilter("published", "gte")
     published_before = django_filters.IsoDateTimeFilter("published", "lt")
     fetched = HoursFilter("fetched", label="Retrieved within hours")
+    has = django_filters.CharFilter(
+        method="by_part", max_length=20, help_text="audio, video, image, text, comments or place."
+    )
+    author = django_filters.CharFilter("author", "icontains", max_length=200, help_text="Part of a name.")
     text = FlagFilter(method="by_text", label="with text", help_text="Whether there is any text.")
     page_failure = django_filters.CharFilter(
         "page__failure", max_length=40, help_text="What the download of its page failed by."
@@ -60,13 +69,13 @@ class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     class Meta:
         model = Article
-        fields = ["author"]
+        fields: ClassVar[list[str]] = []
 
     def by_words(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
         return articles.search(value, self.form.cleaned_data.get("language", ""))
 
     def by_category(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
-        """By the id of a category of feeds, where there is one; else by the article's own category."""
+        """Filter by the id of a category of feeds where there is one, else by the article's own category."""
         is_key = value.isascii() and value.isdecimal() and len(value) < 19
         if is_key and Category.objects.filter(pk=int(value)).exists():
             return self.in_folder(articles, name, int(value))
@@ -83,6 +92,9 @@ class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     def by_text(self, articles: ArticleQuerySet, name: str, value: bool) -> ArticleQuerySet:
         return articles.filter(text_length__gt=0) if value else articles.filter(text_length=0)
+
+    def by_part(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
+        return articles.filter(Operator("has", value).condition)
 
     def by_keyword(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
         return articles.filter(enrichment__terms__contains=[value.casefold()])

@@ -1,4 +1,4 @@
-"""The graphs of a feed: its own document and its articles' pages."""
+"""Selection of a feed's graphs: its own document and its articles' pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from feeds.models import Feed
 
 
 def documents_of_feed(number: str) -> list[uuid.UUID]:
-    """Keys of their documents. Raises ExportError where there is no such feed."""
+    """Return the keys of a feed's documents. Raises ExportError where there is no such feed."""
     feed = Feed.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 10 else None
     if feed is None:
         raise ExportError(f"there is no feed {number[:20]}")

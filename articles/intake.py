@@ -1,4 +1,4 @@
-"""How articles come in: what a feed's harvest brought is stored, exactly once per feed and identity."""
+"""Storage of the entries of retrieved feeds, exactly once per feed and identity."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from typing import Any
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
-from msgspec.structs import asdict
+from msgspec import to_builtins
 
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page
+from articles.pictures import attached_picture, first_picture
 from crawler.database.bulk import insert_rows
 from crawler.database.prepared import planned_rows
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, host_key, page_key
-from crawler.reading.documents import Entry
+from crawler.reading.documents import Enclosure, Entry
+from crawler.text.characters import searchable
 from crawler.text.keys import digest
 
-MOST_REVISIONS = 24  # an entry that changes at every visit is no longer followed
+MAX_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """New and edited entries of one feed, newest first as its document gave them."""
+    """New and edited entries of one feed, in the document's order (usually newest first)."""
 
     feed_id: int
     at: float
@@ -39,7 +41,7 @@ class Arrival:
 
 @dataclass(slots=True)
 class Fresh:
-    """A new row of Article as `insert_rows` takes it, made ten times faster than an instance of the model."""
+    """A new row of Article for `insert_rows`, made ten times faster than an instance of the model."""
 
     feed_id: int
     identity: str
@@ -59,13 +61,15 @@ class Fresh:
     text: str
     text_length: int
     enclosures: list[dict[str, object]]
+    details: dict[str, object]
+    image: str
     page_id: int | None = None
     revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredArticles:
-    """What became of an arrival: how many were new, when they appeared (epoch seconds), how many edited."""
+    """The result of an arrival: numbers of new and edited entries, and publication times (epoch seconds)."""
 
     new: int = 0
     edited: int = 0
@@ -73,39 +77,39 @@ class StoredArticles:
 
 
 def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, StoredArticles]:
-    """Store entries inside the caller's transaction, which holds the feeds' rows; results by feed id.
+    """Store entries inside the caller's transaction, which holds the feeds' rows. Returns results by feed id.
 
-    Entries already there are left alone, so storing an arrival twice changes nothing. With `pages`
-    every new article gets its page row: waiting to be downloaded, or already stored by another feed.
+    Entries stored already are left alone, so storing an arrival twice changes nothing. With `pages` every new
+    article gets its page row: waiting to be downloaded, or already stored by another feed.
     """
     keys = [[digest(entry.identity) for entry in arrival.entries] for arrival in arrivals]
-    known = _known_keys(arrivals, keys)
-    fresh: list[Fresh] = []
+    stored_keys = _known_keys(arrivals, keys)
+    new_rows: list[Fresh] = []
     results: dict[int, StoredArticles] = {}
-    for arrival, own in zip(arrivals, keys, strict=True):
+    for arrival, entry_keys in zip(arrivals, keys, strict=True):
         dated: list[Dated] = []
-        for position, (entry, key) in enumerate(zip(arrival.entries, own, strict=True)):
-            if (arrival.feed_id, key) in known:
+        for position, (entry, key) in enumerate(zip(arrival.entries, entry_keys, strict=True)):
+            if (arrival.feed_id, key) in stored_keys:
                 continue
-            known.add((arrival.feed_id, key))
-            when = date_entry(entry.published, entry.updated, arrival.at, position)
-            dated.append(when)
-            fresh.append(_fresh(arrival, entry, key, when))
+            stored_keys.add((arrival.feed_id, key))
+            date = date_entry(entry.published, entry.updated, arrival.at, position)
+            dated.append(date)
+            new_rows.append(_fresh(arrival, entry, key, date))
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
-        published = tuple(d.published for d in dated if d.source == "feed")
+        published = tuple(date.published for date in dated if date.source == "feed")
         results[arrival.feed_id] = StoredArticles(len(dated), edited, published)
     if pages:
-        _attach_pages(fresh)
-    insert_rows(Article, fresh)
+        _attach_pages(new_rows)
+    insert_rows(Article, new_rows)
     return results
 
 
 def lock_articles(edited: Sequence[tuple[int, str]] = (), pages: Sequence[int] = ()) -> None:
-    """Lock the articles of these feeds and identities, and those that have one of these pages, in one order.
+    """Lock the articles of these feeds and identities, and the articles of these pages, in one order.
 
-    The first statement on articles of a transaction that changes several: one that takes those of its feeds
-    and then those of its pages, beside another that does, waits for it in a circle. Pages and
-    enrichments come after their articles.
+    Must be the first statement on articles of a transaction that changes several. Two transactions that lock
+    the articles of their feeds first and those of their pages later would deadlock. Pages and enrichments are
+    locked after their articles.
     """
     if not edited and not pages:
         return
@@ -126,17 +130,19 @@ def lock_articles(edited: Sequence[tuple[int, str]] = (), pages: Sequence[int] =
 def _known_keys(
     arrivals: Sequence[Arrival], keys: Sequence[Sequence[uuid.UUID]]
 ) -> set[tuple[int, uuid.UUID]]:
-    """Feeds and identities of those entries that are stored; one look into the index for each."""
-    feeds = [arrival.feed_id for arrival, own in zip(arrivals, keys, strict=True) for _ in own]
+    """Return feed and identity of the entries that are stored, with one index look-up for each."""
+    feeds = [arrival.feed_id for arrival, entry_keys in zip(arrivals, keys, strict=True) for _ in entry_keys]
     if not feeds:
         return set()
-    given = ",".join([key.hex for own in keys for key in own])  # as text: psycopg takes longer for each key
+    key_list = ",".join(
+        [key.hex for entry_keys in keys for key in entry_keys]
+    )  # as text: psycopg takes longer for each key
     rows = planned_rows(
         f"""
         SELECT feed_id, identity_key FROM {Article._meta.db_table}
         JOIN unnest(%s::bigint[], %s::uuid[]) AS given(feed, key) ON feed_id = feed AND identity_key = key
         """,  # noqa: S608 - the table's own name
-        [feeds, f"{{{given}}}"],
+        [feeds, f"{{{key_list}}}"],
     )
     return {(feed, key) for feed, key in rows}
 
@@ -151,12 +157,14 @@ def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Fresh
         dating=when.source,
         fetched=datetime.fromtimestamp(arrival.at, UTC),
         delay=delay(when, arrival.at, arrival.previous),
-        **_said_by_feed(entry, arrival.language),
+        **_feed_columns(entry, arrival.language),
     )
 
 
-def _said_by_feed(entry: Entry, language: str) -> dict[str, Any]:
-    """Columns that the feed's own words fill, now and when it edits the entry."""
+def _feed_columns(entry: Entry, language: str) -> dict[str, Any]:
+    """Return the columns filled from the feed's entry, when it is new and when the feed edits it."""
+    text = searchable(entry.text)
+    enclosures = [_media(enclosure) for enclosure in entry.enclosures if web_address(enclosure.url)]
     return {
         "title": entry.title,
         "author": entry.author,
@@ -165,41 +173,57 @@ def _said_by_feed(entry: Entry, language: str) -> dict[str, Any]:
         "language": entry.language or language,
         "summary": entry.summary,
         "content": entry.content,
-        "text": entry.text,
-        "text_length": len(entry.text),
-        "enclosures": [asdict(one) for one in entry.enclosures if web_address(one.url)],
+        "text": text,
+        "text_length": len(text),
+        "enclosures": enclosures,
+        "details": to_builtins(entry.details),
+        "image": (
+            first_picture(entry.content or entry.summary)
+            or entry.details.image
+            or attached_picture(enclosures)
+        ),
     }
 
 
+def _media(enclosure: Enclosure) -> dict[str, object]:
+    """Return a media file as it is stored: address, type and length, and whatever else the feed says."""
+    said: dict[str, object] = to_builtins(enclosure)
+    return {"type": "", "length": 0} | said
+
+
 def _rewrite(arrival: Arrival, entry: Entry) -> int:
-    """Take over what the feed changed in an entry. The page's main text stays where there is one."""
-    said = _said_by_feed(entry, arrival.language)
+    """Update an article from its edited entry. Keeps the page's main text where there is one.
+
+    Returns the number of rows changed.
+    """
+    columns = _feed_columns(entry, arrival.language)
     row = Article.objects.filter(
-        feed_id=arrival.feed_id, identity_key=digest(entry.identity), revision__lt=MOST_REVISIONS
+        feed_id=arrival.feed_id, identity_key=digest(entry.identity), revision__lt=MAX_REVISIONS
     )
     article = row.select_related("page").first()
     if article is None:
         return 0
     if article.page and article.page.status == Page.Status.STORED:
-        text = fuller(article.page.text, entry.text)
-        said |= {"text": text, "text_length": len(text), "language": article.language}
-    return row.update(**said, revision=F("revision") + 1, updated=Now())
+        text = fuller(article.page.text, columns["text"])
+        columns |= {"text": text, "text_length": len(text), "language": article.language}
+        columns["image"] = columns["image"] or first_picture(article.page.content) or article.page.image
+    return row.update(**columns, revision=F("revision") + 1, updated=Now())
 
 
 def web_address(url: str) -> str:
-    """The address; nothing in the place of one that no page should link to (`javascript:`, `data:`)."""
+    """Return the URL. Returns "" for schemes that no page should link to (`javascript:`, `data:`)."""
     return url if url.startswith(("http://", "https://")) else ""
 
 
 def fuller(page_text: str, feed_text: str) -> str:
-    """The page's main text, unless it is missing or clearly less than what the feed itself carries."""
+    """Return the page's main text, unless it is missing or less than half as long as the feed's text."""
     return page_text if len(page_text) >= len(feed_text) / 2 and page_text else feed_text
 
 
-def _attach_pages(fresh: Iterable[Fresh]) -> None:
-    """Give every new article its page, making a waiting one for each address seen first now."""
+def _attach_pages(rows: Iterable[Fresh]) -> None:
+    """Give every new article its page, and create a waiting page for each new URL."""
     keyed: dict[str, list[Fresh]] = {}
-    for article in fresh:
+    for article in rows:
         try:
             keyed.setdefault(page_key(article.url), []).append(article)
         except BadUrl:
@@ -230,7 +254,7 @@ def _pages(keys: Iterable[object]) -> Mapping[object, Page]:
 
 
 def _take_page(article: Fresh, page: Page) -> None:
-    """Link an article to its page and, when that is stored already, use its text at once."""
+    """Link an article to its page, and use the page's text if it is stored already."""
     article.page_id = page.id
     if page.status == Page.Status.STORED:
         article.text = fuller(page.text, article.text)

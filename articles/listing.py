@@ -1,4 +1,4 @@
-"""Lists of articles for readers: newest first, or what a search finds, without loading their texts."""
+"""Lists of articles for readers: newest first, or search results, without loading their texts."""
 
 from __future__ import annotations
 
@@ -17,31 +17,33 @@ RANKED = 2000
 
 
 def lean(articles: QuerySet[Article]) -> QuerySet[Article]:
-    """With their feeds and the beginning of their text (`excerpt`), without text, HTML and vector."""
-    slim = articles.defer("text", "content", "summary", "search", "enclosures", "feed__fingerprints")
+    """Add feeds and an `excerpt` of the text; defer text, HTML and search vector."""
+    slim = articles.defer(
+        "text", "content", "summary", "search", "enclosures", "details", "feed__fingerprints"
+    )
     return slim.select_related("feed").annotate(excerpt=Left("text", 280))
 
 
-def latest(most: int) -> QuerySet[Article]:
-    """The articles retrieved last."""
-    return lean(Article.objects.order_by("-fetched", "-id"))[:most]
+def latest(limit: int) -> QuerySet[Article]:
+    """Return the `limit` articles retrieved last."""
+    return lean(Article.objects.order_by("-fetched", "-id"))[:limit]
 
 
 def by_relevance(articles: QuerySet[Article], words: str) -> QuerySet[Article]:
-    """The newest RANKED matches, the best first."""
+    """Order the newest RANKED matches by relevance."""
     newest = articles.order_by("-published", "-id").values("id")[:RANKED]
     rank = SearchRank(F("search"), article_query(words))
     return Article.objects.filter(id__in=newest).order_by(rank.desc(), "-published", "-id")
 
 
 def snippets(articles: Sequence[Article], words: str) -> dict[int, str]:
-    """Where the words were found in the texts, by article; for a page of a list at a time."""
+    """Return text snippets with the search words highlighted, by article."""
     rows = Article.objects.filter(id__in=[article.id for article in articles])
     return dict(rows.values_list("id", highlighted(words)))
 
 
 def languages() -> list[str]:
-    """Languages that articles have: one step into the index for each, not a walk through all rows."""
+    """Return the languages of articles, with one index look-up for each instead of a scan of all rows."""
     with connection.cursor() as cursor:
         cursor.execute(
             """

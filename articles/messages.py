@@ -1,18 +1,18 @@
-"""What controller and terminals say to each other about stored pages that are read again."""
+"""Messages between controller and terminals about stored pages to parse again."""
 
 from __future__ import annotations
 
 from crawler.messages import Harvest
 from crawler.text.records import Record
 
-PAGE_READING = "2"
-"""Version of what terminals read from article pages: main text, language, metadata."""
+PAGE_READING = "3"
+"""Version of what terminals read from article pages: main text and content, language, metadata."""
 
 
 class StoredPage(Record, frozen=True):
-    """An article page that is stored, to be read again: its HTML as it was received (zlib).
+    """A stored article page to parse again: its HTML as it was received (zlib).
 
-    Only what comes back with the `permit` is taken.
+    A result is accepted only with the `permit`.
     """
 
     id: int
@@ -23,7 +23,7 @@ class StoredPage(Record, frozen=True):
 
 
 class Reread(Record, frozen=True):
-    """What a stored page says by today's reading, with the permit to write it down."""
+    """The content of a stored page parsed by the current version, with the permit to store it."""
 
     permit: str
     harvest: Harvest

@@ -1,4 +1,4 @@
-"""Articles and their pages; subscribers, what they follow, and their personal feeds."""
+"""Articles and their pages; subscribers, their subscriptions, topics, marks and personal feeds."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 
+from articles.operators import split_operators
 from articles.search import ArticleVector, article_query
 from crawler.engine.leased import LeasedRow
 
 
 class Page(LeasedRow):
-    """The web page of one or more articles: downloaded once however many feeds carry it."""
+    """The web page of one or more articles, downloaded once however many feeds link to it."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "waiting"
@@ -42,6 +43,8 @@ class Page(LeasedRow):
     )
     title = models.TextField(blank=True)
     text = models.TextField(blank=True)
+    content = models.TextField(blank=True, help_text="Sanitised HTML of the main content.")
+    image = models.TextField(blank=True, help_text="Address of the picture that the page names for previews.")
     language = models.CharField(max_length=20, blank=True)
     author = models.TextField(blank=True)
     published = models.DateTimeField(null=True, blank=True)
@@ -63,19 +66,23 @@ class Page(LeasedRow):
 
 
 class ArticleQuerySet(models.QuerySet["Article"]):
-    """Reads of articles."""
+    """Common queries of articles."""
 
     def newest_first(self) -> ArticleQuerySet:
-        """By time of publication, the database's own order on ties."""
+        """Order by time of publication, newest first, ties by id."""
         return self.order_by("-published", "-id")
 
     def search(self, words: str, language: str = "") -> ArticleQuerySet:
-        """Articles that match a web-style query in title, author or text."""
-        return self.filter(search=article_query(words, language)) if words.strip() else self
+        """Filter to articles that match a web-style query in title, author or text, and its operators."""
+        plain, operators = split_operators(words)
+        articles = self.filter(search=article_query(plain, language)) if plain else self
+        for operator in operators:
+            articles = articles.filter(operator.condition)
+        return articles
 
 
 class Article(models.Model):
-    """One entry of one feed, stored once. `text` is the page's main text, else what the feed gave."""
+    """An entry of a feed, stored once. `text` is the page's main text, else the text from the feed."""
 
     class Dating(models.TextChoices):
         FEED = "feed", "the feed's date"
@@ -103,6 +110,12 @@ class Article(models.Model):
     text = models.TextField(blank=True)
     text_length = models.PositiveIntegerField(default=0)
     enclosures = models.JSONField(default=list, blank=True)
+    details = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="The rest of what the feed says of it (crawler.reading.documents).",
+    )
+    image = models.TextField(blank=True, help_text="Address of the picture that stands for it in lists.")
     revision = models.PositiveSmallIntegerField(default=0, help_text="How often the feed rewrote the entry.")
     updated = models.DateTimeField(db_default=Now(), help_text="When this row last changed.")
     search = models.GeneratedField(
@@ -134,7 +147,7 @@ class Article(models.Model):
 
 
 class Subscriber(models.Model):
-    """A person who follows feeds; signs in as a user."""
+    """A person who follows feeds and signs in as a user."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="subscriber")
     created = models.DateTimeField(db_default=Now(), editable=False)
@@ -144,7 +157,7 @@ class Subscriber(models.Model):
 
 
 class Subscription(models.Model):
-    """A subscriber follows a feed, in a folder of theirs ("News/Technology")."""
+    """A feed followed by a subscriber, in a folder of theirs ("News/Technology")."""
 
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="subscriptions")
     feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="subscriptions")
@@ -182,7 +195,7 @@ class Topic(models.Model):
 
 
 class Mark(models.Model):
-    """An article as a subscriber has left it: when it was read, when it was starred."""
+    """A subscriber's mark on an article: when it was read, and when it was starred."""
 
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="marks")
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="marks")
@@ -202,7 +215,7 @@ class Mark(models.Model):
 
 
 class PersonalFeed(models.Model):
-    """A feed made for one subscriber: a filter over what they follow, served at a secret address."""
+    """A feed made for one subscriber: a filter over the articles they follow, served at a secret address."""
 
     class Body(models.TextChoices):
         FULL = "full", "full text"
@@ -231,7 +244,7 @@ class PersonalFeed(models.Model):
 
 
 class FeedVersion(models.Model):
-    """How often articles of a feed came, changed or went (`articles.personal.versions`)."""
+    """A counter of the changes to a feed's articles (`articles.personal.versions`)."""
 
     feed = models.OneToOneField(
         "feeds.Feed", on_delete=models.CASCADE, primary_key=True, related_name="version"
@@ -243,7 +256,9 @@ class FeedVersion(models.Model):
 
 
 class PersonalPage(models.Model):
-    """A document as it was built last: a reader that has it is answered without building it again."""
+    """The validators of a document as it was built last, to answer conditional requests without building it
+    again.
+    """
 
     personal_feed = models.ForeignKey(PersonalFeed, on_delete=models.CASCADE, related_name="pages")
     kind = models.CharField(max_length=8)
@@ -262,12 +277,12 @@ class PersonalPage(models.Model):
 
 
 def new_token() -> str:
-    """256 random bits, safe in a URL."""
+    """Return 256 random bits, safe in a URL."""
     return secrets.token_urlsafe(32)
 
 
 class PersonalFeedToken(models.Model):
-    """A secret address of a personal feed. A revoked one stays, so that it can answer 410."""
+    """A secret address of a personal feed. A revoked address stays, so that it can answer 410."""
 
     token = models.CharField(max_length=64, unique=True, default=new_token, editable=False)
     personal_feed = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Article pages that came back from terminals: stored, read again, or tried once more later."""
+"""Article pages harvested by terminals: stored, parsed again, or scheduled for another attempt."""
 
 from __future__ import annotations
 
@@ -17,36 +17,37 @@ from articles.intake import fuller, lock_articles, web_address
 from articles.messages import PAGE_READING, Reread, StoredPage
 from articles.models import Article, Page
 from articles.personal.versions import touch
+from articles.pictures import first_picture
 from crawler.database.transactions import passing, retried
-from crawler.http.failures import Failure
+from crawler.http.failures import Failure, Retry, retry_of
 from crawler.messages import Harvest
 from crawler.reading.documents import PageDocument
+from crawler.text.characters import searchable
 
 log = logging.getLogger(__name__)
 
-MOST_ATTEMPTS = 8
+MAX_ATTEMPTS = 8
 PERMITS = "articles.pages.reread"
 PERMIT_AGE = timedelta(hours=1)
-# Failures that another attempt will not mend.
-FINAL = {
-    Failure.GONE, Failure.BAD_URL, Failure.BAD_SCHEME, Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT,
-    Failure.UNSUPPORTED_TYPE, Failure.TOO_LARGE, Failure.TOO_DEEP, Failure.REDIRECT, Failure.UNSTORABLE,
-}  # fmt: skip
-FINAL_STATUS = {400, 401, 402, 404, 405, 406, 451}
 
 
 def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap: float) -> list[int]:
-    """Store downloaded pages and give their text to their articles; inside the caller's transaction.
+    """Store downloaded pages and copy their text to their articles, inside the caller's transaction.
 
-    Only pages still under one of the leases count, so a harvest that comes twice changes nothing; the
-    primary keys of those stored. A page that failed waits `gap` seconds twofold, fourfold ... before the
-    next attempt.
+    Only pages still under one of the leases count, so a harvest that comes twice changes nothing. Returns the
+    primary keys of the stored pages. A failed page waits `gap` seconds times 2, 4, 8 ... before the next
+    attempt.
     """
-    brought = {harvest.id: harvest for harvest in harvests}
-    rows = Page.objects.under(leases).select_for_update().filter(id__in=brought).defer("html", "text")
+    harvests_by_page = {harvest.id: harvest for harvest in harvests}
+    rows = (
+        Page.objects.under(leases)
+        .select_for_update()
+        .filter(id__in=harvests_by_page)
+        .defer("html", "text", "content")
+    )
     stored: dict[int, Page] = {}
     for page in rows.order_by("id"):
-        harvest = brought[page.id]
+        harvest = harvests_by_page[page.id]
         page.lease, page.losses = None, 0
         page.attempts += 1
         if harvest.failure:
@@ -59,36 +60,41 @@ def check_in_pages(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], gap
 
 
 def feeds_of(pages: Sequence[int]) -> list[int]:
-    """Feeds with articles that have one of these pages."""
+    """Return the feeds with articles that have one of these pages."""
     return list(Article.objects.filter(page__in=pages).values_list("feed_id", flat=True).distinct())
 
 
-def outdated(most: int) -> list[StoredPage]:
-    """Stored pages that another version of the terminals' reading has read, the newest first.
+def outdated(limit: int) -> list[StoredPage]:
+    """Return stored pages that another version of the terminals' parser has read, newest first.
 
-    Each with a permit of an hour, by which the controller knows its own wish when it comes back.
+    Each has a permit of an hour, by which the controller recognises its own request in the result.
     """
     rows = Page.objects.filter(status=Page.Status.STORED).exclude(reading=PAGE_READING).exclude(html=b"")
-    found = rows.order_by("-id").values_list("pk", "url", "html", "content_type")[:most]
+    page_rows = rows.order_by("-id").values_list("pk", "url", "html", "content_type")[:limit]
     permits = TimestampSigner(salt=PERMITS)
-    return [StoredPage(pk, url, bytes(html), kind, permits.sign(str(pk))) for pk, url, html, kind in found]
+    return [
+        StoredPage(pk, url, bytes(html), content_type, permits.sign(str(pk)))
+        for pk, url, html, content_type in page_rows
+    ]
 
 
 def take_again(again: Iterable[Reread]) -> int:
-    """Take what stored pages say by today's reading; how many. One that cannot be read keeps what it had.
+    """Store the texts of pages that were parsed again. Returns the number of pages changed.
 
-    What comes without a permit, or later than it allows, is left alone.
+    A page that cannot be parsed keeps its text. Results without a valid permit are ignored.
     """
-    taken = 0
-    for one in sorted((one for one in again if _permitted(one)), key=lambda one: one.harvest.id):
+    count = 0
+    for reread in sorted(
+        (reread for reread in again if _permitted(reread)), key=lambda reread: reread.harvest.id
+    ):
         try:
-            taken += retried(_take_again, one.harvest)
+            count += retried(_take_again, reread.harvest)
         except Exception as error:  # what cannot be stored must not be read again at every tick
             if passing(error):
                 raise
-            log.warning("page %d keeps what it had: %s: %s", one.harvest.id, type(error).__name__, error)
-            _stored(one.harvest.id).update(reading=PAGE_READING)
-    return taken
+            log.warning("page %d keeps what it had: %s: %s", reread.harvest.id, type(error).__name__, error)
+            _stored(reread.harvest.id).update(reading=PAGE_READING)
+    return count
 
 
 @transaction.atomic
@@ -100,10 +106,13 @@ def _take_again(harvest: Harvest) -> int:
     document = harvest.brought(PageDocument)
     page.reading = PAGE_READING
     if document is not None and document.text:
-        page.title, page.text = document.title or page.title, document.text
+        page.title, page.text = document.title or page.title, searchable(document.text)
+        page.content, page.image = document.content, document.image
         page.language, page.author = document.language, document.author
         page.canonical_url = web_address(document.canonical_url)
-    page.save(update_fields=["reading", "title", "text", "language", "author", "canonical_url"])
+    page.save(
+        update_fields=["reading", "title", "text", "content", "image", "language", "author", "canonical_url"]
+    )
     if document is None or not document.text:
         return 0
     _give_text({page.pk: page})
@@ -115,19 +124,20 @@ def _stored(key: int) -> QuerySet[Page]:
     return Page.objects.filter(pk=key, status=Page.Status.STORED)
 
 
-def _permitted(one: Reread) -> bool:
+def _permitted(reread: Reread) -> bool:
     try:
-        return TimestampSigner(salt=PERMITS).unsign(one.permit, max_age=PERMIT_AGE) == str(one.harvest.id)
+        return TimestampSigner(salt=PERMITS).unsign(reread.permit, max_age=PERMIT_AGE) == str(
+            reread.harvest.id
+        )
     except BadSignature:
         return False
 
 
 def _fail(page: Page, harvest: Harvest, gap: float) -> None:
-    kind = Failure.of(harvest.failure)
     page.failure, page.failure_detail = harvest.failure, harvest.detail[:1000]
-    if kind is Failure.ROBOTS and harvest.status < 500:
+    if harvest.failure == Failure.ROBOTS and harvest.status < 500:
         page.status = Page.Status.REFUSED
-    elif kind in FINAL or harvest.status in FINAL_STATUS or page.attempts >= MOST_ATTEMPTS:
+    elif retry_of(harvest.failure, harvest.status) is Retry.NEVER or page.attempts >= MAX_ATTEMPTS:
         page.status = Page.Status.FAILED
     pause = max(harvest.retry_after or 0.0, gap * 2**page.attempts)
     page.not_before = datetime.fromtimestamp(harvest.at, UTC) + timedelta(seconds=pause)
@@ -145,7 +155,8 @@ def _store(page: Page, harvest: Harvest) -> None:
     page.failure = page.failure_detail = ""
     page.fetched = datetime.fromtimestamp(harvest.at, UTC)
     page.html, page.content_type, page.reading = document.html, document.content_type, PAGE_READING
-    page.title, page.text = document.title, document.text
+    page.title, page.text = document.title, searchable(document.text)
+    page.content, page.image = document.content, document.image
     page.language, page.author, page.canonical_url = (
         document.language,
         document.author,
@@ -156,12 +167,21 @@ def _store(page: Page, harvest: Harvest) -> None:
 
 
 def _give_text(stored: Mapping[int, Page]) -> None:
-    """Hand main text, language, author and, where the feed gave none, the date to the pages' articles."""
+    """Copy main text, language, author, and any missing title or date to the pages' articles."""
     if not stored:
         return
     articles = list(
         Article.objects.filter(page__in=list(stored)).only(
-            "page_id", "text", "text_length", "language", "author", "published", "dating", "fetched", "title"
+            "page_id",
+            "text",
+            "text_length",
+            "language",
+            "author",
+            "published",
+            "dating",
+            "fetched",
+            "title",
+            "image",
         )
     )
     for article in articles:
@@ -171,11 +191,12 @@ def _give_text(stored: Mapping[int, Page]) -> None:
         article.language = page.language or article.language
         article.author = article.author or page.author
         article.title = article.title or page.title
+        article.image = article.image or first_picture(page.content) or web_address(page.image)
         if article.dating == Article.Dating.FETCHED and page.published and page.published <= article.fetched:
             article.published, article.dating = page.published, Article.Dating.PAGE
         article.updated = Now()
     Article.objects.bulk_update(
         articles,
-        ["text", "text_length", "language", "author", "title", "published", "dating", "updated"],
+        ["text", "text_length", "language", "author", "title", "image", "published", "dating", "updated"],
         batch_size=100,
     )

@@ -1,22 +1,26 @@
 """Full-text search in PostgreSQL over many languages.
 
 The vector of an article is a generated column: words of title, author and text, stemmed by the article's
-language where PostgreSQL has a stemmer, as they stand elsewhere. Chinese, Japanese and Korean characters
-are split one by one, and the query is a phrase of them, so that any part of a text is found.
+language where PostgreSQL has a stemmer, unstemmed elsewhere. Chinese, Japanese and Korean characters are
+split one by one, and the query is a phrase of them, so that any part of a text is found.
 """
 
 from __future__ import annotations
 
-import functools
-import operator
-import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery, SearchVectorField
-from django.db import models
+from django.db import connection, models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Expression, F, Func, Value
+from django.db.models import F, Func, Value
 from django.db.models.sql.compiler import SQLCompiler
+
+from articles.operators import split_operators
+from crawler.text.characters import SEARCHED_CHARACTERS
+from crawler.text.search import CJK, Search, parse_search
 
 # ISO 639-1 code -> PostgreSQL text search configuration (those PostgreSQL 14 and later ship).
 STEMMERS = {
@@ -25,8 +29,6 @@ STEMMERS = {
     "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
     "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
-CJK = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
-INDEXED_CHARACTERS = 200_000  # a tsvector holds at most 1 MiB
 
 
 class ArticleVector(Func):
@@ -38,7 +40,7 @@ class ArticleVector(Func):
     def as_sql(  # type: ignore[override]
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
     ) -> tuple[str, list[str | int]]:
-        """Columns into SQL; the configuration names are constants, so the expression is immutable."""
+        """Compile the columns; the configuration names are constants, so the expression is immutable."""
         columns = [compiler.compile(source)[0] for source in self.source_expressions]
         language, title, author, text = columns
         config = "CASE lower(split_part({}, '-', 1)) {} ELSE 'simple'::regconfig END".format(
@@ -47,7 +49,7 @@ class ArticleVector(Func):
         parts = (
             ("A", f"left({title}, 1000)"),
             ("B", f"left({author}, 200)"),
-            ("C", f"left({text}, {INDEXED_CHARACTERS})"),
+            ("C", f"left({text}, {SEARCHED_CHARACTERS})"),
         )
         split = r"regexp_replace({}, '([" + CJK + r"])', ' \1 ', 'g')"
         vectors = (
@@ -57,35 +59,76 @@ class ArticleVector(Func):
         return " || ".join(vectors).replace("%", "%%"), []
 
 
-def article_query(words: str, language: str = "") -> Expression:
-    """A web-style query ("quoted phrase", -not, or) in the given language, or in all that have a stemmer.
+class ParsedQuery(SearchQuery):
+    """A text search query already parsed by PostgreSQL, in the notation of its type `tsquery`."""
 
-    What is wanted may be found under any stemmer, what is not wanted must be found under none.
+    template = "%(expressions)s::tsquery"
+
+
+def article_query(words: str, language: str = "") -> ParsedQuery:
+    """Return the query for the words of a search in the given language, or in all that have a stemmer.
+
+    Wanted terms may match under any stemmer, excluded terms must match under none. Queries the database for
+    the stems. Raises SearchError for a search that is too long.
     """
-    spaced = re.sub(f"(-?)([{CJK}]+)", lambda run: f' {run[1]}"{" ".join(run[2])}" ', words)
-    unwanted = _NOT.findall(spaced)
-    wanted = _NOT.sub(" ", spaced).strip()
+    return query_of(parse_search(split_operators(words)[0]), language)
+
+
+def query_of(search: Search, language: str = "") -> ParsedQuery:
+    """Return the query for a parsed search."""
     stemmer = STEMMERS.get(language.split("-", maxsplit=1)[0].lower())
-    configs = ["simple", *([stemmer] if stemmer else STEMMERS.values())]
-    refused = [~_web_query(term, config) for term in unwanted for config in configs]
-    if not wanted and refused:
-        return functools.reduce(operator.and_, refused)
-    query = functools.reduce(operator.or_, (_web_query(wanted, config) for config in configs))
-    return functools.reduce(operator.and_, refused, query)
+    forms = _forms(tuple(search.terms), ("simple", *([stemmer] if stemmer else STEMMERS.values())))
+    alternatives = [
+        _all_of([forms[term] for term in terms if term in forms]) for terms in search.alternatives
+    ]
+    excluded = [f"!({forms[term].stems})" for term in search.excluded if term in forms]
+    any_alternative = " | ".join(filter(None, alternatives))
+    return ParsedQuery(
+        " & ".join([f"({any_alternative})" if any_alternative else "", *excluded]).removeprefix(" & ")
+    )
 
 
-_NOT = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]+)')
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The stems of a word or phrase, as alternatives, and whether a language treats it as a stop word."""
+
+    stems: str
+    is_stop_word: bool
 
 
-def _web_query(words: str, config: str) -> SearchQuery:
-    return SearchQuery(words, config=config, search_type="websearch")
+@lru_cache(maxsize=512)
+def _forms(terms: tuple[str, ...], configs: tuple[str, ...]) -> dict[str, _Forms]:
+    """Return the stems of words and phrases in text search configurations. Omits signs without a letter."""
+    if not terms:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT term, string_agg(DISTINCT query::text, ' | ') FILTER (WHERE numnode(query) > 0),
+                bool_or(numnode(query) = 0)
+            FROM unnest(%s::text[]) AS term, unnest(%s::regconfig[]) AS config,
+                phraseto_tsquery(config, term) AS query
+            GROUP BY term
+            """,
+            [list(terms), list(configs)],
+        )
+        return {term: _Forms(stems, is_stop) for term, stems, is_stop in cursor.fetchall() if stems}
+
+
+def _all_of(terms: Sequence[_Forms]) -> str:
+    """Join terms that must all match. Stop words count only when there are no other terms.
+
+    No article is indexed under a stop word of its language, so requiring it would find nothing.
+    """
+    content_terms = [term for term in terms if not term.is_stop_word] or terms
+    return " & ".join(f"({term.stems})" for term in content_terms)
 
 
 def highlighted(words: str) -> Func:
-    """A snippet of the article's text with the found words between U+E000 and U+E001 (never markup)."""
+    """Return a snippet of the article's text with matches between U+E000 and U+E001 (never markup)."""
     return Func(
         Value("simple"),
-        Func(F("text"), Value(INDEXED_CHARACTERS), function="left"),
+        Func(F("text"), Value(SEARCHED_CHARACTERS), function="left"),
         article_query(words),
         Value("StartSel=\ue000,StopSel=\ue001,MaxFragments=2,MaxWords=24,MinWords=8"),
         function="ts_headline",

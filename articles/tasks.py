@@ -1,4 +1,4 @@
-"""Stored pages are read again when terminals read better than they did."""
+"""Tasks that let terminals parse stored pages again with a newer version of the parser."""
 
 # ruff: noqa: PLC0415 - each side loads what it does
 
@@ -13,9 +13,10 @@ from django.dispatch import receiver
 from articles.messages import Reread, StoredPage
 from crawler.engine.signals import ticked
 from crawler.messages import decode_all, encode
+from crawler.pipeline.signals import page_contents
 from crawler.terminals.tasks import send
 
-MOST_REREAD = 320
+MAX_REREAD = 320
 """Stored pages that a tick lets terminals read again."""
 AT_ONCE = 32
 TAKE = "articles.tasks.take_reread"
@@ -23,18 +24,26 @@ TAKE = "articles.tasks.take_reread"
 
 @receiver(ticked)
 def read_outdated_again(**_: object) -> None:
-    """Let terminals read some of the pages that an older version has read."""
+    """Enqueue some of the pages that an older version has parsed."""
     from articles.pages import outdated
 
-    pages = [encode(page) for page in outdated(MOST_REREAD)]
+    pages = [encode(page) for page in outdated(MAX_REREAD)]
     for start in range(0, len(pages), AT_ONCE):
         # Of no use to a terminal that comes later: the next tick sends them again.
         reread.apply_async((pages[start : start + AT_ONCE],), expires=settings.CRAWL_TICK_SECONDS)
 
 
+@receiver(page_contents)
+def give_contents(pages: Sequence[int], **_: object) -> dict[int, bytes]:
+    """Return the stored HTML of pages, compressed by zlib."""
+    from articles.models import Page
+
+    return {key: bytes(html) for key, html in Page.objects.filter(id__in=pages).values_list("id", "html")}
+
+
 @shared_task
 def reread(pages: Sequence[str]) -> None:
-    """A terminal reads stored pages again, because what it reads them with is newer than what they have."""
+    """Parse stored pages again on a terminal, and send the results to the controller."""
     from articles.terminal import read_again
 
     send(TAKE, [encode(Reread(page.permit, read_again(page))) for page in decode_all(StoredPage, pages)])
@@ -42,7 +51,7 @@ def reread(pages: Sequence[str]) -> None:
 
 @shared_task
 def take_reread(again: Sequence[str]) -> None:
-    """Store what they say now."""
+    """Store the results of `reread`."""
     from articles.pages import take_again
 
     take_again(decode_all(Reread, again))

@@ -1,4 +1,4 @@
-"""One download of an article's page: robots.txt, GET, main text."""
+"""Download of an article's page: robots.txt, GET, main text."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
 from crawler.text.characters import storable
 
-MOST_UNPACKED = 100_000_000
+MAX_UNPACKED_BYTES = 100_000_000
 """Bytes of a stored page."""
 
 
 @serves("page", asks_robots=True)
 def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The harvest of a page; every failure is named in it, nothing is raised."""
+    """Retrieve a page. Returns its harvest, which names any failure instead of raising it."""
     at = time.time()
     try:
         check_allowed(rules, assignment.url, client.config.user_agent)
@@ -49,23 +49,23 @@ def retrieve_page(client: Client, assignment: Assignment, rules: Robots | None, 
 
 
 def read_article(response: Response, product: str) -> PageDocument | None:
-    """The page of an answer; None where it asks robots not to show it. Raises ReadingError."""
+    """Parse the page of a response. Returns None when it asks robots not to show it. Raises ReadingError."""
     page = extract_page(response.body, url=response.url, content_type=response.content_type)
     return page if _may_be_shown(response, product) else None
 
 
 def _may_be_shown(response: Response, product: str) -> bool:
-    """Whether what the page says may be given to readers and into their feeds."""
+    """Return whether the page permits its content to be shown to readers and in their feeds."""
     text = text_of(response.body, response.content_type)
     speaks = re.search(rf"<meta\b[^<>]{{0,1000}}(?:robots|{re.escape(product)})", text, re.IGNORECASE)
     return wishes_of(whole_tree(text) if speaks else None, response.headers, product).index
 
 
 def read_again(stored: StoredPage) -> Harvest:
-    """What a stored page says by today's reading; nothing is fetched."""
+    """Parse a stored page with the current version. Fetches nothing."""
     at = time.time()
     try:
-        body = inflated(stored.html, MOST_UNPACKED)
+        body = inflated(stored.html, MAX_UNPACKED_BYTES)
         page = readers.read(extract_page, body, url=stored.url, content_type=stored.content_type)
     except (ReadingError, ValueError) as error:
         return Harvest("page", stored.id, at, stored.url, failure="malformed", detail=str(error)[:1000])

@@ -1,4 +1,4 @@
-"""Addresses of the pages about articles."""
+"""URLs of the pages about articles."""
 
 from django.urls import path
 

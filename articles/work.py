@@ -1,4 +1,4 @@
-"""Articles' pages as work of the engine, and articles of the feeds that were read."""
+"""Article pages as work of the engine, and storage of the entries of retrieved feeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
 from crawler.messages import Assignment
-from crawler.pipeline.documents import take_pages
+from crawler.pipeline.documents import StoredDocument, take_stored
+from crawler.pipeline.models import Document
 from crawler.reading.documents import RetrievedFeed
 from feeds.signals import arrived
 from feeds.visits import FeedVisit
@@ -28,22 +29,22 @@ from feeds.work import FeedWork
 
 @register
 class PageWork(Work):
-    """Pages that articles name, downloaded for their text."""
+    """Pages linked by articles, downloaded for their text."""
 
     kinds = ("page",)
     order = 30
     model = Page
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
-        """Pages that may be downloaded now."""
+        """Return pages that may be downloaded now."""
         return Page.objects.free().filter(status=Page.Status.WAITING, not_before__lte=now)
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
     ) -> dict[int, list[Assignment]]:
-        """Put waiting pages under the leases of their hosts, first found first.
+        """Put waiting pages under the leases of their hosts, lowest id first.
 
-        Those that failed come behind the others, so that a slow one does not hold its host.
+        Pages that failed come after the others, so that a slow page does not hold up its host.
         """
         rows = lease_rows(
             Page,
@@ -54,44 +55,57 @@ class PageWork(Work):
             order="attempts, id",
             returning=("id", "host_id", "url", "losses"),
         )
-        taken: dict[int, list[Assignment]] = {}
+        assignments: dict[int, list[Assignment]] = {}
         for page, host, url, losses in rows:
-            taken.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
-        return taken
+            assignments.setdefault(host, []).append(Assignment("page", page, url, suspect=losses > 0))
+        return assignments
 
     def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:
-        """The articles of these pages, and those that entries of feeds edit."""
+        """Lock the articles of these pages, and the articles edited by feeds."""
         documents = [
-            (result.id, found.document)
-            for some in results.values()
-            for result in some
-            if (found := result.brought(RetrievedFeed)) and found.document
+            (result.id, retrieved.document)
+            for batch in results.values()
+            for result in batch
+            if (retrieved := result.brought(RetrievedFeed)) and retrieved.document
         ]
         edited = [(feed, entry.identity) for feed, document in documents for entry in document.edited]
         lock_articles(edited, [result.id for result in self.mine(results) if not result.failure])
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
-        """Store what was downloaded; primary keys of these pages."""
+        """Store downloaded pages. Returns their primary keys."""
         return check_in_pages(self.mine(results), leases, float(settings.CRAWL_MIN_GAP_SECONDS))
 
 
 @receiver(arrived)
 def keep_entries(visits: Sequence[FeedVisit], **_: object) -> None:
-    """Store the entries of feeds that were read."""
+    """Store the entries of retrieved feeds."""
     stored = store_arrivals([_arrival(visit) for visit in visits], pages=settings.CRAWL_ARTICLE_PAGES)
     for visit in visits:
-        brought = stored[visit.feed.id]
-        visit.new, visit.edited, visit.published = brought.new, brought.edited, brought.published
+        stored_articles = stored[visit.feed.id]
+        visit.new, visit.edited, visit.published = (
+            stored_articles.new,
+            stored_articles.edited,
+            stored_articles.published,
+        )
 
 
 @receiver(settled)
 def go_on(stored: Stored, **_: object) -> None:
-    """Pages go into the graph, and readers of the feeds see that something is new or has changed."""
+    """Send stored pages to the graph, and raise the versions of feeds whose articles changed."""
     pages = stored.get(PageWork, ())
     if pages and settings.PIPELINE_STORED:
-        take_pages(dict(Page.objects.filter(id__in=pages).values_list("id", "url")))
+        take_stored(_documents(pages))
     changed = [visit.feed.id for visit in stored.get(FeedWork, ()) if visit.new or visit.edited]
     touch([*changed, *(feeds_of(pages) if pages else ())])
+
+
+def _documents(pages: Sequence[int]) -> list[StoredDocument]:
+    rows = Page.objects.filter(id__in=pages).values_list("id", "url", "host", "fetched")
+    return [
+        StoredDocument(url, host, Document.Source.ARTICLE, "text/html", fetched, page=key)
+        for key, url, host, fetched in rows
+        if fetched
+    ]
 
 
 def _arrival(visit: FeedVisit) -> Arrival:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.api_fuzz --examples 100 --seed 1 2 3
 
-An invented deployment (tests/demo.py) behind gunicorn, on an embedded PostgreSQL of its own; the
+An invented deployment (tests/demo.py) behind the web server, on an embedded PostgreSQL of its own; the
 deployment is made anew for each person and seed. There are no workers: addresses that are sent in become rows
 and no request leaves. What is promised is checked: no server error, and no answer that /api/schema/ does not
 describe. `--checks all` adds schemathesis' opinions on what should have been refused or taken (here a filter
@@ -28,6 +28,7 @@ from pathlib import Path
 
 from benchmarks.database import own_database
 
+ROOT = Path(__file__).resolve().parent.parent
 PROMISED = (
     "not_a_server_error,status_code_conformance,content_type_conformance,"
     "response_headers_conformance,response_schema_conformance"
@@ -97,16 +98,13 @@ def fresh_deployment() -> dict[str, str]:
 
 @contextlib.contextmanager
 def server(directory: Path) -> Iterator[str]:
-    """The address of a gunicorn that serves this database, and logs into `log`."""
+    """Run a web server on this database, which logs into `log`; yield its address."""
     from django.core.management import call_command
 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     call_command("collectstatic", interactive=False, verbosity=0)
-    command = [
-        sys.executable, "-m", "gunicorn", "-c", "python:crawler.embedded.web",
-        "--bind", f"127.0.0.1:{port}", "--log-level", "warning", "crawler.wsgi",
-    ]  # fmt: skip
+    command = [sys.executable, str(ROOT / "manage.py"), "web", "--bind", f"127.0.0.1:{port}"]
     address = f"http://127.0.0.1:{port}"
     with (directory / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ)

@@ -23,7 +23,7 @@ from feeds.replay.trace import read_trace
 from feeds.scheduling.registry import make_policy
 
 WEIGHTS = (0.0, 0.1, 1.0)
-MOST_SUBSCRIBERS = 200
+MAX_SUBSCRIBERS = 200
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     options = parser.parse_args()
     trace = read_trace(options.trace)
     places = np.random.default_rng(1).permutation(len(trace.feeds)) + 1
-    subscribers = np.floor(MOST_SUBSCRIBERS / places)
+    subscribers = np.floor(MAX_SUBSCRIBERS / places)
     setup = Setup(budget=options.budget, subscribers=subscribers)
     print(f"{trace.name}: {len(trace.feeds)} feeds, {subscribers.sum():.0f} subscriptions")
     print("policy         c  readers' delay min  articles' delay min  visits a day to the 10 most read")

@@ -75,6 +75,8 @@ class Product:
             "CRAWL_ARTICLE_PAGES": "no",
         }
         self.process: subprocess.Popen[bytes] | None = None
+        self.group: Path | None = None
+        """The control group to start in, where there is one."""
 
     def start(self) -> float:
         """Seconds until it says that all is ready."""
@@ -83,7 +85,7 @@ class Product:
         began = time.monotonic()
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), "run"],
+                [*_in_group(self.group), sys.executable, str(ROOT / "manage.py"), "run"],
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 env=self.environment,
@@ -211,6 +213,11 @@ def ask(product: Product) -> float:
             answer.read()
         took.append(time.perf_counter() - began)
     return 1000 * sorted(took)[len(took) // 2]
+
+
+def _in_group(group: Path | None) -> list[str]:
+    """Return the words before a command that put it into a control group."""
+    return ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"] if group else []
 
 
 COUNT = """

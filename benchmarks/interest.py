@@ -27,7 +27,7 @@ import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from articles.interest.events import Log, Logged
+from articles.interest.events import Log, LoggedAction
 from articles.interest.facts import Facts
 from articles.interest.replay import Evaluation, evaluate
 from articles.interest.report import table
@@ -158,12 +158,12 @@ def _read(
 ) -> None:
     """A list is shown; what is looked at (less the further down) is opened by taste and chance."""
     for key, _ in shown:
-        log.add(Logged(now, name, "shown", key, f"{name}@{now:.0f}"))
+        log.add(LoggedAction(now, name, "shown", key, f"{name}@{now:.0f}"))
     for place, (key, made) in enumerate(shown):
         looked_at = random.random() < 1 / (1 + 0.05 * place)
         odds = -2.5 + sum(tastes.likes.get(trait, 0.0) for trait in made.traits) + random.normal(0, 0.7)
         if looked_at and random.random() < 1 / (1 + math.exp(-odds)):
-            log.add(Logged(now + 10.0 * (place + 1), name, "opened", key, f"{name}@{now:.0f}"))
+            log.add(LoggedAction(now + 10.0 * (place + 1), name, "opened", key, f"{name}@{now:.0f}"))
 
 
 def part_of(log: Log, kind: str) -> Log:

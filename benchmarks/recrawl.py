@@ -88,7 +88,7 @@ def _plan(sites: range) -> tuple[int, int]:
     from recrawl import visits
     from recrawl.methods.adaptive import Adaptive
     from recrawl.models import Site
-    from recrawl.stored_server import known_of, shown, standing_of, stored
+    from recrawl.stored_server import knowledge_of, read_site_rows, read_visit_rows, standing_of
 
     dice = random.Random(sites.start)
     begun = visits.begin(sites, datetime.now(UTC))
@@ -98,21 +98,22 @@ def _plan(sites: range) -> tuple[int, int]:
     for batch in visits.batches(begun):
         with transaction.atomic():
             locked = visits.lock(batch)
-            rows, seen = stored([visit.site_id for visit in locked]), shown(locked)
+            site_rows = read_site_rows([visit.site_id for visit in locked])
+            visit_rows = read_visit_rows(locked)
             for visit in locked:
-                known = known_of(visit.site, rows.pop(visit.site_id))
-                standing = standing_of(visit, known, seen[visit.pk])
-                while wanted := visits.following(visit.method, known.server, standing):
+                knowledge = knowledge_of(visit.site, site_rows.pop(visit.site_id))
+                standing = standing_of(visit, knowledge, visit_rows[visit.pk])
+                while pages := visits.following(visit.method, knowledge.server, standing):
                     rounds += 1
-                    fetched += len(wanted)
-                    standing.budget -= len(wanted)
-                    for path in wanted:
-                        links = known.server.pages[path].links
+                    fetched += len(pages)
+                    standing.budget -= len(pages)
+                    for path in pages:
+                        links = knowledge.server.pages[path].links
                         changed = dice.random() < CHANGED
-                        standing.outcomes[path] = known.server.fetched(path, changed, links, standing.now)
-                Adaptive().finish(known.server, standing)
-                visits.remember(visit, known)
-            update_rows(Site, [visit.site for visit in locked], visits.LEARNED)
+                        standing.outcomes[path] = knowledge.server.fetched(path, changed, links, standing.now)
+                Adaptive().finish(knowledge.server, standing)
+                visits.remember(visit, knowledge)
+            update_rows(Site, [visit.site for visit in locked], visits.LEARNED_FIELDS)
     return fetched, rounds
 
 

@@ -9,11 +9,8 @@ PostgreSQL of its own; the budget of one tick is 2.5 % of them (0.15 per feed an
 from __future__ import annotations
 
 import argparse
-import os
 import resource
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,10 +18,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.database import own_database
+
 BLOCK = 20_000
 HOSTS = """
-    INSERT INTO crawler_host (name, robots_origin, robots_text)
-    SELECT 'host' || n || '.example', '', '' FROM generate_series(1, %s) AS n ORDER BY n
+    INSERT INTO crawler_host (name, robots_origin, robots_text, turns)
+    SELECT 'host' || n || '.example', '', '', 0 FROM generate_series(1, %s) AS n ORDER BY n
 """
 # All like the first feed, but for what must differ.
 FEEDS = """
@@ -51,29 +50,11 @@ def main() -> None:
     )
     parser.add_argument("--feeds", type=int, nargs="+", default=[10_000, 100_000])
     options = parser.parse_args()
-    from crawler.embedded.postgresql import PostgreSQL
-
-    directory = Path(tempfile.mkdtemp(prefix="freshet-tick-"))
-    directory.chmod(0o711)
-    server = PostgreSQL(directory, {"fsync": "off", "synchronous_commit": "off", "max_wal_size": "4GB"})
-    server.start()
-    try:
-        os.environ["DATABASE_URL"] = server.credentials.database_url
-        os.environ["DJANGO_SETTINGS_MODULE"] = "crawler.settings"
-        os.environ["CRAWL_BUDGET"] = "0.15"
-        os.environ["DATA_DIR"] = str(directory / "data")
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    unsafe_but_fast = {"fsync": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
+    with own_database("tick", unsafe_but_fast, CRAWL_BUDGET="0.15"):
         print("     feeds  prepare   tick s  hand out s  selected  peak MB")
         for feeds in options.feeds:
             print(_line(feeds), flush=True)
-    finally:
-        server.stop()
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _line(feeds: int) -> str:
@@ -99,8 +80,7 @@ def _fill(feeds: int) -> None:
     """Feeds with random histories, last retrieved at random times of the last two days."""
     from django.db import connection
 
-    from crawler.engine.models import Tick
-    from feeds.models import Feed
+    from feeds.models import Feed, Tick
 
     now = datetime.now(UTC)
     same = ", ".join(sorted({str(field.column) for field in Feed._meta.concrete_fields} - DIFFERENT))

@@ -2,8 +2,8 @@
 
     python -m benchmarks.time_machine TIME_MACHINE WEBWORLD [--method NAME] [--budget SHARE] [--fault RATE]
 
-TIME_MACHINE is a folder of recorded sites, WEBWORLD the script that serves them. Needs DATABASE_URL of an
-empty database that is migrated. The truth comes from a second server without faults: pages known to Freshet
+TIME_MACHINE is a folder of recorded sites, WEBWORLD the script that serves them. The database is made for the
+run and removed after it. The truth comes from a second server without faults: pages known to Freshet
 are compared byte by byte between two weeks, and lines that a difference tells are looked for in both.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -23,19 +22,23 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
-os.environ.setdefault("FETCH_ALLOWED_NETWORKS", "127.0.0.0/8")
-os.environ.setdefault("FETCH_HOST_SPACING_SECONDS", "0")
-os.environ.setdefault("CELERY_BROKER_URL", "memory://")
-os.environ.setdefault("LOG_LEVEL", "ERROR")
+from benchmarks.database import own_database
+
+SETTINGS = {
+    "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
+    "FETCH_HOST_SPACING_SECONDS": "0",
+    "LOG_LEVEL": "ERROR",
+}
 
 
 def main() -> None:
     """Map all sites, then a visit a week."""
     arguments = _arguments()
-    import django
+    with own_database("time-machine", None, **SETTINGS):
+        _run(arguments)
 
-    django.setup()
+
+def _run(arguments: argparse.Namespace) -> None:
     from django.utils import timezone
 
     from recrawl.inline import work_off

@@ -29,6 +29,7 @@ from articles.api import (
 )
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
+from articles.reader.api import UnreadView
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.pipeline.api import (
@@ -103,6 +104,7 @@ router.register("changes", ChangeViewSet, "api-change")
 router.register("hosts", HostViewSet, "api-host")
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("unread/", UnreadView.as_view(), name="api-unread"),
     path("stats/", StatisticsView.as_view(), name="api-stats"),
     path("pipeline/", PhasesView.as_view(), name="api-pipeline"),
     path("graph/quads/", QuadsView.as_view(), name="api-quads"),

@@ -1,4 +1,7 @@
-"""Typed readings of the process environment; a bad value ends the start and names its variable."""
+"""Typed readers of environment variables. A bad value ends the start with an error that names its variable.
+
+The readers raise ImproperlyConfigured.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,20 @@ from crawler.embedded import place
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 BROKERS = ("redis", "rediss", "amqp", "amqps", "pgmq", "memory")
+TEST_DATABASE_PREFIX = "freshet_test_"
+"""Prefix of databases that tests create and drop, chosen so that no real database has it."""
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable's value without blanks around it; the default when unset or empty."""
+    """Return the variable's value without surrounding blanks.
+
+    Returns the default when it is unset or empty.
+    """
     return os.environ.get(name, "").strip() or default
 
 
 def web_address(name: str) -> str:
-    """An http or https address without path, query or credentials, no slash at its end; empty when unset."""
+    """Return an http(s) address without path, query, credentials or final slash. Returns "" when unset."""
     value = text(name).rstrip("/")
     parts = urlsplit(value)
     bare = f"{parts.scheme}://{parts.netloc}" == value and "@" not in parts.netloc
@@ -35,34 +43,34 @@ def web_address(name: str) -> str:
     return value
 
 
-def integer(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
-    """A whole number not below `least`, and not above `most` where there is such a bound."""
+def integer(name: str, default: int, *, min_value: int = 0, max_value: int | None = None) -> int:
+    """Return a whole number of at least `min_value` and, where given, at most `max_value`."""
     value = text(name, str(default))
     try:
         number = int(value)
     except ValueError:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}") from None
-    if number < least:
-        raise ImproperlyConfigured(f"{name} must be at least {least}, not {value}")
-    if most is not None and number > most:
-        raise ImproperlyConfigured(f"{name} must be at most {most}, not {value}")
+    if number < min_value:
+        raise ImproperlyConfigured(f"{name} must be at least {min_value}, not {value}")
+    if max_value is not None and number > max_value:
+        raise ImproperlyConfigured(f"{name} must be at most {max_value}, not {value}")
     return number
 
 
-def number(name: str, default: float, *, least: float = 0.0) -> float:
-    """A finite number not below `least`."""
+def number(name: str, default: float, *, min_value: float = 0.0) -> float:
+    """Return a finite number of at least `min_value`."""
     value = text(name, str(default))
     try:
         result = float(value)
     except ValueError:
         raise ImproperlyConfigured(f"{name} must be a number, not {value!r}") from None
-    if not least <= result < float("inf"):
-        raise ImproperlyConfigured(f"{name} must be a finite number of at least {least:g}, not {value}")
+    if not min_value <= result < float("inf"):
+        raise ImproperlyConfigured(f"{name} must be a finite number of at least {min_value:g}, not {value}")
     return result
 
 
 def switch(name: str, default: bool) -> bool:
-    """True for 1, true, yes, on; false for 0, false, no, off, in any case."""
+    """Return True for 1, true, yes, on, and False for 0, false, no, off, in any case."""
     value = text(name, str(default)).lower()
     if value in {"1", "true", "yes", "on"}:
         return True
@@ -72,7 +80,7 @@ def switch(name: str, default: bool) -> bool:
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
-    """One of the allowed words."""
+    """Return one of the allowed words."""
     value = text(name, default)
     if value not in allowed:
         raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
@@ -80,13 +88,16 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
 
 
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
-    """A comma-separated list."""
+    """Return the items of a comma-separated list."""
     value = text(name)
     return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
 
 
 def networks(name: str, default: tuple[str, ...] = ()) -> tuple[Network, ...]:
-    """A comma-separated list of addresses or CIDR networks, such as `127.0.0.0/8, fd00::/8`."""
+    """Return the networks in a comma-separated list of addresses or CIDR networks.
+
+    An example is `127.0.0.0/8, fd00::/8`.
+    """
     try:
         return tuple(ipaddress.ip_network(word) for word in words(name, default))
     except ValueError as error:
@@ -94,10 +105,10 @@ def networks(name: str, default: tuple[str, ...] = ()) -> tuple[Network, ...]:
 
 
 def database(name: str, url: str) -> dict[str, Any]:
-    """Django's settings for `postgresql://user:password@host:port/database?option=value`.
+    """Return Django's settings for `postgresql://user:password@host:port/database?option=value`.
 
-    The word `none` (or nothing) gives Django's dummy backend: everything imports, and the first query
-    raises ImproperlyConfigured. That is how a terminal runs.
+    Returns Django's dummy backend for `none` or an empty URL, as terminals use: everything imports, and the
+    first query raises ImproperlyConfigured.
     """
     if url in {"", "none"}:
         return {"ENGINE": "django.db.backends.dummy"}
@@ -111,9 +122,11 @@ def database(name: str, url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(f"{name} must start with postgresql:// (or be the word none)")
     if len(parts.path) < 2:
         raise ImproperlyConfigured(f"{name} must end with the database's name, as in postgresql://host/name")
+    database_name = unquote(parts.path[1:])
     return {
         "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path[1:]),
+        "NAME": database_name,
+        "TEST": {"NAME": TEST_DATABASE_PREFIX + database_name},
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
@@ -121,16 +134,16 @@ def database(name: str, url: str) -> dict[str, Any]:
         # The pool tests a connection before it hands it out, so a restarted server costs no request.
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
-            "pool": {"min_size": 0, "max_size": 8, "timeout": 10, "max_idle": 60},
+            "pool": {"min_size": 0, "max_size": 16, "timeout": 10, "max_idle": 60},
             **dict(parse_qsl(parts.query)),
         },
     }
 
 
 def kept_secret(path: Path) -> str:
-    """A random secret made once, in a file that only its owner can read.
+    """Return a random secret, made once and kept in a file that only its owner can read.
 
-    Processes that start together agree on one: the first link wins and the others read it.
+    Processes that start together agree on one secret: the first link wins, and the others read it.
     """
     try:
         if not path.exists():
@@ -150,11 +163,11 @@ def kept_secret(path: Path) -> str:
 
 
 def broker(database_url: str, embedded_url: str) -> str:
-    """CELERY_BROKER_URL; else queues in the database that was given; else the embedded server's."""
-    given = text("CELERY_BROKER_URL")
-    if not given and database_url not in {"", "none"}:
-        given = "pgmq://" + database_url.split("://", 1)[-1].split("?", 1)[0]
-    url = given or embedded_url
+    """Return CELERY_BROKER_URL, else queues in the given database, else those of the embedded server."""
+    address = text("CELERY_BROKER_URL")
+    if not address and database_url not in {"", "none"}:
+        address = "pgmq://" + database_url.split("://", 1)[-1].split("?", 1)[0]
+    url = address or embedded_url
     scheme = url.split(":", 1)[0]
     if scheme not in BROKERS:
         raise ImproperlyConfigured(
@@ -164,11 +177,11 @@ def broker(database_url: str, embedded_url: str) -> str:
 
 
 def transport_options(broker_url: str, visibility_timeout: int) -> dict[str, Any]:
-    """What kombu's transport needs. A task unacknowledged for `visibility_timeout` seconds runs again.
+    """Return kombu's transport options. A task unacknowledged for `visibility_timeout` seconds runs again.
 
     The timeout must be longer than any task may take, or a task still running is handed out twice.
     """
-    # Seconds that whoever sends waits for a broker that is away; kombu gives up after four otherwise.
+    # Seconds that a sender waits for a broker that is away; without this kombu gives up after four.
     patience = {"connect_retries_timeout": 60}
     if broker_url.startswith("redis"):
         return {"visibility_timeout": visibility_timeout, **patience}
@@ -182,6 +195,6 @@ def transport_options(broker_url: str, visibility_timeout: int) -> dict[str, Any
         "init_extension": False,  # the schema is installed from SQL (embedded/broker.py)
         "use_notify": True,
         "wait_time_seconds": 0,
-        # Seconds that a lost connection has to come back before whoever uses it is told.
+        # Seconds in which a lost connection may be restored before its users get an error.
         "pool_timeout": 10,
     }

@@ -1,6 +1,6 @@
-"""Both sides in one process: hand out, serve, check in until nothing is left to do now.
+"""Controller and terminal in one process: hand out, serve and check in until no work is left now.
 
-For the command line when no worker runs, for tests and for benchmarks; the same functions as the tasks.
+Used by commands when no worker runs, by tests and by benchmarks; it calls the same functions as the tasks.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from crawler.terminals.client import terminal_client, terminal_threads
 from crawler.terminals.serve import serve, serve_host
 
 TEND_SECONDS = 2.0
-"""How often crawls and visits are looked after in this process."""
+"""Interval at which crawls and visits are tended in this process."""
 IDLE_SECONDS = 0.1
 
 
 def work_off(progress: Callable[[int], None] | None = None) -> int:
-    """Serve everything selected or waiting; how many reports came. Messages are encoded as on a queue."""
+    """Serve all selected and waiting work. Returns the number of reports.
+
+    Messages are encoded as on a queue.
+    """
     served = 0
     while batches := [decode(Batch, encode(batch)) for batch in hand_out(datetime.now(UTC))]:
         for reports in serve(terminal_client(), batches, terminal_threads()):
@@ -33,9 +36,9 @@ def work_off(progress: Callable[[int], None] | None = None) -> int:
 
 
 class Rounds:
-    """Hand out and check in while hosts are still being served: a slow host holds up no other.
+    """A loop that hands out and checks in while hosts are being served, so that a slow host delays no other.
 
-    `threads` serve that many hosts side by side; `step` does what can be done now.
+    `threads` hosts are served in parallel; each `step` does what can be done now.
     """
 
     def __init__(self, threads: int) -> None:
@@ -50,19 +53,22 @@ class Rounds:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def step(self, patience: float) -> int:
-        """Send out what is there, wait at most `patience` seconds for reports and check them in; how many."""
+        """Hand out work, wait up to `patience` seconds for reports and check them in.
+
+        Returns their number.
+        """
         room = self._room - len(self._out)
         if room > 0:
             for batch in hand_out(datetime.now(UTC), room):
                 self._out.add(self._threads.submit(serve_host, terminal_client(), batch))
         if not self._out:
             return 0
-        done, self._out = wait(self._out, timeout=patience, return_when=FIRST_COMPLETED)
-        if done:
-            check_in([future.result() for future in done])
-        return len(done)
+        finished, self._out = wait(self._out, timeout=patience, return_when=FIRST_COMPLETED)
+        if finished:
+            check_in([future.result() for future in finished])
+        return len(finished)
 
     @property
     def busy(self) -> bool:
-        """Whether hosts are being served."""
+        """True while hosts are being served."""
         return bool(self._out)

@@ -1,5 +1,7 @@
-"""How the log stays short: the comings and goings of a task that runs every few seconds are left out, and
-where in the code requests are refused; an error takes one line, with the places that it came through.
+"""Filters and a formatter that keep the log short.
+
+They drop Celery's messages about a task that runs every few seconds, drop tracebacks of refused requests, and
+write each error in one line with its innermost places in the code.
 """
 
 from __future__ import annotations
@@ -13,18 +15,18 @@ EVERY_FEW_SECONDS = "crawler.engine.tasks.tend"
 
 
 class NotWorthALine(logging.Filter):
-    """Drops what Celery tells of the task when nothing is wrong."""
+    """A filter that drops Celery's informational messages about the tend task."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is to be written."""
+        """Return whether the record is to be written."""
         return record.levelno > logging.INFO or EVERY_FEW_SECONDS not in record.getMessage()
 
 
 class RefusalsInOneLine(logging.Filter):
-    """Takes the traceback from a request that was refused: the fault is the sender's, who may send many."""
+    """A filter that removes the traceback of refused requests: the sender is at fault, and may send many."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """True: the line itself stays."""
+        """Remove the traceback of a refused request. Returns True, since the line itself stays."""
         status = getattr(record, "status_code", None)
         if isinstance(status, int) and status < 500:
             record.exc_info = record.exc_text = None
@@ -32,12 +34,15 @@ class RefusalsInOneLine(logging.Filter):
 
 
 class OneLine(logging.Formatter):
-    """Writes every record in one line; of a traceback the innermost places, the last call first."""
+    """A formatter that writes every record in one line.
+
+    Of a traceback it keeps the innermost PLACES, the last call first.
+    """
 
     PLACES = 4
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the record as one line."""
         text, record.exc_text = record.exc_text, None
         try:
             return " | ".join(line.strip() for line in super().format(record).splitlines() if line.strip())
@@ -45,7 +50,7 @@ class OneLine(logging.Formatter):
             record.exc_text = text
 
     def formatException(self, ei: Any) -> str:
-        """The error, and where it happened."""
+        """Return the error and where it happened."""
         kind, error, trace = ei
         places = traceback.extract_tb(trace)[-self.PLACES :]
         way = " < ".join(f"{Path(place.filename).name}:{place.lineno}" for place in reversed(places))

@@ -1,8 +1,8 @@
-"""What controller and terminals say to each other: small frozen records with one encoding.
+"""The messages between controller and terminals: small frozen records with one encoding.
 
-A `Batch` of `Assignment`s for one host goes out on the queue `fetch`; `Report`s with `Harvest`s
-come back on the queue `store`. Nothing here knows a database or the network, so that both sides,
-the replay and the tests can share it. Times are seconds since the epoch (UTC), durations seconds.
+A `Batch` of `Assignment`s for one host goes out on the queue `fetch`; `Report`s with `Harvest`s come back on
+the queue `store`. This module needs no database and no network, so that both sides, the replay and the tests
+can share it. Times are seconds since the epoch (UTC), durations seconds.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ log = logging.getLogger(__name__)
 TURN_SECONDS = 10.0
 
 Kind = str
-"""Of work: apps have the names (`crawler.engine.work`)."""
+"""Name of a kind of work, given by an app (`crawler.engine.work`)."""
 
 Brought = TypeVar("Brought", bound=Payload)
 Message = TypeVar("Message", bound=Record)
 
 
 class Assignment(Record, frozen=True):
-    """One thing to do for a kind of work, which reads of it what it has put there.
+    """A task for a terminal; each kind of work uses the fields that it needs.
 
-    `content` is what is sent to the address, or what came from it with its `content_type`. With `any_type`
-    not only pages are wanted. With `selectors` a page is read for its text, what they match marked as
-    ignored. A `suspect` has lost a lease, and is alone in its batch.
+    `content` is sent to the address, or came from it with its `content_type`. With `any_type`, types other
+    than pages are accepted, too. With `selectors` a page is read for its text, and matching elements are
+    marked as ignored. A `suspect` has lost a lease, and is alone in its batch.
     """
 
     kind: Kind
@@ -59,9 +59,9 @@ class Assignment(Record, frozen=True):
 
 
 class Batch(Record, frozen=True):
-    """Assignments of one host under one lease. After `expires` a terminal must not start a request.
+    """The assignments of one host under one lease. After `expires` a terminal must not start a request.
 
-    Work that asks nobody needs no host: `host` is empty.
+    `host` is empty for work that needs no host.
     """
 
     host: str
@@ -73,11 +73,11 @@ class Batch(Record, frozen=True):
 
 
 class Harvest(Record, frozen=True):
-    """The answer to one assignment. `failure` is a name of the taxonomy, empty on success.
+    """The result of one assignment. `failure` is a name of the taxonomy, empty on success.
 
-    `unchanged` is true on 304 and when the body's hash is the stored one. `moved_to` is set when
-    every redirect on the way was permanent (301, 308). `retry_after` and `max_age` are seconds
-    from `at`. What was read is the `payload`.
+    `unchanged` is true on 304 and when the body's hash is the stored one. `moved_to` is set when every
+    redirect on the way was permanent (301, 308). `retry_after` and `max_age` are seconds from `at`. `payload`
+    is the document that was read.
     """
 
     kind: Kind
@@ -101,14 +101,14 @@ class Harvest(Record, frozen=True):
     payload: Payload | None = None
 
     def brought(self, kind: type[Brought]) -> Brought | None:
-        """The payload, if it is of this class."""
+        """Return the payload if it is of this class, else None."""
         return self.payload if isinstance(self.payload, kind) else None
 
 
 class Report(Record, frozen=True):
-    """All harvests of one lease. It ends the lease; assignments without a harvest are free again.
+    """The harvests of one lease, which the report ends; assignments without a harvest are free again.
 
-    `pause` are seconds for which the host is to be left alone from now on.
+    `pause` is the number of seconds for which the host is to be left alone from now on.
     """
 
     host: str
@@ -118,36 +118,36 @@ class Report(Record, frozen=True):
     pause: float = 0.0
 
 
-MOST_BYTES = 128 * 1024 * 1024
-"""Of a message as JSON: what is longer is neither sent nor read. A packed one may be a thousandth of that."""
+MAX_BYTES = 128 * 1024 * 1024
+"""Maximum bytes of a message as JSON, for sending and reading. Deflated, it may be a thousandth of that."""
 
 
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 def encode(message: Record) -> str:
-    """The message as text for any broker: JSON without empty fields, deflated, base64.
+    """Encode the message as text for any broker: JSON without empty fields, deflated, base64.
 
-    Half of a surrogate pair, which no UTF-8 can carry, becomes a question mark. Raises ValueError for a
-    message of more than MOST_BYTES.
+    Half of a surrogate pair, which UTF-8 cannot carry, becomes a question mark. Raises ValueError for a
+    message of more than MAX_BYTES.
     """
     try:
         raw = msgspec.json.encode(message)
     except UnicodeEncodeError:
         plain = msgspec.to_builtins(message)
         raw = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
-    if len(raw) > MOST_BYTES:
-        raise ValueError(f"a {type(message).__name__} of {len(raw)} bytes is longer than {MOST_BYTES}")
+    if len(raw) > MAX_BYTES:
+        raise ValueError(f"a {type(message).__name__} of {len(raw)} bytes is longer than {MAX_BYTES}")
     return base64.b64encode(zlib.compress(raw, 1)).decode("ascii")
 
 
 def decode(kind: type[Message], text: str) -> Message:
-    """The message of the given kind back from `encode`; NUL, which no database text holds, becomes U+FFFD.
+    """Decode a message of the given kind. NUL, which no database text can hold, becomes U+FFFD.
 
-    Raises ValueError when it is damaged, holds other types than the kind's, or more than MOST_BYTES.
+    Raises ValueError for a damaged message, wrong field types, or more than MAX_BYTES.
     """
     try:
-        raw = inflated(base64.b64decode(text, validate=True), MOST_BYTES)
+        raw = inflated(base64.b64decode(text, validate=True), MAX_BYTES)
         if b"\\u0000" in raw:
             raw = _NUL.sub(rb"\1\\ufffd", raw)
         _know((kind,))
@@ -157,7 +157,7 @@ def decode(kind: type[Message], text: str) -> Message:
 
 
 def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
-    """The messages; one that is damaged, or none of ours, is dropped with a word, and harms no other."""
+    """Decode messages. Drops damaged ones with a warning."""
     read = []
     for text in texts:
         try:
@@ -168,7 +168,7 @@ def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
 
 
 def _payload(_: type, plain: Any) -> Any:
-    """A payload of the class that it names."""
+    """Convert plain data to a payload of the class that it names."""
     kinds = tuple(Payload.__subclasses__())
     _know(kinds)
     return msgspec.convert(plain, Union[kinds])  # noqa: UP007 - known when it runs
@@ -181,8 +181,8 @@ _learning = threading.Lock()
 def _know(kinds: tuple[type, ...]) -> None:
     """Let msgspec learn the fields of these classes, in one thread.
 
-    It does so when a class is first decoded; a second thread that decodes it meanwhile finds what is half
-    learned, and msgspec 0.22 ends the process with a segmentation fault.
+    msgspec does so when a class is first decoded. A second thread that decodes the class meanwhile finds it
+    half learned, and msgspec 0.22 ends the process with a segmentation fault.
     """
     if kinds not in _known:
         with _learning:

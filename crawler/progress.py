@@ -1,4 +1,4 @@
-"""What commands that take their time show on a terminal's stderr; nothing elsewhere."""
+"""Progress of long commands, shown on a terminal's stderr and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WIDTH = 40
 
 
 def bar() -> Callable[[float], None] | None:
-    """Draws the share that is done."""
+    """Return a function that draws the completed share. Returns None when stderr is no terminal."""
     if not sys.stderr.isatty():
         return None
 
@@ -21,13 +21,13 @@ def bar() -> Callable[[float], None] | None:
 
 
 def write_line(text: str) -> None:
-    """Write it in the place of the line before."""
+    """Replace the current line of the terminal with the text."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{text}")
         sys.stderr.flush()
 
 
 def end_line() -> None:
-    """Leave what is written there, and go on below it."""
+    """Keep the current line, and continue below it."""
     if sys.stderr.isatty():
         sys.stderr.write("\n")

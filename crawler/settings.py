@@ -14,7 +14,7 @@ from pathlib import Path
 from crawler import environment
 from crawler.embedded import place
 from crawler.embedded.credentials import Credentials
-from crawler.process import lifeline
+from crawler.process import lifeline, memory
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -40,7 +40,7 @@ SECRET_KEY = environment.text("SECRET_KEY") or environment.kept_secret(DATA_DIR 
 # Host names that answer, comma-separated. While only local names are allowed the server listens on 127.0.0.1.
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
-PORT = environment.integer("PORT", 8000, least=1, most=65_535)
+PORT = environment.integer("PORT", 8000, min_value=1, max_value=65_535)
 # Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
 # subscribed there; empty: hubs could not reach us and none is asked.
 PUBLIC_URL = environment.web_address("PUBLIC_URL")
@@ -62,7 +62,7 @@ METRICS_TOKEN = environment.text("METRICS_TOKEN")
 # --- Crawling ---------------------------------------------------------------------------------------
 
 # One tick: select, rank, lease, assign (seconds).
-CRAWL_TICK_SECONDS = environment.integer("CRAWL_TICK_SECONDS", 600, least=1)
+CRAWL_TICK_SECONDS = environment.integer("CRAWL_TICK_SECONDS", 600, min_value=1)
 # Politeness: no two retrievals of one feed closer than this (seconds).
 CRAWL_MIN_GAP_SECONDS = environment.integer("CRAWL_MIN_GAP_SECONDS", 600)
 # Retrievals per feed and hour, averaged over all feeds.
@@ -73,19 +73,19 @@ CRAWL_POLICY = environment.choice(
 )
 # Length of a feed's training phase (days), and the longest wait between retrievals in it (ticks).
 CRAWL_TRAINING_DAYS = environment.number("CRAWL_TRAINING_DAYS", 28)
-CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, least=1)
+CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, min_value=1)
 # How much a subscriber raises a feed's rank: its key is multiplied by 1 + this * subscribers.
 CRAWL_AUDIENCE_WEIGHT = environment.number("CRAWL_AUDIENCE_WEIGHT", 0.1)
 # Download the pages of new articles for their full text.
 CRAWL_ARTICLE_PAGES = environment.switch("CRAWL_ARTICLE_PAGES", True)
 # Hosts that may be out with terminals at one time; raise it with the number of terminals.
-CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, least=1)
+CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, min_value=1)
 # What a lease on a host allows for on top of the last request's deadline: the batch itself, queues, slow
 # clocks (seconds). The work of a terminal that was killed comes back after deadline and slack.
-CRAWL_LEASE_SLACK_SECONDS = environment.number("CRAWL_LEASE_SLACK_SECONDS", 30.0, least=1)
+CRAWL_LEASE_SLACK_SECONDS = environment.number("CRAWL_LEASE_SLACK_SECONDS", 30.0, min_value=1)
 
 # How often running crawls are looked after: limits, time control, lost leases (seconds).
-FRONTIER_TEND_SECONDS = environment.number("FRONTIER_TEND_SECONDS", 5.0, least=0.5)
+FRONTIER_TEND_SECONDS = environment.number("FRONTIER_TEND_SECONDS", 5.0, min_value=0.5)
 
 # Feeds and the pages of articles go into the graph as they are stored.
 PIPELINE_STORED = environment.switch("PIPELINE_STORED", True)
@@ -105,8 +105,8 @@ FETCH_ALLOWED_NETWORKS = environment.networks("FETCH_ALLOWED_NETWORKS")
 # What sites see; put a page or address in it where they can reach you.
 FETCH_USER_AGENT = environment.text("FETCH_USER_AGENT", "Freshet/0.1 (adaptive feed reader)")
 # One download with all its redirects (seconds), and the size of a body after decompression (bytes).
-FETCH_DEADLINE_SECONDS = environment.number("FETCH_DEADLINE_SECONDS", 30.0, least=0.1)
-FETCH_MAX_BYTES = environment.integer("FETCH_MAX_BYTES", 10 * 1024 * 1024, least=1024)
+FETCH_DEADLINE_SECONDS = environment.number("FETCH_DEADLINE_SECONDS", 30.0, min_value=0.1)
+FETCH_MAX_BYTES = environment.integer("FETCH_MAX_BYTES", 10 * 1024 * 1024, min_value=1024)
 # From the end of one request to a host to the start of the next (seconds).
 FETCH_HOST_SPACING_SECONDS = environment.number("FETCH_HOST_SPACING_SECONDS", 2.0)
 
@@ -119,6 +119,8 @@ RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
 RETENTION_CHECKS_DAYS = environment.integer("RETENTION_CHECKS_DAYS", 365)
 RETENTION_CHANGES_DAYS = environment.integer("RETENTION_CHANGES_DAYS", 0)
 # What subscribers were shown; what they opened and rated is kept.
+# Size of the directory of pictures on this machine; those not seen for the longest time go first.
+PICTURES_MAX_MEGABYTES = environment.integer("PICTURES_MAX_MEGABYTES", 500)
 RETENTION_SHOWN_DAYS = environment.integer("RETENTION_SHOWN_DAYS", 180)
 
 # --- Celery -----------------------------------------------------------------------------------------
@@ -131,12 +133,15 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # cached of the tables: half of the time of a check-in. `crawler.celery` gives connections back instead.
 CELERY_DB_REUSE_MAX = sys.maxsize
 # Seconds; the soft limit raises inside the task, the hard one ends its process.
-CELERY_TASK_SOFT_TIME_LIMIT = environment.integer("CELERY_TASK_SOFT_TIME_LIMIT", 540, least=1)
+CELERY_TASK_SOFT_TIME_LIMIT = environment.integer("CELERY_TASK_SOFT_TIME_LIMIT", 540, min_value=1)
 CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30
 # How long a stopping worker (SIGQUIT, or a second Ctrl-C) lets running tasks finish (seconds).
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = environment.number("CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT", 5.0)
 # A worker's pool process is replaced beyond this size (KiB): parsers of hostile bytes may leak.
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = environment.integer("CELERY_WORKER_MAX_MEMORY_PER_CHILD", 600_000)
+# Default: two fifths of the memory, 250 to 600 MB.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = environment.integer(
+    "CELERY_WORKER_MAX_MEMORY_PER_CHILD", memory.share(2 / 5, 250, 600) // 1024
+)
 CELERY_BROKER_TRANSPORT_OPTIONS = environment.transport_options(
     CELERY_BROKER_URL, CELERY_TASK_TIME_LIMIT + 60
 )
@@ -230,7 +235,9 @@ MIDDLEWARE = [
     # Before all that would look something up by what the request says.
     "crawler.web.middleware.OnlyStorable",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "crawler.web.middleware.Compressed",
     "crawler.web.middleware.content_security_policy",
+    "crawler.web.deadline.Deadline",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -294,18 +301,24 @@ AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "Email", "Passwd"]
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "overview"
+LOGIN_REDIRECT_URL = "read"
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_HSTS_SECONDS = 30 * 86_400
-# Feed images come from anywhere; everything else is our own, and nothing is inline.
+# Sound and film of articles come from anywhere once they are played; everything else is our own, pictures
+# too (crawler.pictures), and nothing is inline.
 CONTENT_SECURITY_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
     "style-src": "'self'",
-    "img-src": "'self' data: https: http:",
+    "font-src": "'self'",
+    "img-src": "'self' data:",
+    "media-src": "https: http:",
+    "frame-src": "https://www.youtube-nocookie.com https://player.vimeo.com",
     "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "worker-src": "'self'",
     "form-action": "'self'",
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
@@ -390,6 +403,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "pgmq": {"level": "WARNING"},
+        "waitress.queue": {"level": "ERROR"},  # it warns of every request that waits for a thread
         # Odd headers of strangers, and a database that is away, are told where they matter.
         "urllib3": {"level": "ERROR"},
         "psycopg.pool": {"level": "ERROR"},

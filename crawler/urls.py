@@ -3,13 +3,17 @@
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 from crawler.site import health, views
+from crawler.web import web_app
+from feeds.icons import feed_icon
 
 admin.autodiscover()
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", views.overview, name="overview"),
+    path("", RedirectView.as_view(pattern_name="read"), name="home"),
+    path("tools/", views.overview, name="overview"),
     path("overview/tiles/", views.overview_tiles, name="overview-tiles"),
     path("overview/visits/", views.overview_visits, name="overview-visits"),
     path("overview/hours.json", views.overview_hours, name="overview-hours"),
@@ -24,6 +28,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("websub/", include("feeds.websub.urls")),
     path("lab/", include("feeds.laboratory.urls")),
     path("", include("articles.interest.urls")),
+    path("img/icon/<int:pk>/<str:signature>/", feed_icon, name="feed-icon"),
+    path("manifest.webmanifest", web_app.manifest, name="manifest"),
+    path("worker.js", web_app.worker, name="worker"),
+    path("img/", include("crawler.pictures.urls")),
+    path("read/", include("articles.reader.urls")),
     path("me/", include("articles.personal.urls")),
     path("personal/", include("articles.personal.feed_urls")),
     path("", include("articles.greader.urls")),

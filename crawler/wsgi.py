@@ -1,4 +1,4 @@
-"""The WSGI application, for gunicorn and any other server."""
+"""The WSGI application, for `manage.py web` and any other server."""
 
 import os
 
@@ -6,6 +6,10 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 django.setup(set_prefix=False)
+
+from crawler.web.deadline import bound_statements  # noqa: E402 - the settings come first
+
+bound_statements()
 
 from crawler.process.memory import keep_what_is_loaded  # noqa: E402 - the settings come first
 from crawler.web.requests import Utf8WSGIHandler  # noqa: E402

@@ -66,7 +66,7 @@ def database() -> Iterator[None]:
     data_dir.chmod(0o711)
     embedded = PostgreSQL(data_dir, {"fsync": "off"})
     embedded.start()
-    os.environ["DATABASE_URL"] = embedded.credentials.database_url
+    os.environ |= {"DATABASE_URL": embedded.credentials.database_url, "DATA_DIR": str(data_dir / "data")}
     try:
         yield
     finally:

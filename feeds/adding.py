@@ -1,6 +1,6 @@
-"""How feeds come in: addresses are checked, known ones recognised, new ones stored and visited at once.
+"""Addition of feeds: check addresses, recognise known ones, store new ones and visit them at once.
 
-An address may be a feed's or a site's; which one it is shows at the first visit, made by a terminal.
+An address may belong to a feed or to a site; the first visit, made by a terminal, shows which.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from feeds.models import Category, Feed, FeedAlias
 from feeds.scheduling.training import due_at, start
 
 MAX_LENGTH = 2000
-"""Characters of an address that is taken."""
+"""Maximum characters of an address."""
 
 _ROWS = 2000  # of one INSERT or one IN (...)
 _PLAIN_ADDRESS = re.compile(r"https?://[\x21-\x7e]+", re.IGNORECASE)
@@ -35,7 +35,7 @@ Outcome = Literal["added", "duplicate", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class WantedFeed:
-    """An address that somebody wants, with the title it had elsewhere and the primary key of its category."""
+    """An address to add, with the title it had elsewhere and the primary key of its category."""
 
     text: str
     title: str = ""
@@ -44,7 +44,7 @@ class WantedFeed:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of one wanted address; the message names the address and, when refused, the reason."""
+    """The result of adding an address; the message names the address and the reason of a refusal."""
 
     feed: Feed | None
     outcome: Outcome
@@ -53,7 +53,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A usable address: as it is fetched, its canonical form, its host, and what else it may be known as."""
+    """A usable address: its URL as fetched, its canonical form, its host, and other canonical forms."""
 
     url: str
     canonical: str
@@ -67,25 +67,25 @@ def add_feed(text: str, *, category: Category | None = None) -> Added:
 
 
 @transaction.atomic
-def add_feeds(wanted: Sequence[WantedFeed]) -> list[Added]:
-    """Add many at once, a few statements for thousands; the outcomes in the order of `wanted`."""
-    checked = [_checked(each.text) for each in wanted]
+def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
+    """Add many feeds in a few statements. Returns the outcomes in the order of `requests`."""
+    checked = [_checked(request.text) for request in requests]
     usable = [address for address in checked if isinstance(address, Address)]
-    known = known_feeds(key for address in usable for key in address.variants)
-    fresh: dict[str, tuple[Address, WantedFeed]] = {}
-    for address, each in zip(checked, wanted, strict=True):
-        if isinstance(address, Address) and not any(key in known for key in address.variants):
-            fresh.setdefault(address.canonical, (address, each))
-    stored = _store(list(fresh.values()))
+    existing = known_feeds(key for address in usable for key in address.variants)
+    unknown: dict[str, tuple[Address, WantedFeed]] = {}
+    for address, request in zip(checked, requests, strict=True):
+        if isinstance(address, Address) and not any(key in existing for key in address.variants):
+            unknown.setdefault(address.canonical, (address, request))
+    stored = _store(list(unknown.values()))
     outcomes: list[Added] = []
     for address in checked:
         if isinstance(address, BadUrl):
             outcomes.append(Added(None, "refused", str(address)))
-        elif address.canonical in stored and address.canonical not in known:
-            feed = known[address.canonical] = stored[address.canonical]
+        elif address.canonical in stored and address.canonical not in existing:
+            feed = existing[address.canonical] = stored[address.canonical]
             outcomes.append(Added(feed, "added", f"{address.url}: added"))
         else:
-            feed = next(known[key] for key in address.variants if key in known)
+            feed = next(existing[key] for key in address.variants if key in existing)
             name = f"{feed.title} ({feed.url})" if feed.title else feed.url
             state = "" if feed.status == Feed.Status.ACTIVE else f", which is {feed.status}"
             outcomes.append(Added(feed, "duplicate", f"{address.url}: already known as {name}{state}"))
@@ -95,9 +95,9 @@ def add_feeds(wanted: Sequence[WantedFeed]) -> list[Added]:
 
 
 def checked_address(text: str) -> Address:
-    """The address that somebody typed, if a feed may be looked for there. Raises BadUrl.
+    """Return the address in `text` if a feed may be fetched from there. Raises BadUrl.
 
-    Host names are looked up at every visit; addresses given as numbers are judged here and now.
+    Host names are looked up at every visit; numeric addresses are judged here.
     """
     text = text.strip()
     if not text:
@@ -110,7 +110,7 @@ def checked_address(text: str) -> Address:
     port = urlsplit(canonical).port
     if port is not None and not permits_port(port):
         raise BadUrl(text, f"port {port} belongs to another service than the web")
-    # The given spelling stays where it is a plain URL, so that it is found again by it.
+    # A plain URL keeps its given spelling, so that people find it by that.
     if _PLAIN_ADDRESS.fullmatch(text):
         return Address(text, canonical, host, (canonical,))
     secure = canonical.replace("http://", "https://", 1)
@@ -118,16 +118,18 @@ def checked_address(text: str) -> Address:
 
 
 def known_feeds(canonical_urls: Iterable[str]) -> dict[str, Feed]:
-    """Feeds by those of the given canonical addresses under which they are, or once were, known."""
-    found: dict[str, Feed] = {}
-    wanted = list(dict.fromkeys(canonical_urls))
-    for first in range(0, len(wanted), _ROWS):
-        keys = wanted[first : first + _ROWS]
+    """Return known feeds by canonical address, for each given address that is a feed's now or was earlier."""
+    feeds_by_url: dict[str, Feed] = {}
+    urls = list(dict.fromkeys(canonical_urls))
+    for first in range(0, len(urls), _ROWS):
+        keys = urls[first : first + _ROWS]
         aliases = FeedAlias.objects.filter(canonical_url__in=keys).select_related("feed")
-        found.update({alias.canonical_url: alias.feed for alias in aliases.defer("feed__fingerprints")})
+        feeds_by_url.update(
+            {alias.canonical_url: alias.feed for alias in aliases.defer("feed__fingerprints")}
+        )
         feeds = Feed.objects.filter(canonical_url__in=keys).defer("fingerprints")
-        found.update({feed.canonical_url: feed for feed in feeds})
-    return found
+        feeds_by_url.update({feed.canonical_url: feed for feed in feeds})
+    return feeds_by_url
 
 
 def _checked(text: str) -> Address | BadUrl:
@@ -138,9 +140,10 @@ def _checked(text: str) -> Address | BadUrl:
 
 
 def _check_host(text: str, host: str) -> None:
-    """Refuse what names this machine or a private network by itself, unless the server fetches from there.
+    """Raise BadUrl for a host that names this machine or a private network, unless the server may fetch from
+    there.
 
-    The server and not this process, which may be a command with other settings.
+    The running server's networks decide, because this process may be a command with other settings.
     """
     if host == "localhost" or host.endswith(".localhost"):
         literal = "127.0.0.1"
@@ -157,21 +160,21 @@ def _check_host(text: str, host: str) -> None:
     raise BadUrl(text, reason)
 
 
-def _store(fresh: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Feed]:
-    """Insert new feeds in training, selected for a visit at once; by canonical address."""
-    if not fresh:
+def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Feed]:
+    """Insert new feeds in training, selected for a visit at once. Returns them by canonical address."""
+    if not new_addresses:
         return {}
     now = datetime.now(UTC)
-    hosts = Host.objects.named({address.host for address, _ in fresh})
-    _, _, toe = start(len(fresh), np.random.default_rng())
+    hosts = Host.objects.named({address.host for address, _ in new_addresses})
+    _, _, toe = start(len(new_addresses), np.random.default_rng())
     due = due_at(now.timestamp(), toe, settings.CRAWL_TICK_SECONDS, settings.CRAWL_TRAINING_MAX_TICKS)
     feeds = [
         Feed(
             url=address.url,
             canonical_url=address.canonical,
             host_id=hosts[address.host],
-            category_id=each.category,
-            title=each.title,
+            category_id=request.category,
+            title=request.title,
             added=now,
             training_since=now,
             training_due=datetime.fromtimestamp(at, UTC),
@@ -179,7 +182,7 @@ def _store(fresh: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Feed]:
             selected_at=now,
             selected_because="just added",
         )
-        for (address, each), at in zip(fresh, due.tolist(), strict=True)
+        for (address, request), at in zip(new_addresses, due.tolist(), strict=True)
     ]
     # Somebody may add the same address at this moment: theirs stays, and is found below.
     Feed.objects.bulk_create(feeds, ignore_conflicts=True, batch_size=_ROWS)

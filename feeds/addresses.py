@@ -1,4 +1,4 @@
-"""A feed's address changes: a site's page named its feed, or a permanent redirect is believed."""
+"""Changes of a feed's address: to the feed named by a site's page, or after a believed permanent redirect."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ log = logging.getLogger(__name__)
 
 
 def known_as(canonical: str) -> Feed | None:
-    """The feed with this canonical address, now or earlier."""
+    """Return the feed with this canonical address, now or earlier. Returns None when there is none."""
     feed = Feed.objects.filter(canonical_url=canonical).first()
     return feed or Feed.objects.filter(aliases__canonical_url=canonical).first()
 
 
 def move_to(feed: Feed, url: str) -> Feed:
-    """Give a feed a new address, visited at once and unconditionally; the old one stays as an alias.
+    """Give a feed a new address, to be visited at once and unconditionally; keep the old one as an alias.
 
-    Returns the feed, or the one that had the address already: a feed that was never read is merged
-    into it, one with articles of its own is left as it is. Raises BadUrl.
+    When another feed has the address already, a feed that was never read is merged into that feed, which is
+    returned; a feed with articles of its own is returned unchanged. Raises BadUrl.
     """
     canonical = canonical_url(url)
     old = feed.canonical_url
-    other = known_as(canonical)
-    if other is not None and other.id != feed.id:
+    existing = known_as(canonical)
+    if existing is not None and existing.id != feed.id:
         if feed.last_success is not None:
-            log.warning("%s moved to %s, which is feed %s already; both are kept", feed.url, url, other.id)
+            log.warning("%s moved to %s, which is feed %s already; both are kept", feed.url, url, existing.id)
             return feed
-        feed.aliases.update(feed=other)
+        feed.aliases.update(feed=existing)
         feed.delete()
-        FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": other})
-        return other
+        FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": existing})
+        return existing
     feed.url, feed.canonical_url = url, canonical
     feed.host_id = Host.objects.named({host_key(canonical)})[host_key(canonical)]
     feed.forget_validators()
@@ -52,7 +52,7 @@ def move_to(feed: Feed, url: str) -> Feed:
 
 
 def follow_discovery(feed: Feed, links: Sequence[FeedLink]) -> Feed:
-    """Turn a feed that was added by its site's address into the first usable feed the page names."""
+    """Turn a feed that was added by its site's address into the first usable feed that the page names."""
     for link in links:
         try:
             if canonical_url(link.url) != feed.canonical_url:

@@ -1,4 +1,4 @@
-"""Feeds in the admin: many added at once, paused, visited now, moved; what failed and why; the log."""
+"""Feeds in the admin: bulk addition, pausing, visits on demand, categories, failures, and the visit log."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from crawler.engine.wake import wake_controller
-from crawler.text.characters import LONGEST_INDEXED
+from crawler.text.characters import MAX_INDEXED_CHARACTERS
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from feeds.adding import Added
 from feeds.categories import subtree
 from feeds.explain import next_visits
 from feeds.filters import folder_choices, used
 from feeds.forms import AddFeedsForm
-from feeds.models import Category, Feed, FeedAlias, Retrieval
+from feeds.models import Category, Feed, FeedAlias, Retrieval, Tick
 from feeds.opml import OpmlError
 from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
 
-MOST_REFUSALS_TOLD = 20
+MAX_REFUSALS_SHOWN = 20
 
 
 class FailureFilter(admin.SimpleListFilter):
-    """By the failure of the last visit."""
+    """A list filter by the failure of the last visit."""
 
     title = "failure"
     parameter_name = "failing"
@@ -49,7 +49,7 @@ class FailureFilter(admin.SimpleListFilter):
 
 
 class CategoryFilter(admin.SimpleListFilter):
-    """By category; those inside it count."""
+    """A list filter by category, including its subcategories."""
 
     title = "category"
     parameter_name = "in"
@@ -59,12 +59,12 @@ class CategoryFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
         value = self.value() or ""
-        known = value.isascii() and value.isdecimal() and len(value) < 19
-        return queryset.filter(category__in=subtree(int(value))) if known else queryset
+        is_key = value.isascii() and value.isdecimal() and len(value) < 19
+        return queryset.filter(category__in=subtree(int(value))) if is_key else queryset
 
 
 class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Keeps categories out of themselves."""
+    """A category form that rejects cycles."""
 
     def clean_parent(self) -> Category | None:
         parent: Category | None = self.cleaned_data["parent"]
@@ -75,7 +75,7 @@ class CategoryForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Category)
 class CategoryAdmin(RowAdmin):
-    """Folders of feeds."""
+    """Admin of categories, the folders of feeds."""
 
     form = CategoryForm
     list_display = ("name", "parent")
@@ -104,14 +104,14 @@ class MoveForm(forms.Form):
 
 
 class FeedForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Keeps titles to what their index holds."""
+    """A feed form that limits titles to the length that their index holds."""
 
-    title = forms.CharField(required=False, max_length=LONGEST_INDEXED)
+    title = forms.CharField(required=False, max_length=MAX_INDEXED_CHARACTERS)
 
 
 @admin.register(Feed)
 class FeedAdmin(RowAdmin):
-    """Feeds. Adding one is adding many: addresses by the line, or an OPML file."""
+    """Admin of feeds. They are added in bulk: addresses by the line, or an OPML file."""
 
     form = FeedForm
     list_display = (
@@ -161,10 +161,12 @@ class FeedAdmin(RowAdmin):
 
     @admin.action(description="Retrieve now", permissions=["change"])
     def retrieve_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> None:
-        asked, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
+        chosen, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
         wake_controller()
-        left = f"; {asked - selected} are paused, on their way, or were just visited" * (asked > selected)
-        self.message_user(request, f"{selected} feeds are visited now{left}.")
+        remainder = f"; {chosen - selected} are paused, on their way, or were just visited" * (
+            chosen > selected
+        )
+        self.message_user(request, f"{selected} feeds are visited now{remainder}.")
 
     @admin.action(description="Move to a category", permissions=["change"])
     def move_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> HttpResponse | None:
@@ -189,7 +191,7 @@ class FeedAdmin(RowAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Many feeds at once instead of one form of columns."""
+        """Add many feeds at once instead of filling one form of columns."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = AddFeedsForm(request.POST or None, request.FILES or None)
@@ -208,26 +210,26 @@ class FeedAdmin(RowAdmin):
         return render(request, "admin/feeds/feed/add.html", context)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Feeds by name, what goes with them by number: a feed may have a million articles."""
+        """List feeds by name and their retrievals by number, because a feed may have a million articles."""
         feeds: list[Feed] = list(objs)
         retrievals = Retrieval.objects.filter(feed__in=feeds).count()
         names = [f"{feed} with its articles and subscriptions" for feed in feeds]
         return names, {"feeds": len(feeds), "retrievals": retrievals}, set(), []
 
     def _tell(self, request: HttpRequest, outcomes: Iterable[Added]) -> None:
-        told = list(outcomes)
-        added = sum(outcome.outcome == "added" for outcome in told)
-        known = sum(outcome.outcome == "duplicate" for outcome in told)
-        refusals = [outcome.message for outcome in told if outcome.outcome == "refused"]
-        counts = f"{added} feeds were added, {known} were known already, {len(refusals)} were refused."
+        results = list(outcomes)
+        added = sum(outcome.outcome == "added" for outcome in results)
+        duplicates = sum(outcome.outcome == "duplicate" for outcome in results)
+        refusals = [outcome.message for outcome in results if outcome.outcome == "refused"]
+        counts = f"{added} feeds were added, {duplicates} were known already, {len(refusals)} were refused."
         self.message_user(request, counts, messages.SUCCESS if added else messages.WARNING)
-        for message in refusals[:MOST_REFUSALS_TOLD]:
+        for message in refusals[:MAX_REFUSALS_SHOWN]:
             self.message_user(request, f"Refused: {message}", messages.ERROR)
 
 
 @admin.register(Retrieval)
 class RetrievalAdmin(RecordAdmin):
-    """The log of visits."""
+    """Admin of the log of visits."""
 
     list_display = (
         "at",
@@ -244,3 +246,13 @@ class RetrievalAdmin(RecordAdmin):
     list_filter = ("outcome", ("failure", admin.EmptyFieldListFilter))
     list_select_related = ("feed",)
     search_fields = ("failure", "detail")
+
+
+@admin.register(Tick)
+class TickAdmin(RecordAdmin):
+    """The log of ticks."""
+
+    list_display = (
+        "started", "finished", "policy", "training", "ranked", "candidates", "budget", "carried", "swept",
+    )  # fmt: skip
+    list_filter = ("policy",)

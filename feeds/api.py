@@ -99,9 +99,9 @@ class FeedViewSet(
         },
     )
     def create(self, request: Request) -> Response:
-        wanted = NewFeedSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        added = add_feed(wanted.validated_data["url"], category=wanted.validated_data.get("category"))
+        serializer = NewFeedSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        added = add_feed(serializer.validated_data["url"], category=serializer.validated_data.get("category"))
         if added.feed is None:
             raise ValidationError({"url": [added.message]})
         code = status.HTTP_201_CREATED if added.outcome == "added" else status.HTTP_200_OK
@@ -112,15 +112,15 @@ class FeedViewSet(
         feed = self.get_object()
         change = FeedChangeSerializer(data=request.data, partial=True)
         change.is_valid(raise_exception=True)
-        said = change.validated_data
-        one = Feed.objects.filter(pk=feed.pk)
-        kept = {name: said[name] for name in ("title", "category") if name in said}
-        if "url" in said:
-            _give_address(feed, said["url"])
-        if kept:
-            one.update(**kept)
-        if "status" in said:
-            (pause if said["status"] == Feed.Status.PAUSED else resume)(one)
+        fields = change.validated_data
+        rows = Feed.objects.filter(pk=feed.pk)
+        columns = {name: fields[name] for name in ("title", "category") if name in fields}
+        if "url" in fields:
+            _give_address(feed, fields["url"])
+        if columns:
+            rows.update(**columns)
+        if "status" in fields:
+            (pause if fields["status"] == Feed.Status.PAUSED else resume)(rows)
         return Response(self.get_serializer(self.get_object()).data)
 
     @extend_schema(summary="Visit a feed now", request=None, responses={200: SelectedSerializer})
@@ -231,15 +231,15 @@ def _give_address(feed: Feed, url: str) -> None:
         address = checked_address(url)
     except BadUrl as error:
         raise ValidationError({"url": [str(error)]}) from error
-    other = known_as(address.canonical)
-    if other is not None and other.pk != feed.pk:
-        raise ValidationError({"url": [f"{address.url}: already known as feed {other.pk}"]})
+    existing = known_as(address.canonical)
+    if existing is not None and existing.pk != feed.pk:
+        raise ValidationError({"url": [f"{address.url}: already known as feed {existing.pk}"]})
     move_to(feed, address.url)
     wake_controller()
 
 
 def _sent_opml(request: Request) -> bytes:
-    """The OPML of a request: the file `file` of a form, or the body. Raises OpmlError."""
+    """Return the OPML of a request: the file `file` of a form, or the body. Raises OpmlError."""
     if isinstance(request.data, bytes):
         return request.data
     file = request.FILES.get("file")

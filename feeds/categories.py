@@ -1,4 +1,4 @@
-"""The tree of categories: folders found and made by path, and whole paths read without a query each."""
+"""The tree of categories: lookup and creation by path, and all paths in one query."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ NAME_LENGTH = 200
 
 
 def path_of(text: str) -> Path:
-    """The path that a person types, such as "News/Tech". Blank parts are left out."""
+    """Parse a path as a person types it, such as "News/Tech". Omits blank parts."""
     return tuple(part.strip()[:NAME_LENGTH] for part in text.split("/") if part.strip())
 
 
 def category_at(path: Sequence[str]) -> Category | None:
-    """The category at this path, made with its parents where missing; None for the empty path."""
-    found = None
+    """Get or create the category at this path and its parents. Returns None for the empty path."""
+    category = None
     for name in path:
-        found, _ = Category.objects.get_or_create(parent=found, name=name[:NAME_LENGTH])
-    return found
+        category, _ = Category.objects.get_or_create(parent=category, name=name[:NAME_LENGTH])
+    return category
 
 
 def categories_at(paths: Iterable[Path]) -> dict[Path, int]:
-    """Primary keys of many paths; missing categories are made level by level."""
-    wanted = {path[:depth] for path in paths for depth in range(1, len(path) + 1)}
-    known = {path: key for key, path in all_paths().items()}
-    for depth in range(1, max((len(path) for path in wanted), default=0) + 1):
-        missing = sorted(path for path in wanted if len(path) == depth and path not in known)
-        made = Category.objects.bulk_create(
-            [Category(name=path[-1], parent_id=known[path[:-1]] if depth > 1 else None) for path in missing]
+    """Return the primary keys of many paths. Creates missing categories level by level."""
+    prefixes = {path[:depth] for path in paths for depth in range(1, len(path) + 1)}
+    keys = {path: key for key, path in all_paths().items()}
+    for depth in range(1, max((len(path) for path in prefixes), default=0) + 1):
+        missing = sorted(path for path in prefixes if len(path) == depth and path not in keys)
+        created = Category.objects.bulk_create(
+            [Category(name=path[-1], parent_id=keys[path[:-1]] if depth > 1 else None) for path in missing]
         )
-        known.update(zip(missing, (category.pk for category in made), strict=True))
-    return {path: known[path] for path in wanted}
+        keys.update(zip(missing, (category.pk for category in created), strict=True))
+    return {path: keys[path] for path in prefixes}
 
 
 def all_paths() -> dict[int, Path]:
-    """The path of every category by primary key, outermost name first."""
+    """Return the path of every category by primary key, outermost name first."""
     rows = {key: (name, parent) for key, name, parent in Category.objects.values_list("id", "name", "parent")}
     paths: dict[int, Path] = {}
 
@@ -52,13 +52,13 @@ def all_paths() -> dict[int, Path]:
 
 
 def subtree(key: int) -> set[int]:
-    """The category and all categories inside it, by primary key."""
+    """Return the primary keys of the category and of all categories inside it."""
     children: dict[int | None, list[int]] = defaultdict(list)
     for child, parent in Category.objects.values_list("id", "parent"):
         children[parent].append(child)
-    found, waiting = {key}, [key]
+    keys, waiting = {key}, [key]
     while waiting:
-        inside = [child for child in children[waiting.pop()] if child not in found]
-        found.update(inside)
-        waiting.extend(inside)
-    return found
+        unvisited = [child for child in children[waiting.pop()] if child not in keys]
+        keys.update(unvisited)
+        waiting.extend(unvisited)
+    return keys

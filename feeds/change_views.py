@@ -1,4 +1,4 @@
-"""The pages that change feeds: adding them, following their first visits, and actions on picked ones."""
+"""Pages that change feeds: adding feeds, following their first visits, and actions on picked feeds."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
 from crawler.web.pages import safe_next
 from crawler.web.permissions import staff_only
+from feeds import signals
 from feeds.adding import Added
 from feeds.filters import folder_choices
 from feeds.first_visits import first_visits, progress_since
@@ -28,13 +29,13 @@ from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
 
 FOLLOWED = 50
-"""New feeds whose first visits are followed one by one; of more, a count is shown."""
+"""Maximum number of new feeds whose first visits are shown one by one; otherwise counts are shown."""
 
 
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
-    """The form that adds feeds, and what became of each address."""
+    """Show the form that adds feeds, or add feeds and show the outcome of each address."""
     if request.method != "POST":
         form = AddFeedsForm(initial={"addresses": request.GET.get("url", "")})
         return render(request, "feeds/add.html", {"form": form, "folders": folder_choices()})
@@ -49,13 +50,16 @@ def add(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         context = {"form": form, "folders": folder_choices()}
         return render(request, "feeds/add.html", context, status=422)
+    feeds = [outcome.feed for outcome in outcomes if outcome.feed is not None]
+    if feeds and form.cleaned_data["follow"]:
+        signals.added.send(Feed, user=request.user, feeds=feeds)
     return render(request, "feeds/added.html", _outcome_context(outcomes, since))
 
 
 @never_cache
 @require_safe
 def added(request: HttpRequest) -> HttpResponse:
-    """What first visits have brought: of the feeds `ids`, or counts of all added since `since`."""
+    """Show the first visits of the feeds `ids`, or counts for all feeds added since `since`."""
     ids = [int(key) for key in request.GET.get("ids", "").split(",") if key.isdecimal() and len(key) < 19]
     if ids:
         return render(request, "feeds/_first_visits.html", _followed(ids[:FOLLOWED]))
@@ -69,7 +73,7 @@ def added(request: HttpRequest) -> HttpResponse:
 @staff_only
 @require_POST
 def change(request: HttpRequest) -> HttpResponse:
-    """Pause, resume, retrieve now or move the picked feeds, then go back to where they were picked."""
+    """Pause, resume, retrieve now or move the picked feeds, then redirect to the page they were picked on."""
     form = PickedFeedsForm(request.POST)
     back = safe_next(request, reverse("feeds"))
     if not form.is_valid():
@@ -90,16 +94,18 @@ def _resume(feeds: QuerySet[Feed], because: str, category: str) -> str:
 
 
 def _retrieve(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    asked, selected = feeds.count(), retrieve_now(feeds, because)
+    chosen, selected = feeds.count(), retrieve_now(feeds, because)
     wake_controller()
-    left = asked - selected
-    rest = f" {_feeds(left)} not: paused, on the way already, or visited moments ago." if left else ""
-    return f"{_feeds(selected)} to be retrieved now.{rest}"
+    skipped = chosen - selected
+    remainder = (
+        f" {_feeds(skipped)} not: paused, on the way already, or visited moments ago." if skipped else ""
+    )
+    return f"{_feeds(selected)} to be checked now.{remainder}"
 
 
 def _move(feeds: QuerySet[Feed], because: str, category: str) -> str:
     target = Category.objects.filter(pk=category).first() if category else None
-    return f"Moved {_feeds(feeds.update(category=target))} to {target or 'no category'}."
+    return f"Moved {_feeds(feeds.update(category=target))} to {target or 'no folder'}."
 
 
 ACTIONS: dict[str, Callable[[QuerySet[Feed], str, str], str]] = {

@@ -1,6 +1,6 @@
-"""Pictures of a feed: made on the server as SVG, and as numbers that charts.js draws.
+"""Charts of a feed: SVG made on the server, and number series for charts.js.
 
-Colours come from the style sheet by class; each picture says in its label what it shows.
+Colours come from the style sheet by class; each picture has a label that describes its content.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString
 from feeds.models import Feed, Retrieval
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-Rate = float | None
 POINTS = 500
 
 # The clock, in units of its view box.
@@ -25,7 +24,7 @@ _CELL, _LEFT, _TOP = 20, 34, 16
 
 
 def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: int = 22) -> SafeString:
-    """A filled step line of non-negative values, the highest at the top."""
+    """Draw a filled step line of non-negative values, the highest at the top."""
     top = max(values, default=0.0) or 1.0
     step = width / max(len(values), 1)
     points: list[tuple[float, float]] = []
@@ -45,9 +44,9 @@ def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: i
 
 
 def clock(rates: Sequence[float], hour_now: float) -> SafeString:
-    """Articles per hour for each hour of day (24, UTC) as wedges of a 24-hour dial, midnight at the top.
+    """Draw articles per hour for each hour of day (24, UTC) as wedges of a 24-hour dial, midnight at the top.
 
-    `hour_now` is the hour of day with its fraction, where the hand stands.
+    `hour_now` is the hour of day with its fraction, shown by the hand.
     """
     top = max(rates, default=0.0) or 1.0
     wedges = format_html_join(
@@ -94,10 +93,10 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
     )
 
 
-def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
-    """Articles per hour for each hour of the week (7 x 24, Monday first, UTC); None where never watched."""
-    seen = [rate for day in rates for rate in day if rate is not None]
-    top = max(seen, default=0.0)
+def heat_map(counts: Sequence[Sequence[int]]) -> SafeString:
+    """Draw the articles posted in each hour of the week (7 x 24, Monday first, UTC)."""
+    top = max(count for day in counts for count in day)
+    busiest = next((day, hour) for day in range(7) for hour in range(24) if counts[day][hour] == top)
     width, height = _LEFT + 24 * _CELL, _TOP + 7 * _CELL
     hours = format_html_join(
         "",
@@ -108,16 +107,19 @@ def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
         "", '<text x="0" y="{}">{}</text>', ((_TOP + i * _CELL + 14, day) for i, day in enumerate(DAYS))
     )
     cells = SafeString(
-        "".join(_cell(day, hour, rate, top) for day, row in enumerate(rates) for hour, rate in enumerate(row))
+        "".join(
+            _cell(day, hour, count, top) for day, row in enumerate(counts) for hour, count in enumerate(row)
+        )
     )
     return format_html(
         '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="'
-        'Posting by hour of the week, UTC: {} of 168 hours watched, at most {} articles an hour">'
+        'Articles by hour of the week, UTC: {}, most on {} at {}">'
         "{}{}{}</svg>",
         width,
         height,
-        len(seen),
-        _short(top),
+        sum(sum(day) for day in counts),
+        DAYS[busiest[0]],
+        _hour(busiest[1]),
         hours,
         days,
         cells,
@@ -125,7 +127,7 @@ def heat_map(rates: Sequence[Sequence[Rate]]) -> SafeString:
 
 
 def training_series(feed: Feed) -> dict[str, Any]:
-    """M, T and ToE after each visit of the training phase, the last POINTS of them."""
+    """Return M, T and ToE after each of the last POINTS visits of the training phase."""
     rows = _last(feed, "m", "t", "toe", m__isnull=False)
     return {
         "x": [row[0].timestamp() for row in rows],
@@ -139,7 +141,7 @@ def training_series(feed: Feed) -> dict[str, Any]:
 
 
 def forecast_series(feed: Feed) -> dict[str, Any]:
-    """New articles that each visit found beside those that the posting history had predicted."""
+    """Return the new articles found by each of the last POINTS visits, and their forecast."""
     rows = _last(feed, "expected", "new", expected__isnull=False)
     return {
         "x": [row[0].timestamp() for row in rows],
@@ -151,39 +153,34 @@ def forecast_series(feed: Feed) -> dict[str, Any]:
     }
 
 
-def _cell(day: int, hour: int, rate: Rate, top: float) -> SafeString:
+def _cell(day: int, hour: int, count: int, top: int) -> SafeString:
     x, y = _LEFT + hour * _CELL, _TOP + day * _CELL
     when = f"{DAYS[day]} {_hour(hour)}"
-    if rate is None:
-        return format_html(
-            '<rect class="unseen" x="{}" y="{}" width="17" height="17" rx="3">'
-            "<title>{}: not watched yet</title></rect>",
-            x,
-            y,
-            when,
-        )
     # The square root keeps the quiet hours of a feed with one busy hour visible.
-    strength = math.sqrt(rate / top) if top else 0.0
+    strength = math.sqrt(count / top) if top else 0.0
     return format_html(
         '<rect class="cell-frame" x="{x}" y="{y}" width="18" height="18" rx="3"/>'
         '<rect class="cell" x="{x}" y="{y}" width="18" height="18" rx="3" fill-opacity="{strength}">'
-        "<title>{when}: {rate} articles an hour</title></rect>",
+        "<title>{when}: {count} article{s}</title></rect>",
         x=x,
         y=y,
         strength=f"{strength:.2f}",
         when=when,
-        rate=f"{rate:.2f}",
+        count=count,
+        s="" if count == 1 else "s",
     )
 
 
 def _point(hour: float, radius: float) -> tuple[float, float]:
-    """Where an hour stands on the dial: midnight at the top, clockwise."""
+    """Return the position of an hour on the dial: midnight at the top, clockwise."""
     angle = 2 * math.pi * hour / 24
     return _MIDDLE + radius * math.sin(angle), _MIDDLE - radius * math.cos(angle)
 
 
 def _wedge(hour: int, radius: float) -> str:
-    """Path of an hour's wedge from the inner ring to the radius, with a thin gap to its neighbours."""
+    """Return the path of an hour's wedge from the inner ring to the radius, with a thin gap to its
+    neighbours.
+    """
     start, end = hour + 0.04, hour + 0.96
     (a, b), (c, d) = _point(start, _INNER), _point(start, radius)
     (e, f), (g, h) = _point(end, radius), _point(end, _INNER)
@@ -198,13 +195,13 @@ def _hour(hour: int) -> str:
 
 
 def _short(value: float) -> str:
-    """Two significant places for small values, none for big ones."""
+    """Format with two decimals below 1, one below 10, and none from 10 on."""
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
-def _last(feed: Feed, *columns: str, **known: bool) -> list[tuple[Any, ...]]:
-    """Rows (at, *columns) of successful visits, oldest first."""
-    visits = Retrieval.objects.filter(feed=feed, **known).exclude(outcome=Retrieval.Outcome.FAILED)
+def _last(feed: Feed, *columns: str, **conditions: bool) -> list[tuple[Any, ...]]:
+    """Return rows (at, *columns) of the last POINTS successful visits, oldest first."""
+    visits = Retrieval.objects.filter(feed=feed, **conditions).exclude(outcome=Retrieval.Outcome.FAILED)
     return list(visits.order_by("-at", "-id").values_list("at", *columns)[:POINTS])[::-1]
 
 

@@ -1,4 +1,4 @@
-"""Why the next retrieval of a feed is when it is, from the very state and policy that the tick uses."""
+"""Explanation of a feed's next retrieval, from the state and policy that the tick uses."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from django.conf import settings
 
-from crawler.engine.models import Tick
-from feeds.models import Feed
+from feeds.models import Feed, Tick
 from feeds.scheduling.base import Explanation, in_words, next_visit
 from feeds.states import blocks, live_policy
 
@@ -22,9 +21,9 @@ HORIZON = timedelta(days=30)
 class NextVisit:
     """The next visit: `at` (None: not planned), the reason in words, and the numbers behind it.
 
-    `expected` new articles by now, `age` seconds since the last successful retrieval, `audience`
-    the factor for subscribers, `floor` the rule that holds the visit back (empty: none does),
-    `position` in the queue of its host or in the policy's order (None: not ranked).
+    `expected` new articles by now, `age` seconds since the last successful retrieval, `audience` the factor
+    for subscribers, `floor` the rule that delays the visit (empty when none does), `position` in the queue of
+    its host or in the policy's order (None: not ranked).
     """
 
     at: datetime | None
@@ -37,14 +36,14 @@ class NextVisit:
 
 
 def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
-    """The next visit of every given feed, by id. A few queries however many feeds there are."""
+    """Return the next visit of every given feed by id, in a few queries for any number of feeds."""
     idle = [feed for feed in feeds if feed.lease is None and feed.selected_at is None]
     planned = _planned([feed for feed in idle if feed.status == Feed.Status.ACTIVE], now)
     return {feed.id: planned.get(feed.id) or _unplanned(feed, now) for feed in feeds}
 
 
 def _unplanned(feed: Feed, now: datetime) -> NextVisit:
-    """Feeds whose next visit is no matter of time."""
+    """Explain feeds that are out, selected, paused or gone, so that no time is computed for them."""
     if feed.lease is not None:
         return NextVisit(now, f"being retrieved now ({feed.selected_because})")
     if feed.status == Feed.Status.GONE:
@@ -64,7 +63,7 @@ def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
     for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
         rows = [by_id[int(feed)] for feed in states.id]
         floors = np.array([max(feed.not_before, now).timestamp() for feed in rows])
-        # When each key reaches that at which the last tick stopped.
+        # The time at which each key reaches the cut-off of the last tick.
         ranked = next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
         for i, feed in enumerate(rows):
             visits[feed.id] = _visit(
@@ -74,7 +73,7 @@ def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
 
 
 def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: datetime) -> NextVisit:
-    """`grid` is the time of a tick: a visit takes place at the first tick after it is due."""
+    """Return the visit of a feed at the first tick after it is due; `grid` is the time of a tick."""
     held_back = feed.floor if feed.not_before > now else ""
     if feed.phase == Feed.Phase.TRAINING:
         at = max(feed.not_before, feed.training_due)
@@ -102,8 +101,8 @@ def _training_reason(feed: Feed, at: datetime) -> str:
     if at == feed.not_before and feed.not_before > feed.training_due:
         return feed.floor_detail
     toe = math.ceil(feed.training_m - 1e-9)
-    most = settings.CRAWL_TRAINING_MAX_TICKS
-    ticks = f"{toe} ticks" if toe <= most else f"{most} ticks (the ceiling; M asks for {toe})"
+    max_ticks = settings.CRAWL_TRAINING_MAX_TICKS
+    ticks = f"{toe} ticks" if toe <= max_ticks else f"{max_ticks} ticks (the ceiling; M asks for {toe})"
     since = in_words((at - feed.training_since).total_seconds())
     state = f"M = {feed.training_m:.2f}, T = {feed.training_t:.1f}"
     return f"training: {state}, so ToE is {ticks}; watched for {since}"

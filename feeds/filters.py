@@ -1,4 +1,4 @@
-"""Filters and orders of feeds and of the log of retrievals, all in the address, so that they are shared."""
+"""Filters and orders of feeds and of the log of retrievals, kept in the URL so that views can be shared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models.expressions import Func, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 from rest_framework.filters import search_smart_split
 
-from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter
+from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from feeds.categories import all_paths, subtree
 from feeds.models import Feed, Retrieval
 
@@ -29,27 +29,27 @@ ORDERS: dict[str, F | Func] = {
 
 
 def folder_choices() -> Choices:
-    """Categories by primary key with their whole paths, in the order of the tree."""
+    """Return choices of categories: primary keys with their whole paths, in the order of the tree."""
     paths = sorted((path, key) for key, path in all_paths().items())
     return [(str(key), " / ".join(path)) for path, key in paths]
 
 
 def with_recent_articles(feeds: QuerySet[Feed], now: datetime) -> QuerySet[Feed]:
-    """Adds `recent_articles`: how many were published within the last RATE_DAYS days."""
+    """Annotate feeds with `recent_articles`, the number published within the last RATE_DAYS days."""
     window = Q(articles__published__gt=now - timedelta(days=RATE_DAYS), articles__published__lte=now)
-    # The condition belongs into the join: otherwise all articles ever stored are read to count a week's.
+    # The condition must be in the join; otherwise all stored articles are read to count those of a week.
     recent = feeds.annotate(within_days=FilteredRelation("articles", condition=window))
     return recent.annotate(recent_articles=Count("within_days"))
 
 
 def articles_a_day(feed_ids: Iterable[int], now: datetime) -> dict[int, float]:
-    """Articles published a day, over the last RATE_DAYS days, by feed."""
+    """Return the articles published per day over the last RATE_DAYS days, by feed."""
     feeds = with_recent_articles(Feed.objects.filter(id__in=list(feed_ids)), now).order_by()
     return {feed.id: feed.recent_articles / RATE_DAYS for feed in feeds.only("id")}  # type: ignore[attr-defined]
 
 
 def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:
-    """Feeds by one of ORDERS, falling with a minus before it; unknown moments last, whichever way."""
+    """Order feeds by a key of ORDERS, descending with a minus before it. Null values come last either way."""
     name = sort.removeprefix("-")
     if name == "rate":
         feeds = with_recent_articles(feeds, now)
@@ -58,9 +58,9 @@ def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:
 
 
 def used(name: str) -> Choices:
-    """What feeds have in a column."""
-    found = Feed.objects.order_by(name).exclude(**{name: ""}).values_list(name, flat=True).distinct()
-    return [(value, value) for value in found]
+    """Return the distinct values of a column of feeds as choices."""
+    values = Feed.objects.order_by(name).exclude(**{name: ""}).values_list(name, flat=True).distinct()
+    return [(value, value) for value in values]
 
 
 def _recent_failures() -> Choices:
@@ -72,7 +72,10 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of feeds."""
 
     q = django_filters.CharFilter(
-        method="by_words", label="Search", max_length=200, help_text="Words of the title or an address."
+        method="by_words",
+        label="Search",
+        help_text="Words of the title or an address.",
+        validators=[search_validator],
     )
     category = OfferedFilter(
         method="in_category",
@@ -102,7 +105,7 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
         fields = ["url"]
 
     def by_words(self, feeds: QuerySet[Feed], name: str, value: str) -> QuerySet[Feed]:
-        """Every word, or phrase in quotation marks, is in the title or an address."""
+        """Filter to feeds with every word or quoted phrase in the title or an address."""
         for word in search_smart_split(value):  # type: ignore[arg-type]  # the stubs are wrong
             feeds = feeds.filter(Q(*((f"{column}__icontains", word) for column in SEARCHED), _connector=Q.OR))
         return feeds

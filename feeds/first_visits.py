@@ -1,4 +1,4 @@
-"""What the first visit of a feed that was just added has brought so far, in words."""
+"""Progress of new feeds' first visits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Literal["waiting", "reading", "read", "failed", "merged"]
 
 @dataclass(frozen=True, slots=True)
 class FirstVisit:
-    """A feed and how far its first visit is; `feed` is None when it turned out to be a known one."""
+    """A feed and the state of its first visit; `feed` is None when it was merged into a known feed."""
 
     feed: Feed | None
     state: State
@@ -24,13 +24,13 @@ class FirstVisit:
 
     @property
     def open(self) -> bool:
-        """Whether something is still to come."""
+        """True while the visit is not over."""
         return self.state in {"waiting", "reading"}
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """First visits of all feeds added since some moment."""
+    """Counts of the first visits of all feeds added since a moment."""
 
     added: int
     read: int
@@ -38,17 +38,17 @@ class Progress:
 
     @property
     def heard(self) -> int:
-        """Feeds whose first visit is over."""
+        """Number of feeds whose first visit is over."""
         return self.read + self.failed
 
     @property
     def open(self) -> int:
-        """Feeds nobody has heard of yet."""
+        """Number of feeds whose first visit is not over."""
         return self.added - self.heard
 
 
 def first_visits(ids: Sequence[int]) -> list[FirstVisit]:
-    """One for every id, in their order. Two queries."""
+    """Return the first visit of each id, in the order of `ids`."""
     counted = Feed.objects.filter(id__in=ids).defer("fingerprints").annotate(stored=Count("articles"))
     feeds = {feed.id: feed for feed in counted}
     return [_first_visit(feeds.get(key)) for key in ids]
@@ -67,7 +67,7 @@ def _first_visit(feed: Feed | None) -> FirstVisit:
 
 
 def progress_since(moment: datetime) -> Progress:
-    """How far the first visits of the feeds added since then are."""
+    """Count the first visits of feeds added since `moment`."""
     read = Q(last_success__isnull=False)
     failed = Q(last_success__isnull=True, failure_streak__gt=0, selected_at__isnull=True)
     counts = Feed.objects.filter(added__gte=moment).aggregate(

@@ -1,4 +1,4 @@
-"""Forms that change feeds: adding by address or OPML, and actions on the feeds picked in a table."""
+"""Forms that change feeds: addition by address or OPML, and actions on the feeds picked in a table."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
 from feeds.opml import MAX_BYTES, import_opml
 
-MOST_LINES = 200
+MAX_LINES = 200
 
 
 class AddFeedsForm(forms.Form):
-    """Addresses, one to a line, or an OPML file; and the category they go into."""
+    """A form for addresses, one to a line, or an OPML file, and the folder to add them to."""
 
     addresses = LinesField(
-        most=MOST_LINES,
+        most=MAX_LINES,
         too_many="{lines} lines are too many here: give at most {most}, or an OPML file.",
         required=False,
-        max_length=MOST_LINES * 2100,
+        max_length=MAX_LINES * 2100,
         label="Addresses, one to a line",
         help_text="A feed's address, or a site's: then the feed that the site names is taken.",
         widget=forms.Textarea(
@@ -35,19 +35,23 @@ class AddFeedsForm(forms.Form):
     opml = forms.FileField(
         required=False,
         label="or an OPML file",
-        help_text="Its folders become categories.",
+        help_text="A list from another reader. Its folders are kept.",
         widget=forms.ClearableFileInput(attrs={"accept": ".opml,.xml,text/x-opml,text/xml,application/xml"}),
     )
     category = forms.CharField(
         required=False,
         max_length=400,
-        label="Category (optional)",
+        label="Folder (optional)",
         help_text="Such as News / Technology; made where it is missing.",
         widget=forms.TextInput(attrs={"list": "categories", "autocomplete": "off"}),
     )
 
+    follow = forms.BooleanField(
+        required=False, initial=True, label="Follow them", help_text="Their articles appear under Read."
+    )
+
     def clean_opml(self) -> bytes | None:
-        """The file's bytes, not more than an OPML file may have."""
+        """Return the bytes of the file. Raises ValidationError for a file larger than OPML files may be."""
         file = self.cleaned_data["opml"]
         if file is None:
             return None
@@ -57,22 +61,25 @@ class AddFeedsForm(forms.Form):
         return content
 
     def clean(self) -> None:
-        """One of the two must be given."""
+        """Require addresses or a file."""
         super().clean()
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError("Give at least one address, or choose an OPML file.")
 
     def add(self) -> list[Added]:
-        """Add what is named, into the category, made where missing. Raises OpmlError; then nothing was."""
-        said = self.cleaned_data
-        category = category_at(path_of(said["category"]))
-        from_file = import_opml(said["opml"], category=category).outcomes if said["opml"] else []
+        """Add the feeds to the category, which is created where missing.
+
+        Raises OpmlError for an unreadable file; no feed is added then.
+        """
+        fields = self.cleaned_data
+        category = category_at(path_of(fields["category"]))
+        from_file = import_opml(fields["opml"], category=category).outcomes if fields["opml"] else []
         key = category.pk if category else None
-        return [*from_file, *add_feeds([WantedFeed(line, category=key) for line in said["addresses"]])]
+        return [*from_file, *add_feeds([WantedFeed(line, category=key) for line in fields["addresses"]])]
 
 
 class PickedFeedsForm(forms.Form):
-    """An action on picked feeds."""
+    """A form for an action on picked feeds."""
 
     action = forms.ChoiceField(choices=[(name, name) for name in ("pause", "resume", "retrieve", "move")])
     feed = forms.TypedMultipleChoiceField(coerce=int)

@@ -1,4 +1,4 @@
-"""Feeds, what was learned of their posting, and the log of their retrievals."""
+"""Feeds, their posting histories and plans, and the log of their retrievals."""
 
 from __future__ import annotations
 
@@ -48,36 +48,36 @@ class Category(models.Model):
 
 
 class FeedQuerySet(LeasedQuerySet["Feed"]):
-    """Reads of feeds, with the names of the domain."""
+    """Queries of feeds, named in the domain's terms."""
 
     def active(self) -> FeedQuerySet:
-        """Feeds that are to be visited."""
+        """Filter to feeds that are neither paused nor gone."""
         return self.filter(status=Feed.Status.ACTIVE)
 
     def idle(self) -> FeedQuerySet:
-        """Active feeds that are neither selected for a visit nor out with a terminal."""
+        """Filter to active feeds that are neither selected for a visit nor leased."""
         return self.active().free().filter(selected_at__isnull=True)
 
     def due(self, now: datetime) -> FeedQuerySet:
-        """Idle feeds whose floors (politeness, Retry-After, max-age, back-off ...) have passed."""
+        """Filter to idle feeds whose floors (politeness, Retry-After, max-age, back-off ...) have passed."""
         return self.idle().filter(not_before__lte=now)
 
     def failing(self) -> FeedQuerySet:
-        """Feeds whose last visit failed, the longest failing first."""
+        """Filter to feeds whose last visit failed, longest failing first."""
         return self.filter(failure_streak__gt=0).order_by("failing_since")
 
 
 class Feed(LeasedRow):
-    """A feed: its address, what the last visit left, and when the next one is allowed."""
+    """A feed: its address, the results of the last visit, and when the next one is allowed."""
 
     class Status(models.TextChoices):
         ACTIVE = "active", "active"
         PAUSED = "paused", "paused"
-        GONE = "gone", "gone (the publisher said 410)"
+        GONE = "gone", "ended by its publisher"
 
     class Phase(models.TextChoices):
-        TRAINING = "training", "training (ToE)"
-        NORMAL = "normal", "normal (ranked)"
+        TRAINING = "training", "learning its rhythm"
+        NORMAL = "normal", "rhythm known"
 
     url = models.TextField(help_text="The address as it is fetched.")
     canonical_url = models.TextField(unique=True, editable=False)
@@ -89,12 +89,14 @@ class Feed(LeasedRow):
     phase = models.CharField(max_length=10, choices=Phase, default=Phase.TRAINING)
     added = models.DateTimeField(db_default=Now(), editable=False)
 
-    # What the feed says of itself.
+    # The feed's description of itself.
     title = models.TextField(blank=True)
     site_url = models.TextField(blank=True, editable=False)
     description = models.TextField(blank=True, editable=False)
     language = models.CharField(max_length=20, blank=True, editable=False)
     format = models.CharField(max_length=20, blank=True, editable=False)
+    icon = models.TextField(blank=True, editable=False, help_text="Address of a small square picture.")
+    image = models.TextField(blank=True, editable=False, help_text="Address of its logo or cover.")
     hub = models.TextField(blank=True, editable=False)
     ttl = models.FloatField(null=True, blank=True, editable=False, help_text="Seconds, from RSS ttl.")
     update_period = models.FloatField(null=True, blank=True, editable=False, help_text="Seconds, from sy:*.")
@@ -104,7 +106,7 @@ class Feed(LeasedRow):
         default=0, editable=False, help_text="Entries its document holds."
     )
 
-    # What the next conditional request needs. They belong to `url` and go when it changes.
+    # State of the next conditional request. Belongs to `url` and is reset when it changes.
     etag = models.TextField(blank=True, editable=False)
     last_modified = models.TextField(blank=True, editable=False)
     body_hash = models.CharField(max_length=64, blank=True, editable=False)
@@ -174,7 +176,7 @@ class Feed(LeasedRow):
 
     @property
     def validators(self) -> bool:
-        """Whether the server offered validators, so that requests can be conditional."""
+        """True when the server offered validators, so that requests can be conditional."""
         return bool(self.etag or self.last_modified)
 
     def forget_validators(self) -> None:
@@ -183,7 +185,7 @@ class Feed(LeasedRow):
 
 
 class FeedAlias(models.Model):
-    """Another address under which a feed was added or found: recognises duplicates."""
+    """Another address under which a feed was added or found, used to recognise duplicates."""
 
     canonical_url = models.TextField(unique=True)
     feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="aliases")
@@ -196,11 +198,11 @@ class FeedAlias(models.Model):
 
 
 class PostingHistory(models.Model):
-    """How many articles a feed posts, by hour of day and by hour of week (UTC, Monday first).
+    """The articles that a feed posts by hour of day and by hour of week (UTC, Monday first).
 
-    Rates are articles per hour. The arrays are little-endian float32, read by
-    `feeds.scheduling.history`: 24 rates (means over `days`), 168 weighted counts, 168 weighted hours of
-    exposure, 4 levels. `rates` are the 168 articles per hour that follow from them, which every tick reads.
+    Rates are articles per hour. The arrays are little-endian float32, read by `feeds.scheduling.history`: 24
+    rates (means over `days`), 168 weighted counts, 168 weighted hours of exposure, 4 levels. `rates` are the
+    168 articles per hour forecast from them, which every tick reads.
     """
 
     feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="history")
@@ -232,9 +234,9 @@ class PostingHistory(models.Model):
 
 
 class PostingPlan(models.Model):
-    """What `feeds.scheduling.planning` made of a feed's rates: 168 little-endian float32, Monday first.
+    """The plan of `feeds.scheduling.planning` for a feed: 168 little-endian float32, Monday first.
 
-    Beside the history, which every visit writes anew while plans are made for all feeds once a day.
+    Stored apart from the history, because every visit writes a history while plans are written once a day.
     """
 
     feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="plan")
@@ -248,7 +250,7 @@ class PostingPlan(models.Model):
 
 
 class PostingPopulation(models.Model):
-    """The posting of all feeds together: what is expected of a feed before it has shown its own habits.
+    """The posting of all feeds together, the expectation for a feed without a history of its own.
 
     One row; little-endian float64, 168 weighted counts and 168 weighted hours of exposure summed over feeds,
     and the price of a retrieval in each hour of the week (empty before the first plan).
@@ -308,3 +310,27 @@ class Retrieval(models.Model):
 
     def __str__(self) -> str:
         return f"feed {self.feed_id} at {self.at:%Y-%m-%d %H:%M:%S}: {self.outcome}"
+
+
+class Tick(models.Model):
+    """One run of the controller: what it took, and the key at which it stopped taking."""
+
+    started = models.DateTimeField(unique=True)
+    finished = models.DateTimeField(null=True, blank=True)
+    policy = models.CharField(max_length=40)
+    swept = models.PositiveIntegerField(default=0, help_text="Leases that had expired.")
+    training = models.PositiveIntegerField(default=0, help_text="Training feeds taken, by ToE.")
+    ranked = models.PositiveIntegerField(default=0, help_text="Feeds taken by the policy's rank.")
+    candidates = models.PositiveIntegerField(default=0, help_text="Feeds the policy could choose from.")
+    budget = models.FloatField(default=0, help_text="Retrievals the budget allowed; the rest carries over.")
+    carried = models.FloatField(default=0, help_text="Retrievals left over for the next tick.")
+    cutoff = models.FloatField(
+        null=True, blank=True, help_text="Key of the last feed taken, if any was left out."
+    )
+
+    class Meta:
+        app_label = "crawler"  # where its table and its admin page have always been
+        ordering = ["-started"]
+
+    def __str__(self) -> str:
+        return f"tick of {self.started:%Y-%m-%d %H:%M:%S}"

@@ -1,4 +1,4 @@
-"""OPML 1.0 and 2.0 (opml.org/spec2.opml), read with suspicion: feeds in and out, categories as folders."""
+"""OPML 1.0 and 2.0 (opml.org/spec2.opml): guarded import and export of feeds, with categories as folders."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")
 
 
 class OpmlError(ValueError):
-    """A file that cannot be read as OPML; the message says what is wrong and, where known, in which line."""
+    """Error for a file that is not readable OPML; the message says what is wrong and, where known, in which
+    line.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One feed of an OPML file. `folder` holds the names around it, outermost first."""
+    """A feed of an OPML file. `folder` holds the names around it, outermost first."""
 
     url: str
     title: str = ""
@@ -40,7 +42,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an OPML file brought; `refused` holds (address, message), `outcomes` one entry per outline."""
+    """The result of an import; `refused` holds (address, message), `outcomes` one entry per outline."""
 
     added: int
     duplicates: int
@@ -51,7 +53,7 @@ class ImportReport:
 def import_opml(data: bytes, *, category: Category | None = None) -> ImportReport:
     """Add all feeds of an OPML file, below `category` where one is given.
 
-    Raises OpmlError for a file that cannot be read; nothing is stored then.
+    Raises OpmlError for an unreadable file; no feed is stored then.
     """
     outlines = read_opml(data)
     if not outlines:
@@ -61,7 +63,7 @@ def import_opml(data: bytes, *, category: Category | None = None) -> ImportRepor
 
 @transaction.atomic
 def import_outlines(outlines: Sequence[Outline], *, category: Category | None = None) -> ImportReport:
-    """Add the feeds of outlines that were read already; folders become categories."""
+    """Add the feeds of outlines; folders become categories."""
     base: Path = category.path if category else ()
     folders = [(*base, *outline.folder) for outline in outlines]
     keys = categories_at({folder for folder in folders if folder})
@@ -85,7 +87,7 @@ def import_outlines(outlines: Sequence[Outline], *, category: Category | None = 
 
 
 def export_opml(feeds: QuerySet[Feed] | None = None) -> bytes:
-    """All feeds, or those of the query, as OPML 2.0 with categories as nested folders."""
+    """Write `feeds`, by default all feeds, as OPML 2.0 with categories as nested folders."""
     paths = all_paths()
     rows = (Feed.objects.all() if feeds is None else feeds).values_list(
         "url", "title", "site_url", "category_id"
@@ -96,9 +98,10 @@ def export_opml(feeds: QuerySet[Feed] | None = None) -> bytes:
 
 
 def read_opml(data: bytes) -> list[Outline]:
-    """The feeds of an OPML file in document order. Raises OpmlError; nothing outside the file is opened.
+    """Read the feeds of an OPML file in document order, without opening anything outside of the file.
 
-    Files beyond 20 MB, with a document type (entities), or nested deeper than 64 outlines are refused.
+    Raises OpmlError for files that are unreadable, larger than 20 MB, declare a document type (entities), or
+    are nested deeper than 64 outlines.
     """
     if len(data) > MAX_BYTES:
         raise OpmlError(f"the file is larger than {MAX_BYTES // 1024 // 1024} MB")
@@ -117,7 +120,7 @@ def read_opml(data: bytes) -> list[Outline]:
 
 
 def write_opml(outlines: Sequence[Outline], title: str, at: datetime) -> bytes:
-    """OPML 2.0 in UTF-8, folders nested, outlines in the given order within each folder."""
+    """Write OPML 2.0 in UTF-8 with nested folders, outlines in the given order within each folder."""
     root = etree.Element("opml", version="2.0")
     head = etree.SubElement(root, "head")
     etree.SubElement(head, "title").text = _clean(title)
@@ -153,7 +156,7 @@ def _parse(data: bytes) -> etree._Element:
 
 
 def _walk(body: etree._Element) -> Iterator[Outline]:
-    """Depth first, in document order, without recursion."""
+    """Yield the feeds depth first in document order, without recursion."""
     waiting: list[tuple[etree._Element, tuple[str, ...], int]] = [(child, (), 1) for child in reversed(body)]
     while waiting:
         element, folder, depth = waiting.pop()
@@ -161,29 +164,29 @@ def _walk(body: etree._Element) -> Iterator[Outline]:
             continue
         if depth > MAX_DEPTH:
             raise OpmlError(f"line {element.sourceline}: folders are nested deeper than {MAX_DEPTH}")
-        said = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
-        title = _clean(said.get("text") or said.get("title") or "")
-        url = _address(said)
+        attributes = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
+        title = _clean(attributes.get("text") or attributes.get("title") or "")
+        url = _address(attributes)
         if url:
             yield Outline(
                 url=url,
                 title=title[:MAX_TITLE],
-                folder=folder or _first_category(said.get("category", "")),
-                site_url=_clean(said.get("htmlurl", "")),
+                folder=folder or _first_category(attributes.get("category", "")),
+                site_url=_clean(attributes.get("htmlurl", "")),
             )
         inside = (*folder, title[:MAX_NAME].strip()) if title else folder
         waiting.extend((child, inside, depth + 1) for child in reversed(element))
 
 
-def _address(said: dict[str, str]) -> str:
-    """`xmlUrl` in any case; old files say `url` with type rss."""
-    if said.get("xmlurl"):
-        return said["xmlurl"]
-    return said.get("url", "") if said.get("type", "").lower() in {"rss", "atom"} else ""
+def _address(attributes: dict[str, str]) -> str:
+    """Return `xmlUrl` in any case, or the `url` of old files with type rss or atom."""
+    if attributes.get("xmlurl"):
+        return attributes["xmlurl"]
+    return attributes.get("url", "") if attributes.get("type", "").lower() in {"rss", "atom"} else ""
 
 
 def _first_category(categories: str) -> tuple[str, ...]:
-    """The folder for a feed outside of any: the first path of the attribute `category`, "/a/b,/c"."""
+    """Return the folder for a feed outside of any: the first path of the attribute `category`, "/a/b,/c"."""
     first = categories.split(",", maxsplit=1)[0]
     parts = (_clean(part)[:MAX_NAME].strip() for part in first.split("/"))
     return tuple(part for part in parts if part)[:MAX_DEPTH]
@@ -194,6 +197,6 @@ def _clean(text: str) -> str:
 
 
 def _local_name(element: etree._Element) -> str:
-    """The element's name in lower case without namespace; empty for processing instructions."""
+    """Return the element's name in lower case without namespace. Returns "" for processing instructions."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""

@@ -1,4 +1,4 @@
-"""Is it us? When most hosts cannot be reached at once, the fault is on this side, and no feed's."""
+"""Detection of outages on our side: most hosts unreachable at once, so that no feed is at fault."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from crawler.messages import Harvest
 from feeds.models import Retrieval
 
 # Fewer hosts than this fail together by chance too often.
-LEAST_HOSTS = 4
+MIN_HOSTS = 4
 MOST = 0.75
 
 
 def outage(harvests: Iterable[Harvest]) -> bool:
-    """Whether these harvests and those of the last two ticks failed by the network on most hosts."""
+    """Return whether these harvests and those of the last two ticks failed by the network on most hosts."""
     current = [(urlsplit(h.url).hostname or "", _by_network(h.failure)) for h in harvests if h.kind == "feed"]
     if not any(failed for _, failed in current):
         return False
@@ -28,16 +28,16 @@ def outage(harvests: Iterable[Harvest]) -> bool:
 
 
 def it_is_us(outcomes: Iterable[tuple[str, bool]]) -> bool:
-    """From (host, network failure?) of the last tick's retrievals: did most hosts fail by the network?
+    """Return whether most hosts failed by the network, from pairs (host, whether it failed by the network).
 
-    A host counts as reached when one of its retrievals was answered, be it with an error: many feeds
-    of one broken host are one failure.
+    A host counts as reached when one of its retrievals got any response, even an error: many feeds of one
+    broken host are one failure.
     """
     reached: dict[str, bool] = {}
     for host, failed in outcomes:
         reached[host] = reached.get(host, False) or not failed
     unreached = sum(not answered for answered in reached.values())
-    return len(reached) >= LEAST_HOSTS and unreached >= MOST * len(reached)
+    return len(reached) >= MIN_HOSTS and unreached >= MOST * len(reached)
 
 
 def _by_network(failure: str) -> bool:

@@ -1,4 +1,4 @@
-"""People stop visits to feeds, and let them go on."""
+"""Pausing and resuming of visits on request."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from feeds.models import Feed
 
 
 def pause(feeds: QuerySet[Feed]) -> int:
-    """Visit these feeds no more, beginning with the visits that wait; how many were active."""
+    """Pause these feeds and cancel their waiting visits. Returns the number that were active."""
     active = feeds.filter(status=Feed.Status.ACTIVE)
     return active.update(status=Feed.Status.PAUSED, selected_at=None, selected_because="")
 
 
 def resume(feeds: QuerySet[Feed]) -> int:
-    """Visit paused and gone feeds again, as their floors allow; how many there were."""
+    """Resume paused and gone feeds, within their floors. Returns their number."""
     return feeds.exclude(status=Feed.Status.ACTIVE).update(status=Feed.Status.ACTIVE)

@@ -1,4 +1,4 @@
-"""Once a day: what all feeds together post, prices of the hours, and every feed's plan."""
+"""The daily plan: the posting of all feeds together, prices of the hours, and every feed's plan."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Floats, Floats32
 
 PLAN_AGE = timedelta(seconds=PLAN_SECONDS)
-# Feeds whose posts are summed up, and on whose rates prices are found; more would say the same.
+# Feeds sampled for the population, and for the prices; larger samples give the same results.
 POPULATION_SAMPLE, PRICE_SAMPLE = 20_000, 2_000
 BLOCK = 2_000
 
 
 def claim(now: datetime) -> bool:
-    """Whether it is time to plan, and nobody else does."""
+    """Claim the daily planning. Returns False when it is not due or another process has claimed it."""
     nothing = np.zeros(WEEK_HOURS).tobytes()
     PostingPopulation.objects.get_or_create(
         id=1, defaults={"week_counts": nothing, "week_exposure": nothing, "updated": now}
@@ -33,16 +33,16 @@ def claim(now: datetime) -> bool:
 
 
 def plan(now: datetime) -> int:
-    """Sum up what feeds post and plan all in the normal phase; how many. May run twice, or die in the middle.
+    """Forecast postings and plan all feeds in the normal phase. Returns their number. Safe to repeat.
 
-    A feed without a plan, or with yesterday's, is ranked all the same.
+    A feed without a plan or with yesterday's plan is still ranked.
     """
     _sum_up(now)
     sample = _next_ids(0, PRICE_SAMPLE)
     if not sample:
         return 0
     prices = _prices(_rates(sample))
-    done = last = 0
+    count = last = 0
     while ids := _next_ids(last, BLOCK):
         last = ids[-1]
         with transaction.atomic():
@@ -52,13 +52,13 @@ def plan(now: datetime) -> int:
             rates = _rates(free)
             plans = zip(free, pack(planned(rates, prices).shapes), strict=True)
             upsert_rows(PostingPlan, [PostingPlan(feed_id=feed, shape=shape) for feed, shape in plans])
-            # What is expected of them, now that more is known of all feeds.
+            # Store the forecasts with the updated population.
             rows = [
                 PostingHistory(feed_id=feed, rates=row) for feed, row in zip(free, pack(rates), strict=True)
             ]
             update_rows(PostingHistory, rows, ["rates"])
-            done += len(free)
-    return done
+            count += len(free)
+    return count
 
 
 def _sum_up(now: datetime) -> None:
@@ -73,7 +73,7 @@ def _sum_up(now: datetime) -> None:
 
 
 def _prices(sample: Floats32) -> Floats:
-    """Today's prices from the rates of some feeds, (n, 168); tomorrow's are kept."""
+    """Return today's prices from the (n, 168) rates of a sample of feeds. Stores tomorrow's prices."""
     row = PostingPopulation.objects.get(id=1)
     before = np.frombuffer(row.prices, "<f8") if row.prices else np.ones(WEEK_HOURS)
     # A retrieval an hour and feed at the budget; a budget of nothing leaves the prices without a meaning.
@@ -84,12 +84,12 @@ def _prices(sample: Floats32) -> Floats:
     return prices
 
 
-def _next_ids(last: int, most: int) -> list[int]:
-    """The next feeds of the normal phase that are visited, by id."""
+def _next_ids(last: int, limit: int) -> list[int]:
+    """Return the ids after `last` of active feeds in the normal phase, at most `limit`."""
     feeds = Feed.objects.filter(phase=Feed.Phase.NORMAL, status=Feed.Status.ACTIVE, id__gt=last)
-    return list(feeds.order_by("id").values_list("id", flat=True)[:most])
+    return list(feeds.order_by("id").values_list("id", flat=True)[:limit])
 
 
 def _rates(ids: list[int]) -> Floats32:
-    """(n, 168) what is expected of these feeds."""
+    """Return the (n, 168) rates expected of these feeds."""
     return histories(ids).forecast(population()).rates()

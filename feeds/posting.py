@@ -1,4 +1,4 @@
-"""Posting histories between the database and the arrays of `feeds.scheduling.history`."""
+"""Storage of posting histories: database rows to and from the arrays of `feeds.scheduling.history`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEVELS = 4
 
 
 def population() -> Population:
-    """What is expected of a feed that has not shown its own habits yet."""
+    """Return the expectations for a feed without observations of its own."""
     row = PostingPopulation.objects.filter(id=1).first()
     if row is None:
         return Population()
@@ -25,17 +25,19 @@ def population() -> Population:
 
 
 def histories(feed_ids: Sequence[int]) -> Histories:
-    """Histories of the given feeds, row by row in their order; feeds without one start anew."""
-    found = {
+    """Return the histories of the given feeds, row by row in their order. Feeds without one get an empty
+    history.
+    """
+    stored = {
         row[0]: row[1:]
         for row in PostingHistory.objects.filter(feed__in=feed_ids).values_list(
             "feed_id", "hourly", "days", "week_counts", "week_exposure", "levels"
         )
     }
     tables = Histories.start(len(feed_ids))
-    rows = [i for i, feed in enumerate(feed_ids) if feed in found]
+    rows = [i for i, feed in enumerate(feed_ids) if feed in stored]
     if rows:
-        hourly, days, counts, exposure, levels = zip(*(found[feed_ids[i]] for i in rows), strict=True)
+        hourly, days, counts, exposure, levels = zip(*(stored[feed_ids[i]] for i in rows), strict=True)
         tables.hourly[rows] = unpack(hourly, DAY_HOURS)
         tables.days[rows] = days
         tables.counts[rows] = unpack(counts, WEEK_HOURS)
@@ -55,9 +57,9 @@ def observe(
 ) -> Floats:
     """Enter successful retrievals into the histories, inside the caller's transaction.
 
-    One row per feed: `last` and `now` in epoch seconds, `new` articles and the published times they
-    give; `first` marks what a first document tells of the past, which advaRSS's hourly rates do not
-    know of. Returns (n,) how many new articles the history had expected before it learned of these.
+    One row per feed: `last` and `now` in epoch seconds, `new` articles and their published times; `first`
+    marks first documents, whose past articles do not enter advaRSS's hourly rates. Returns the (n,) new
+    articles that the history had expected before these retrievals.
     """
     tables, everyone = histories(feed_ids), population()
     beginners = np.flatnonzero(first)
@@ -86,12 +88,3 @@ def _save(feed_ids: Sequence[int], tables: Histories, now: Sequence[float], rate
         )
     ]
     upsert_rows(PostingHistory, rows)
-
-
-def hour_tables(history: PostingHistory) -> tuple[Floats32, Floats32, Floats32]:
-    """(24,) hourly rates, (7, 24) counts and (7, 24) hours of exposure of one feed, Monday first."""
-    return (
-        unpack([history.hourly], DAY_HOURS)[0],
-        unpack([history.week_counts], WEEK_HOURS).reshape(7, DAY_HOURS),
-        unpack([history.week_exposure], WEEK_HOURS).reshape(7, DAY_HOURS),
-    )

@@ -1,4 +1,4 @@
-"""Which feeds a tick takes: training feeds by ToE, the others by the policy's rank within the budget."""
+"""A tick's selection of feeds: training feeds by ToE, the others by the policy's rank within the budget."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ TRAINING_POLICY = "advarss-training"
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Feeds the policy took of its candidates, and the key at which it stopped (None: it could take all)."""
+    """The number of feeds taken of the policy's candidates, and the key at the cut-off (None: all were
+    taken).
+    """
 
     taken: int
     candidates: int
@@ -30,16 +32,19 @@ class Ranked:
 
 
 def look_ahead() -> timedelta:
-    """How far beyond a tick its selection reaches.
+    """Return the time by which a tick's selection reaches beyond the tick.
 
     A retrieval happens some seconds after its tick, so a feed whose gap is as long as the tick would miss
-    every other one. It is selected all the same, and handed out when its floor has passed.
+    every other tick. It is selected anyway, and handed out when its floor has passed.
     """
     return timedelta(seconds=min(settings.CRAWL_TICK_SECONDS / 4, 30.0))
 
 
 def allowed(now: datetime) -> QuerySet[Feed]:
-    """Idle feeds whose floors have passed, or will in a moment, and that do not ask to be skipped now."""
+    """Return idle feeds that may be visited now.
+
+    Their floors pass by now plus the look-ahead, and they do not ask to be skipped now.
+    """
     return (
         Feed.objects.due(now + look_ahead())
         .exclude(skip_hours__contains=[now.hour])
@@ -48,7 +53,7 @@ def allowed(now: datetime) -> QuerySet[Feed]:
 
 
 def end_training(now: datetime) -> int:
-    """Move feeds that were watched for CRAWL_TRAINING_DAYS to the normal phase; how many."""
+    """Move feeds after CRAWL_TRAINING_DAYS to the normal phase. Returns their number."""
     if settings.CRAWL_POLICY == TRAINING_POLICY:
         return 0
     old = now - timedelta(days=settings.CRAWL_TRAINING_DAYS)
@@ -59,9 +64,9 @@ def end_training(now: datetime) -> int:
 
 
 def select_training(now: datetime, *, everything: bool = False) -> int:
-    """Select training feeds whose ToE has reached zero (all of them with `everything`); how many.
+    """Select training feeds whose ToE is zero, or all with `everything`. Returns their number.
 
-    A guarded update: running it twice selects nothing twice.
+    The update is guarded, so that a second run selects no feed twice.
     """
     feeds = allowed(now).filter(phase=Feed.Phase.TRAINING)
     if not everything:
@@ -71,7 +76,7 @@ def select_training(now: datetime, *, everything: bool = False) -> int:
 
 
 def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
-    """Select the first k feeds of the normal phase by the policy's key (all of them with `everything`)."""
+    """Select the first k feeds of the normal phase by the policy's key, or all with `everything`."""
     at = now.timestamp()
     ids, keys, last = _keys(live_policy(), at, allowed(now).filter(phase=Feed.Phase.NORMAL))
     take = len(ids) if everything else k
@@ -82,7 +87,7 @@ def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
 
 
 def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, Floats, Floats]:
-    """Ids, keys and last retrievals of all candidates, computed block by block."""
+    """Return the ids, keys and last retrievals of all candidates, computed block by block."""
     nobody: tuple[Integers, Floats, Floats] = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
     ranked = ((states.id, policy.keys(states, at), states.last) for states in blocks(feeds, policy.reads, at))
     columns = [nobody, *ranked]
@@ -115,7 +120,10 @@ def _mark(now: datetime, ids: Integers, candidates: int) -> None:
 
 
 def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
-    """Select active feeds at once, whatever their schedule says; only the minimum gap still holds."""
+    """Select active feeds at once, ignoring their schedule; only the minimum gap still applies.
+
+    Returns the number of selected feeds.
+    """
     now = datetime.now(UTC)
     gap = now - timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
     idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)

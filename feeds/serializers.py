@@ -10,7 +10,7 @@ from typing import Any, cast
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from crawler.web.fields import MOST_TEXT, RowSerializer, TextField
+from crawler.web.fields import MAX_TEXT, RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
 from feeds.explain import NextVisit, next_visits
@@ -40,15 +40,15 @@ class CategorySerializer(RowSerializer[Category]):
         return all_paths()
 
 
-@extend_schema_field({"type": "string", "maxLength": MOST_TEXT})
+@extend_schema_field({"type": "string", "maxLength": MAX_TEXT})
 class CategoryPathField(serializers.Field[Category | None, str | None, str | None, Any]):
     """A category by its path, "News/Tech"; made where missing. The empty path is no category."""
 
     def to_internal_value(self, data: object) -> Category | None:
         if not isinstance(data, str):
             raise serializers.ValidationError('A path such as "News/Tech" is wanted.')
-        if len(data) > MOST_TEXT:
-            raise serializers.ValidationError(f"A path has at most {MOST_TEXT} characters.")
+        if len(data) > MAX_TEXT:
+            raise serializers.ValidationError(f"A path has at most {MAX_TEXT} characters.")
         return category_at(path_of(data))
 
     def to_representation(self, value: Category | None) -> str | None:
@@ -95,8 +95,8 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
         list_serializer_class = FeedList
         fields = [
             "id", "url", "title", "phase", "next_retrieval", "reason", "status", "category", "category_id",
-            "canonical_url", "host", "site_url", "description", "language", "format", "added",
-            "last_attempt", "last_success", "last_new", "not_before", "failure", "failure_detail",
+            "canonical_url", "host", "site_url", "description", "language", "format", "icon", "image",
+            "added", "last_attempt", "last_success", "last_new", "not_before", "failure", "failure_detail",
             "failure_streak", "failing_since", "document_size", "subscribers", "websub",
         ]  # fmt: skip
         read_only_fields = fields
@@ -137,7 +137,7 @@ class NewFeedSerializer(serializers.Serializer[Any]):
 
 
 class FeedChangeSerializer(RowSerializer[Feed]):
-    """What people may change of a feed. A new `url` is visited at once; the old one stays an alias."""
+    """The fields of a feed that people may change. A new `url` is visited at once; the old is an alias."""
 
     url = TextField(max_length=10 * MAX_LENGTH, required=False)
     status = serializers.ChoiceField(
@@ -169,7 +169,7 @@ class ScheduleSerializer(serializers.Serializer[Any]):
 
 
 class HistorySerializer(serializers.Serializer[Any]):
-    """What was learned of a feed's posting, UTC; hours of the week begin on Monday at 0."""
+    """The learned posting rates of a feed, UTC; hours of the week begin on Monday at 0."""
 
     hourly = serializers.ListField(
         child=serializers.FloatField(), min_length=24, max_length=24, help_text="Articles per hour."
@@ -184,14 +184,14 @@ class HistorySerializer(serializers.Serializer[Any]):
 
 
 class SelectedSerializer(serializers.Serializer[Any]):
-    """Whether the feed was selected for a visit now, and if not, why."""
+    """The result of a request to visit a feed now, with the reason of a refusal."""
 
     selected = serializers.BooleanField()
     message = serializers.CharField()
 
 
 class ImportSerializer(serializers.Serializer[Any]):
-    """What an OPML file brought."""
+    """The result of an OPML import."""
 
     added = serializers.IntegerField()
     duplicates = serializers.IntegerField()

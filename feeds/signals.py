@@ -1,4 +1,4 @@
-"""What feeds tell whoever wants to hear it."""
+"""Signals of feeds."""
 
 from __future__ import annotations
 
@@ -9,3 +9,6 @@ arrived = Signal()
 
 Who keeps the entries sets `new`, `edited` and `published` of the visits. In the transaction of the check-in.
 """
+
+added = Signal()
+"""A person has added feeds: `user`, and the `feeds`, new ones and such as were known already."""

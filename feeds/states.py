@@ -15,8 +15,8 @@ from crawler.database.bulk import select_blocks
 from feeds.models import Feed
 from feeds.posting import population
 from feeds.scheduling.base import FeedStates, Policy
-from feeds.scheduling.forecast import LEAST_RATE
-from feeds.scheduling.history import LEAST_RATE as LEAST_HOURLY
+from feeds.scheduling.forecast import MIN_RATE
+from feeds.scheduling.history import MIN_RATE as MIN_HOURLY_RATE
 from feeds.scheduling.history import START_RATE, Histories, unpack
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRates, hour_of
 from feeds.scheduling.registry import make_policy, weighs_audience
@@ -27,7 +27,7 @@ EVERYTHING = frozenset({"hourly", "weekly", "plan", "training"})
 
 
 class _Epoch(Func):
-    """Epoch seconds as a double: EXTRACT makes a numeric of them first, in twice the time."""
+    """Epoch seconds as a double. EXTRACT would compute a numeric first, in twice the time."""
 
     template = "date_part('epoch', %(expressions)s)"
     output_field = FloatField()
@@ -43,7 +43,9 @@ _TRAINING: tuple[str | Combinable, ...] = ("training_m", "training_t", _Epoch("t
 
 
 def live_policy() -> Policy:
-    """The policy that CRAWL_POLICY names, for feeds in the normal phase. Raises ValueError for others."""
+    """Return the policy named by CRAWL_POLICY for feeds in the normal phase. Raises ValueError for unknown
+    names.
+    """
     name = settings.CRAWL_POLICY
     if name == AdvarssTraining.name:
         return training_policy()
@@ -51,7 +53,7 @@ def live_policy() -> Policy:
 
 
 def training_policy() -> AdvarssTraining:
-    """ToE on the deployment's tick."""
+    """Return the training policy with the deployment's tick."""
     return AdvarssTraining(
         tick=float(settings.CRAWL_TICK_SECONDS), max_ticks=settings.CRAWL_TRAINING_MAX_TICKS
     )
@@ -60,10 +62,10 @@ def training_policy() -> AdvarssTraining:
 def blocks(
     feeds: QuerySet[Feed], reads: Set[str] = EVERYTHING, at: float | None = None
 ) -> Iterator[FeedStates]:
-    """States of the feeds of a query, at most BLOCK at a time, ordered by id.
+    """Yield the states of a query's feeds, at most BLOCK at a time, ordered by id.
 
-    `reads` names what the policy wants to see (`Policy.reads`): the rest is not fetched. With `at` (epoch
-    seconds), of the plan only what counts at that time is.
+    `reads` names the parts of the state that the policy needs (`Policy.reads`); other parts are not fetched.
+    With `at` (epoch seconds), only the plan's values around that time are fetched.
     """
     hour = None if at is None else int(hour_of(at, WEEK_HOURS))
     tables = _tables(reads, hour)
@@ -73,13 +75,13 @@ def blocks(
         ids, last, subscribers, window, *others = zip(*rows, strict=True)
         del rows
         numbers, blobs = others[: len(training)], others[len(training) :]
-        found = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}
+        arrays = {table.name: table.of(blob) for table, blob in zip(tables, blobs, strict=True)}
         yield FeedStates(
             id=np.array(ids, dtype=np.int64),
             last=np.array(last, dtype=np.float64),
-            hourly=PeriodicRates.of(found["hourly"], copy=False) if "hourly" in found else None,
-            weekly=PeriodicRates.of(found["weekly"], copy=False) if "weekly" in found else None,
-            shape=found.get("plan"),
+            hourly=PeriodicRates.of(arrays["hourly"], copy=False) if "hourly" in arrays else None,
+            weekly=PeriodicRates.of(arrays["weekly"], copy=False) if "weekly" in arrays else None,
+            shape=arrays.get("plan"),
             shape_from=hour or 0,
             subscribers=np.array(subscribers, dtype=np.float64),
             window=np.array(window, dtype=np.float64),
@@ -92,7 +94,7 @@ def blocks(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What a policy may read of a feed: where it is, what stands for it where it is not, and its minimum."""
+    """A column that a policy may read: its table, its value for feeds without one, and its minimum."""
 
     name: str
     column: str | Combinable
@@ -100,24 +102,24 @@ class _Table:
     least: float = 0.0
 
     def of(self, blobs: Sequence[bytes | memoryview | None]) -> Floats32:
-        """(n, hours) float32."""
+        """Decode rows into an (n, hours) float32 table, with the default for missing rows."""
         default = self.default.astype("<f4").tobytes()
         table = unpack([default if blob is None else blob for blob in blobs], len(self.default))
         return np.maximum(table, np.float32(self.least), out=table)
 
 
 def _tables(reads: Set[str], hour: int | None) -> list[_Table]:
-    """Those that are read; only what stands for missing forecasts asks the database.
+    """Return the tables that are read; only the default of missing forecasts needs a query.
 
-    Of the plan, with an hour of the week, that hour and the next.
+    With an hour of the week, the plan has only that hour and the next.
     """
     tables = []
     if "hourly" in reads:
         hourly = np.full(DAY_HOURS, START_RATE, dtype=np.float32)
-        tables.append(_Table("hourly", "history__hourly", hourly, LEAST_HOURLY))
+        tables.append(_Table("hourly", "history__hourly", hourly, MIN_HOURLY_RATE))
     if "weekly" in reads:
         weekly = Histories.start(1).forecast(population()).rates()[0]
-        tables.append(_Table("weekly", "history__rates", weekly, LEAST_RATE))
+        tables.append(_Table("weekly", "history__rates", weekly, MIN_RATE))
     if "plan" in reads:
         shape = np.ones(WEEK_HOURS, dtype=np.float32)
         if hour is None:
@@ -128,9 +130,9 @@ def _tables(reads: Set[str], hour: int | None) -> list[_Table]:
 
 
 def _two_hours(column: str, hour: int) -> Combinable:
-    """Of a row's float32 for 168 hours the bytes of this one and the next; Monday's first follows Sunday's.
+    """Cut the bytes of this hour and the next from a row's float32 for 168 hours, around the week's end.
 
-    A row that is too short for them gives fewer bytes, which `unpack` refuses.
+    A row that is too short gives fewer bytes, which `unpack` refuses.
     """
     if hour < WEEK_HOURS - 1:
         return _Bytes(column, 4 * hour + 1, 8)
@@ -138,14 +140,14 @@ def _two_hours(column: str, hour: int) -> Combinable:
 
 
 class _Bytes(Func):
-    """Bytes of a column: the column, where they begin (from 1), and how many."""
+    """Bytes of a column, from arguments column, start (from 1) and length."""
 
     function = "substring"
     output_field = BinaryField()
 
 
 class _Joined(Func):
-    """Bytes after bytes; none where one of them is missing."""
+    """Concatenated bytes; null where one of the parts is null."""
 
     template, arg_joiner = "%(expressions)s", " || "
     output_field = BinaryField()

@@ -1,4 +1,4 @@
-"""The tick, which chooses the feeds to visit, and the daily plan."""
+"""Tasks of feeds: the tick, which selects the feeds to visit, and the daily plan."""
 
 # ruff: noqa: PLC0415 - what chooses feeds is loaded by those who choose
 
@@ -8,16 +8,17 @@ from datetime import UTC, datetime
 
 from celery import shared_task
 
-from crawler.engine.signals import ticked
+from crawler.engine.signals import planned, ticked
 
 
 @shared_task
 def tick() -> None:
-    """Beat's message: one tick, hand out, a pulse through the queues; then whatever else has its time now."""
+    """Run one tick, dispatch its work, send pulses through the queues, and signal `ticked`. Sent by Beat."""
     from crawler.engine import pulses
-    from crawler.engine.models import Deployment, Tick
+    from crawler.engine.models import Deployment
     from crawler.engine.tasks import dispatch, send_pulse
     from feeds import planning
+    from feeds.models import Tick
     from feeds.selection import look_ahead
     from feeds.ticks import lately
     from feeds.ticks import tick as choose
@@ -37,9 +38,9 @@ def tick() -> None:
 
 @shared_task
 def plan() -> None:
-    """Once a day, on the queue for work that can wait: every feed's plan; contents of deleted crawls go."""
-    from crawler.frontier import crawls
+    """Plan every feed once a day, on the queue for work that can wait, then send `planned`."""
     from feeds import planning
 
-    planning.plan(datetime.now(UTC))
-    crawls.forget_bodies()
+    now = datetime.now(UTC)
+    planning.plan(now)
+    planned.send(sender=None, now=now)

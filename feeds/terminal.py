@@ -1,4 +1,4 @@
-"""One retrieval of a feed: conditional GET, body hash, parsing, comparison with what is known."""
+"""Retrieval of a feed: conditional GET, body hash, parsing, comparison with known entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from django.conf import settings
 from msgspec.structs import replace
 from requests.utils import parse_header_links
 
-from crawler.frontier.terminal import kept_page
 from crawler.http.client import ACCEPT_FEED, Client, Response
 from crawler.http.failures import FetchError
 from crawler.http.site_lines import Robots
@@ -21,11 +20,12 @@ from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, 
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.terminals.stored import stored_page
 
 
 @serves("feed")
 def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The harvest of a feed; every failure is named in it, nothing is raised."""
+    """Retrieve a feed. Returns its harvest, which names any failure instead of raising it."""
     at = time.time()
     try:
         response = client.get(
@@ -54,22 +54,23 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
             detail=error.detail,
             payload=RetrievedFeed(links=_feeds_named(response)),
         )
-    kept = kept_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
-    return answered(assignment, at, response, body_hash=body_hash, payload=RetrievedFeed(document, kept))
+    page = (
+        stored_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
+    )
+    return answered(assignment, at, response, body_hash=body_hash, payload=RetrievedFeed(document, page))
 
 
-def read_feed(response: Response, known: bytes) -> FeedDocument:
-    """The feed of an answer, with those of its entries that are not `known`. Raises ReadingError."""
+def read_feed(response: Response, known_fingerprints: bytes) -> FeedDocument:
+    """Return the feed of a response, without entries in `known_fingerprints`. Raises ReadingError."""
     document = parse_feed(response.body, url=response.url, content_type=response.content_type)
-    return compare(_with_links(document, response), known)
+    return compare(_with_links(document, response), known_fingerprints)
 
 
 @serves("push")
 def read_push(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The harvest of what a hub pushed: read as a feed is, without asking anybody.
+    """Read a document pushed by a hub as a feed, without a request.
 
-    The document may be the whole feed or only what is new in it, so that what was known before stays
-    known.
+    The document may be the whole feed or only its new entries, so entries known before stay known.
     """
     at = time.time()
     try:
@@ -86,22 +87,22 @@ def read_push(client: Client, assignment: Assignment, rules: Robots | None, spac
 
 
 def _with_links(document: FeedDocument, response: Response) -> FeedDocument:
-    """The document with the hub and topic that the answer's Link header names; these go first (WebSub, 4)."""
-    named: dict[str, str] = {}
+    """Return the document with the hub and topic of the Link header, which takes precedence (WebSub, 4)."""
+    links: dict[str, str] = {}
     for link in parse_header_links(response.headers.get("link", "")):
         try:
             address = join(response.url, str(link.get("url", "")))
         except BadUrl:
             continue
         for rel in str(link.get("rel", "")).lower().split():
-            named.setdefault(rel, address)
-    if "hub" not in named:
+            links.setdefault(rel, address)
+    if "hub" not in links:
         return document
-    return replace(document, hub=named["hub"], self_url=named.get("self", document.self_url))
+    return replace(document, hub=links["hub"], self_url=links.get("self", document.self_url))
 
 
 def _feeds_named(response: Response) -> tuple[FeedLink, ...]:
-    """The feeds that an HTML page names, in place of the feed that it is not."""
+    """Return the feeds linked by an HTML page that was retrieved in place of a feed."""
     if not looks_like_html(response.body, response.content_type):
         return ()
     try:

@@ -1,4 +1,4 @@
-"""The tick: what the controller does every CRAWL_TICK_SECONDS (papers/000, sections 2 and 3)."""
+"""The controller's tick, run every CRAWL_TICK_SECONDS (papers/000, sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from crawler.engine import leases
-from crawler.engine.models import Tick
-from feeds.models import Feed
+from feeds.models import Feed, Tick
 from feeds.scheduling.budget import TokenBudget
 from feeds.selection import end_training, select_ranked, select_training
 from feeds.websub.subscriptions import lapse
@@ -18,18 +17,18 @@ LOCK = 7_365_511_601  # any number that nothing else in this database uses
 
 
 def tick(now: datetime, *, everything: bool = False) -> Tick | None:
-    """Choose what is visited next; the way out is `leases.hand_out`.
+    """Select the feeds to visit next; `leases.hand_out` hands them to terminals.
 
-    1. Take the advisory lock: one controller at a time, whoever holds it.
-    2. Take back expired leases; feeds whose hub no longer pushes are visited as others are.
+    1. Take the advisory lock, so that one controller runs at a time.
+    2. Release expired leases, and expire hub subscriptions, whose feeds are then visited as usual.
     3. End the training of feeds that were watched long enough.
     4. Select training feeds whose ToE has reached zero.
-    5. Rank the others by the policy and select as many as the budget allows.
-    6. Write the tick down, with the budget that is left.
+    5. Rank the other feeds by the policy and select as many as the budget allows.
+    6. Store the tick with its remaining budget.
 
     Every step is a guarded update, so a tick that runs twice does nothing the second time. With
     `everything`, all feeds whose floors allow it are selected. Returns None when another controller
-    is at it.
+    runs a tick.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -58,13 +57,13 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
 
 
 def lately(now: datetime) -> bool:
-    """Whether a tick ran within half a tick's time: a message that comes twice or late is not needed."""
+    """Return whether a tick ran within the last half tick, so that a repeated message is ignored."""
     half = timedelta(seconds=settings.CRAWL_TICK_SECONDS / 2)
     return Tick.objects.filter(started__gt=now - half).exists()
 
 
 def _budget(now: datetime) -> tuple[int, TokenBudget]:
-    """Retrievals the ranked feeds may have in this tick; fractions carry over in the tick's row."""
+    """Return the retrievals of ranked feeds in this tick, and the budget to carry over in the tick's row."""
     last = Tick.objects.order_by("-started").first()
     length = float(settings.CRAWL_TICK_SECONDS)
     paid = (

@@ -1,4 +1,4 @@
-"""Addresses of the pages about feeds."""
+"""URLs of the pages about feeds."""
 
 from django.urls import path
 

@@ -1,7 +1,8 @@
-"""The pages to read about feeds: the table, one feed, and the log of all visits."""
+"""Pages that show feeds: the table, one feed, and the log of all visits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,34 +17,45 @@ from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
 from feeds.categories import all_paths
 from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series
-from feeds.explain import next_visits
+from feeds.explain import NextVisit, next_visits
 from feeds.filters import ORDERS, FeedFilter, RetrievalFilter, articles_a_day, folder_choices, in_order
 from feeds.models import Feed, PostingHistory, Retrieval
 from feeds.opml import export_opml
-from feeds.posting import hour_tables
+from feeds.phrases import (
+    SILENT,
+    FeedFacts,
+    next_check,
+    rhythm,
+    state_of,
+    usual_hours,
+)
+from feeds.websub.models import HubSubscription
+
+MAX_POSTED = 500
 
 
 @require_safe
 def feed_list(request: HttpRequest) -> HttpResponse:
-    """All feeds: searched, filtered, sorted, and picked for actions."""
+    """Show all feeds, searchable, filterable and sortable, with actions on picked feeds."""
     now = datetime.now(UTC)
-    rows = Feed.objects.select_related("host").defer("fingerprints", "description")
-    found = FeedFilter(request.GET, rows)
+    rows = Feed.objects.select_related("host", "hub_subscription").defer("fingerprints", "description")
+    filterset = FeedFilter(request.GET, rows)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in ORDERS else "title"
-    page = page_of(request, in_order(found.qs, sort, now))
+    page = page_of(request, in_order(filterset.qs, sort, now))
     feeds: list[Feed] = list(page.object_list)
     return render_list(
         request,
         "feeds/list.html",
         "feeds/_table.html",
         {
-            "form": found.form,
+            "form": filterset.form,
             "page": page,
             "feeds": feeds,
             "sort": sort,
             "any_feed": bool(feeds) or Feed.objects.exists(),
-            "visits": next_visits(feeds, now),
+            "visits": (visits := next_visits(feeds, now)),
+            "states": {feed.id: state_of(facts_of(feed, visits[feed.id]), now) for feed in feeds},
             "rates": articles_a_day((feed.id for feed in feeds), now),
             "sparks": _sparklines(feeds),
             "paths": {key: " / ".join(path) for key, path in all_paths().items()},
@@ -54,7 +66,7 @@ def feed_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """One feed: what comes next and why, its habits, and how its visits went."""
+    """Show one feed: its next visit and the reason, its posting habits, and the log of its visits."""
     feeds = Feed.objects.select_related("host", "category", "history", "hub_subscription").defer(
         "fingerprints"
     )
@@ -68,31 +80,35 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
         {
             "feed": feed,
             "page": log,
-            "visit": next_visits([feed], now)[feed.id],
+            "visit": (visit := next_visits([feed], now)[feed.id]),
+            "posted": (posted := _posted(feed, now)),
+            "state": state_of(facts := facts_of(feed, visit), now),
+            "rhythm": rhythm(posted, now),
+            "next_check": next_check(facts, now, usual_hours(posted, now)),
             "rate": articles_a_day([feed.id], now)[feed.id],
             "log": _shares(feed, now),
             "articles": feed.articles.defer("text", "content", "summary", "search")[:10],
             "aliases": feed.aliases.all()[:50],
             "folders": folder_choices(),
             "public_url": settings.PUBLIC_URL,
-            **_habits(feed, now),
+            **_habits(posted, now),
         },
     )
 
 
 @require_safe
 def visit_list(request: HttpRequest) -> HttpResponse:
-    """Visits of all feeds, the last first, filtered by outcome, failure and time."""
+    """Show the visits of all feeds, newest first, filtered by outcome, failure and time."""
     rows = Retrieval.objects.select_related("feed").defer("feed__fingerprints").order_by("-at", "-id")
-    found = RetrievalFilter(request.GET, rows)
-    context = {"form": found.form, "page": page_of(request, found.qs)}
+    filterset = RetrievalFilter(request.GET, rows)
+    context = {"form": filterset.form, "page": page_of(request, filterset.qs)}
     return render_list(request, "feeds/visits.html", "feeds/_visits.html", context)
 
 
 @never_cache
 @require_safe
 def series(request: HttpRequest, pk: int, kind: str) -> JsonResponse:
-    """The numbers behind a feed's charts: `training` or `forecast`."""
+    """Return the numbers of a feed's chart: `training` or `forecast`."""
     kinds = {"training": training_series, "forecast": forecast_series}
     if kind not in kinds:
         raise Http404(f"no series is called {kind}")
@@ -101,7 +117,7 @@ def series(request: HttpRequest, pk: int, kind: str) -> JsonResponse:
 
 @require_safe
 def opml(request: HttpRequest) -> HttpResponse:
-    """All feeds as an OPML file."""
+    """Return all feeds as an OPML file."""
     name = f"freshet-{datetime.now(UTC):%Y-%m-%d}.opml"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(export_opml(), "text/x-opml; charset=utf-8", headers=headers)
@@ -113,26 +129,48 @@ def _sparklines(feeds: list[Feed]) -> dict[int, str]:
     return {feed: sparkline(hourly, "posting by hour of day, UTC") for feed, hourly in rates.items()}
 
 
-def _habits(feed: Feed, now: datetime) -> dict[str, Any]:
-    """Clock and heat map of the posting history, where there is one."""
-    history = getattr(feed, "history", None)
-    if history is None:
+def facts_of(feed: Feed, visit: NextVisit) -> FeedFacts:
+    """Return the facts that sentences about a feed are made of."""
+    hub = getattr(feed, "hub_subscription", None)
+    return FeedFacts(
+        status=feed.status,
+        is_learning=feed.phase == Feed.Phase.TRAINING,
+        was_read=feed.last_success is not None,
+        is_on_its_way=feed.lease is not None or feed.selected_at is not None,
+        is_pushed=hub is not None and hub.state == HubSubscription.State.ACTIVE,
+        failure=feed.failure if feed.failure_streak else "",
+        failing_since=feed.failing_since,
+        last_new=feed.last_new,
+        next_at=visit.at,
+        floor=visit.floor,
+        moved=bool(feed.moved_to),
+    )
+
+
+def _posted(feed: Feed, now: datetime) -> list[datetime]:
+    """Return the newest times of publication that the feed itself gave within a year."""
+    rows = feed.articles.filter(dating="feed", published__range=(now - SILENT, now)).order_by("-published")
+    return list(rows.values_list("published", flat=True)[:MAX_POSTED])
+
+
+def _habits(posted: Sequence[datetime], now: datetime) -> dict[str, Any]:
+    """Return clock and heat map of what was really posted, None values where nothing was."""
+    if not posted:
         return {"clock": None, "heat": None}
-    hourly, counts, exposure = hour_tables(history)
-    weekly = [
-        [float(count / hours) if hours > 0.2 else None for count, hours in zip(*day, strict=True)]
-        for day in zip(counts, exposure, strict=True)
-    ]
+    days = max((now - posted[-1]).total_seconds() / 86_400, 1.0)
+    weekly = [[0] * 24 for _ in range(7)]
+    for at in posted:
+        weekly[at.weekday()][at.hour] += 1
+    hourly = [sum(day[hour] for day in weekly) / days for hour in range(24)]
     return {
-        "clock": clock([float(rate) for rate in hourly], now.hour + now.minute / 60),
+        "clock": clock(hourly, now.hour + now.minute / 60),
         "heat": heat_map(weekly),
-        "hourly": [float(rate) for rate in hourly],
-        "watched": float(exposure.sum()),
+        "hourly": hourly,
     }
 
 
 def _shares(feed: Feed, now: datetime) -> dict[str, Any]:
-    """How the visits of the last 30 days went, in numbers."""
+    """Count the outcomes of the visits of the last 30 days."""
     visits = Retrieval.objects.filter(feed=feed, pushed=False, at__gte=now - timedelta(days=30)).order_by()
     outcome = Retrieval.Outcome
     return visits.aggregate(

@@ -1,4 +1,4 @@
-"""Visits of feeds: what goes out under a lease, and what a harvest changes when it comes back."""
+"""Visits of feeds: the fetches leased to terminals, and the changes that their harvests make."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ from feeds.websub.subscriptions import follow_hubs
 
 # What a check-in may change; the rest of the row belongs to people and to the tick.
 CHANGED = [
-    "title", "site_url", "description", "language", "format", "hub", "ttl", "update_period", "skip_hours",
-    "skip_days", "document_size", "etag", "last_modified", "body_hash", "fingerprints", "last_attempt",
-    "last_success", "last_new", "unchanged_streak", "failure_streak", "failing_since", "failure",
-    "failure_detail", "training_m", "training_t", "training_due", "not_before", "floor", "floor_detail",
-    "selected_at", "selected_because", "lease", "losses", "moved_to", "moved_count", "moved_since", "status",
+    "title", "site_url", "description", "language", "format", "icon", "image", "hub", "ttl",
+    "update_period", "skip_hours", "skip_days", "document_size", "etag", "last_modified", "body_hash",
+    "fingerprints", "last_attempt", "last_success", "last_new", "unchanged_streak", "failure_streak",
+    "failing_since", "failure", "failure_detail", "training_m", "training_t", "training_due",
+    "not_before", "floor", "floor_detail", "selected_at", "selected_because", "lease", "losses",
+    "moved_to", "moved_count", "moved_since", "status",
 ]  # fmt: skip
 
 
 @dataclass(slots=True)
 class FeedVisit:
-    """A locked feed, the harvest that was brought for it, and the feed's subscription at a hub."""
+    """A locked feed, the harvest received for it, and the feed's subscription at a hub."""
 
     feed: Feed
     harvest: Harvest
@@ -52,24 +53,24 @@ class FeedVisit:
 
     @property
     def found(self) -> RetrievedFeed:
-        """What is at the feed's address; nothing where it is as it was, or could not be had."""
+        """The retrieved content; empty where the document is unchanged or the fetch failed."""
         return self.harvest.brought(RetrievedFeed) or RetrievedFeed()
 
     @property
     def pushed(self) -> bool:
-        """Whether a hub brought it, and nobody was asked."""
+        """True when a hub pushed the content, without a request to the feed's server."""
         return self.harvest.kind == "push"
 
 
 def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> list[FeedVisit]:
-    """The feeds, locked by the caller, whose harvests came while their lease held; others are dropped."""
-    brought = {harvest.id: harvest for harvest in harvests}
-    feeds = Feed.objects.under(leases).filter(id__in=brought).order_by("id")
-    hubs = HubSubscription.objects.in_bulk(list(brought))
+    """Return the visits of harvests whose lease still holds. Drops the others. The caller locks the feeds."""
+    harvests_by_feed = {harvest.id: harvest for harvest in harvests}
+    feeds = Feed.objects.under(leases).filter(id__in=harvests_by_feed).order_by("id")
+    hubs = HubSubscription.objects.in_bulk(list(harvests_by_feed))
     return [
         FeedVisit(
             feed=feed,
-            harvest=brought[feed.id],
+            harvest=harvests_by_feed[feed.id],
             lease=feed.lease or uuid.UUID(int=0),
             previous=_last_contact(feed, hubs.get(feed.id)),
             hub=hubs.get(feed.id),
@@ -79,7 +80,10 @@ def open_visits(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> lis
 
 
 def _last_contact(feed: Feed, hub: HubSubscription | None) -> float | None:
-    """Up to when all that was posted is known (epoch seconds): the last visit, or a push since then."""
+    """Return the time up to which all articles are known, in epoch seconds.
+
+    It is that of the last visit or of a later push. Returns None before the first visit.
+    """
     if feed.last_success is None:
         return None
     pushed = hub.last_push if hub is not None else None
@@ -87,9 +91,9 @@ def _last_contact(feed: Feed, hub: HubSubscription | None) -> float | None:
 
 
 def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
-    """Write what visits changed: feed rows, posting histories and the retrieval log, all in bulk.
+    """Write the changes of visits in bulk: feed rows, posting histories and the retrieval log.
 
-    The caller's transaction has stored the articles and set `new`, `edited` and `published`. `ours`:
+    The caller's transaction has stored the articles and set `new`, `edited` and `published`. With `ours`,
     most hosts fail by the network at once, so that failures are not held against the feeds.
     """
     _learn([visit for visit in visits if not visit.harvest.failure])
@@ -113,35 +117,38 @@ def settle_visits(visits: Sequence[FeedVisit], *, ours: bool = False) -> None:
 
 
 def _learn(visits: Sequence[FeedVisit]) -> None:
-    """Enter new articles into the posting histories, and note how many were expected.
+    """Enter new articles into the posting histories, and note the expected number of articles.
 
-    A first visit has no visit before it; its document tells of the time since its oldest entry.
+    A first visit has no visit before it, so its period begins at the document's oldest entry.
     """
     watched = [(visit, _watched_since(visit)) for visit in visits]
-    known = [(visit, since) for visit, since in watched if since is not None]
-    if not known:
+    dated = [(visit, since) for visit, since in watched if since is not None]
+    if not dated:
         return
     expected = posting.observe(
-        [visit.feed.id for visit, _ in known],
-        [since for _, since in known],
-        [visit.harvest.at for visit, _ in known],
-        [visit.new if visit.previous else len(visit.published) - 1 for visit, _ in known],
-        [visit.published for visit, _ in known],
-        first=[visit.previous is None for visit, _ in known],
+        [visit.feed.id for visit, _ in dated],
+        [since for _, since in dated],
+        [visit.harvest.at for visit, _ in dated],
+        [visit.new if visit.previous else len(visit.published) - 1 for visit, _ in dated],
+        [visit.published for visit, _ in dated],
+        first=[visit.previous is None for visit, _ in dated],
     )
-    for (visit, _), articles in zip(known, expected.tolist(), strict=True):
+    for (visit, _), articles in zip(dated, expected.tolist(), strict=True):
         visit.expected = articles if visit.previous else None
 
 
 def _watched_since(visit: FeedVisit) -> float | None:
-    """From when on the harvest shows all that was posted (epoch seconds); None when nothing tells."""
+    """Return the time since which the harvest shows every post, in epoch seconds.
+
+    Returns None when neither a previous visit nor published times tell.
+    """
     if visit.previous is not None:
         return visit.previous
     return min(visit.published) if len(visit.published) > 1 else None
 
 
 def _succeeded(visit: FeedVisit) -> int | None:
-    """Next state after an answer; ToE in ticks while training."""
+    """Update the feed after a successful fetch. Returns ToE in ticks while training, else None."""
     feed, harvest = visit.feed, visit.harvest
     at = _utc(harvest.at)
     if visit.found.document is not None:
@@ -162,7 +169,7 @@ def _succeeded(visit: FeedVisit) -> int | None:
 
 
 def _take_push(visit: FeedVisit) -> None:
-    """Next state after a push: what is known grows. Visits go on, for a hub may miss something."""
+    """Update the feed after a push. Visits continue, because a hub may miss articles."""
     feed, harvest, document = visit.feed, visit.harvest, visit.found.document
     if document is None:
         return
@@ -183,7 +190,7 @@ def _train(visit: FeedVisit) -> int:
 
 
 def _failed(visit: FeedVisit, ours: bool) -> None:
-    """Next state after a failure: nothing learned is lost, the next try comes later."""
+    """Update the feed after a failure: keep everything learned, and delay the next attempt."""
     feed, harvest = visit.feed, visit.harvest
     at = _utc(harvest.at)
     kind = Failure.of(harvest.failure)
@@ -198,7 +205,7 @@ def _failed(visit: FeedVisit, ours: bool) -> None:
 
 def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
     feed, harvest = visit.feed, visit.harvest
-    found = floor(
+    new_floor = floor(
         VisitOutcome(
             at=harvest.at,
             status=harvest.status,
@@ -220,15 +227,15 @@ def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
         ),
         FloorLimits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=float(settings.CRAWL_TICK_SECONDS)),
     )
-    feed.floor, feed.floor_detail = found.code, found.reason
-    if found.stop:
+    feed.floor, feed.floor_detail = new_floor.code, new_floor.reason
+    if new_floor.stop:
         feed.status = Feed.Status.GONE
     else:
-        feed.not_before = _utc(found.not_before)
+        feed.not_before = _utc(new_floor.not_before)
 
 
 def _describe(feed: Feed, document: FeedDocument) -> None:
-    """Take over what the document says of its feed."""
+    """Copy the document's description of its feed."""
     feed.title = indexable(document.title) or feed.title
     feed.site_url, feed.description, feed.language = (
         document.site_url,
@@ -236,6 +243,7 @@ def _describe(feed: Feed, document: FeedDocument) -> None:
         document.language,
     )
     feed.format, feed.hub = document.format, document.hub
+    feed.icon, feed.image = document.icon, document.image
     feed.ttl, feed.update_period = document.ttl, document.update_period
     # A feed that skips every hour or day cannot mean it.
     feed.skip_hours = list(document.skip_hours) if hour_bits(document.skip_hours) else []
@@ -244,7 +252,7 @@ def _describe(feed: Feed, document: FeedDocument) -> None:
 
 
 def _watch_redirect(feed: Feed, harvest: Harvest) -> None:
-    """Count answers in a row that moved the feed for good to one and the same address."""
+    """Count consecutive responses that redirect permanently to the same address."""
     if harvest.moved_to != feed.moved_to:
         feed.moved_to, feed.moved_count = harvest.moved_to, 0
         feed.moved_since = _utc(harvest.at) if harvest.moved_to else None
@@ -252,7 +260,7 @@ def _watch_redirect(feed: Feed, harvest: Harvest) -> None:
 
 
 def _change_address(visit: FeedVisit) -> None:
-    """Rewrite the address after a believed move, or to the feed that a page turned out to name."""
+    """Rewrite the address after a believed redirect, or to the feed named by a page."""
     feed, harvest = visit.feed, visit.harvest
     if harvest.failure == Failure.NOT_A_FEED and visit.found.links and feed.last_success is None:
         follow_discovery(feed, visit.found.links)

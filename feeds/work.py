@@ -1,37 +1,47 @@
-"""Visits of feeds as work of the engine: which go out, and what comes back."""
+"""Visits of feeds as work of the engine: leasing selected feeds and storing their harvests."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.dispatch import receiver
+from msgspec.structs import replace
 
 from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
-from crawler.engine.work import Results, Stored, Work, register
-from crawler.messages import Assignment
+from crawler.engine.work import Refusal, Results, Stored, Work, register
+from crawler.messages import Assignment, Harvest
 from crawler.pipeline.documents import take_feeds
+from crawler.reading.documents import Entry, RetrievedFeed
 from feeds.models import Feed
 from feeds.outage import outage
 from feeds.signals import arrived
 from feeds.visits import FeedVisit, open_visits, settle_visits
 
+MAX_TRIALS = 500
+"""Trials with parts of a document that cannot be stored: enough to find dozens of entries in a thousand."""
+
+
+class TooManyTrialsError(Exception):
+    """Too many entries of a document cannot be stored."""
+
 
 @register
 class FeedWork(Work):
-    """Feeds that a tick has selected, until they were visited; what a hub pushed counts as a visit, too."""
+    """Feeds selected by a tick, until they have been visited. A hub's push counts as a visit, too."""
 
     kinds = ("feed", "push")
     order = 10
     model = Feed
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
-        """Feeds that wait only for their host to be free."""
+        """Return feeds that wait only for their host to be free."""
         return Feed.objects.active().free().filter(selected_at__isnull=False, not_before__lte=now)
 
     def lease(
@@ -50,19 +60,65 @@ class FeedWork(Work):
                 "losses",
             ),
         )  # fmt: skip
-        taken: dict[int, list[Assignment]] = {}
-        for host, feed, url, etag, modified, body_hash, known, subscribers, losses in rows:
-            said = (etag, modified, body_hash, bytes(known), subscribers)
-            taken.setdefault(host, []).append(Assignment("feed", feed, url, *said, suspect=losses > 0))
-        return taken
+        assignments: dict[int, list[Assignment]] = {}
+        for host, feed, url, etag, modified, body_hash, fingerprints, subscribers, losses in rows:
+            validators = (etag, modified, body_hash, bytes(fingerprints), subscribers)
+            assignments.setdefault(host, []).append(
+                Assignment("feed", feed, url, *validators, suspect=losses > 0)
+            )
+        return assignments
 
     def lock(self, results: Results, leases: Sequence[uuid.UUID]) -> None:
-        """The feeds that were visited and are still out."""
+        """Lock the visited feeds that are still leased."""
         feeds = Feed.objects.under(leases).filter(id__in=[result.id for result in self.mine(results)])
         list(feeds.select_for_update().order_by("id").values_list("id"))
 
+    def mended(self, harvest: Harvest, refusal: Refusal) -> Harvest | None:
+        """Return the harvest without the entries that cannot be stored.
+
+        Returns None when it has another fault, or more such entries than MAX_TRIALS can identify. Omitted
+        entries stay in the fingerprints, so that they are not sent again until the feed changes them.
+        """
+        retrieved = harvest.brought(RetrievedFeed)
+        if retrieved is None or retrieved.document is None:
+            return None
+        document = retrieved.document
+        trials = count()
+
+        def part_with(entries: Sequence[Entry], edited: Sequence[Entry]) -> Harvest:
+            part = replace(document, entries=tuple(entries), edited=tuple(edited))
+            return replace(harvest, payload=replace(retrieved, document=part))
+
+        def storable(entries: Sequence[Entry], *, edited: bool) -> list[Entry]:
+            """Bisect until each refused entry stands alone."""
+            if not entries:
+                return []
+            if next(trials) >= MAX_TRIALS:
+                raise TooManyTrialsError
+            if refusal(part_with((), entries) if edited else part_with(entries, ())) is None:
+                return list(entries)
+            if len(entries) == 1:
+                return []
+            middle = len(entries) // 2
+            return [
+                *storable(entries[:middle], edited=edited),
+                *storable(entries[middle:], edited=edited),
+            ]
+
+        if refusal(part_with((), ())) is not None:
+            return None
+        try:
+            entries = storable(document.entries, edited=False)
+            edited = storable(document.edited, edited=True)
+        except TooManyTrialsError:
+            return None
+        lost = len(document.entries) + len(document.edited) - len(entries) - len(edited)
+        words = f"{lost} of its entries cannot be stored and {'is' if lost == 1 else 'are'} left out"
+        part = replace(part_with(entries, edited), detail=words)
+        return part if lost and refusal(part) is None else None
+
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[FeedVisit]:
-        """Let whoever keeps articles have the entries, then write the visits down."""
+        """Send the entries to the receivers of `arrived`, then store the visits."""
         mine = self.mine(results)
         visits = open_visits(mine, leases)
         arrived.send(sender=FeedVisit, visits=visits)
@@ -72,6 +128,6 @@ class FeedWork(Work):
 
 @receiver(settled)
 def into_graph(stored: Stored, **_: object) -> None:
-    """Documents that are not as they were go into the graph."""
+    """Add changed documents to the graph."""
     if settings.PIPELINE_STORED:
         take_feeds([(visit.feed.host_id, visit.harvest) for visit in stored.get(FeedWork, ())])

@@ -1,4 +1,4 @@
-"""Watched sites in the admin: their settings; pages, visits and changes to read."""
+"""Admin of watched sites: their settings, and pages, visits and changes read-only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recrawl.visits import pause, resume, visit_now
 
 @admin.register(Site)
 class SiteAdmin(RowAdmin):
-    """Sites; the page of sites has the form that adds one."""
+    """Admin of sites. New sites are added by the form on the page of sites."""
 
     form = SettingsForm
     list_display = ("url", "title", "state", "method", "every", "budget", "visited", "next_visit")
@@ -41,7 +41,7 @@ class SiteAdmin(RowAdmin):
     actions = ("stop", "go_on", "visit")
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page of sites has the form."""
+        """Redirect to the page of sites, which has the form."""
         return redirect("sites")
 
     def delete_model(self, request: HttpRequest, obj: Site) -> None:

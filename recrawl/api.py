@@ -53,11 +53,11 @@ class SiteViewSet(
 
     @extend_schema(summary="Watch a site", request=SiteSerializer, responses={201: SiteSerializer})
     def create(self, request: Request) -> Response:
-        wanted = SiteSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        said = dict(wanted.validated_data)
+        serializer = SiteSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        fields = dict(serializer.validated_data)
         try:
-            site = add_site(said.pop("url"), **said)
+            site = add_site(fields.pop("url"), **fields)
         except SiteError as error:
             raise ValidationError({"url": [str(error)]}) from error
         return Response(SiteSerializer(site).data, status=status.HTTP_201_CREATED)
@@ -71,10 +71,10 @@ class SiteViewSet(
         site = self.get_object()
         change = SiteChangeSerializer(site, data=request.data, partial=True)
         change.is_valid(raise_exception=True)
-        said = dict(change.validated_data)
-        state = said.pop("state", None)
-        if said:
-            Site.objects.filter(pk=site.pk).update(**said)
+        fields = dict(change.validated_data)
+        state = fields.pop("state", None)
+        if fields:
+            Site.objects.filter(pk=site.pk).update(**fields)
         if state == Site.State.PAUSED:
             pause(site, datetime.now(UTC))
         elif state == Site.State.WATCHED:

@@ -1,4 +1,4 @@
-"""Changes of a site or a page as RSS, Atom or JSON Feed, at addresses that cannot be guessed."""
+"""Changes of a site or a page as RSS, Atom or JSON Feed, at unguessable addresses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from recrawl.differences import Difference
 from recrawl.models import Change, ChangeQuerySet, Site, WatchedPage
 
 ITEMS = 50
-MOST_LINES = 200
+MAX_LINES = 200
 
 
 @login_not_required
 @require_safe
 def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
-    """All changes of a site, of visits that have ended."""
+    """Return the feed of a site's changes in ended visits."""
     site = Site.objects.light().filter(key=key).first()
     if site is None or kind not in FORMATS:
         return _unknown()
@@ -36,7 +36,7 @@ def site_feed(request: HttpRequest, key: str, kind: str) -> HttpResponseBase:
 @login_not_required
 @require_safe
 def page_feed(request: HttpRequest, key: str, page: int, kind: str) -> HttpResponseBase:
-    """The changes of one page."""
+    """Return the feed of one page's changes."""
     row = WatchedPage.objects.filter(pk=page, site__key=key).select_related("site").first()
     if row is None or kind not in FORMATS:
         return _unknown()
@@ -59,7 +59,7 @@ def _feed(
     since: datetime,
 ) -> HttpResponseBase:
     rows = changes.counting().with_pages().filter(visit__finished__isnull=False).order_by("-id")[:ITEMS]
-    own = request.build_absolute_uri(request.path)
+    self_url = request.build_absolute_uri(request.path)
     source = ItemSource(
         str(site), request.build_absolute_uri(reverse("site-feed", args=[site.key, kind])), site.url
     )
@@ -71,8 +71,8 @@ def _feed(
         title=f"Changes of {name}",
         description=f"What changed on {home}, as Freshet saw it.",
         home_url=web_url(home) or request.build_absolute_uri(site.get_absolute_url()),
-        self_url=own,
-        first_url=own,
+        self_url=self_url,
+        first_url=self_url,
         next_url="",
         previous_url="",
         updated=changed,
@@ -82,7 +82,7 @@ def _feed(
 
 
 def _ignored(change: Change, site: Site, allowance: PatternAllowance) -> bool:
-    """Whether all its lines are such that the site's rules of today leave them out."""
+    """Return whether the site's present rules ignore all lines of the change."""
     gain = Difference.unpacked(bytes(change.difference))
     lines = [*gain.lines_added, *gain.lines_removed]
     patterns = [compiled(pattern) for pattern in site.ignore_patterns]
@@ -105,10 +105,10 @@ def _item(change: Change, source: ItemSource) -> Item:
 
 
 def _marked(gain: Difference) -> str:
-    """Hunks as HTML with what came and what went marked."""
+    """Return the hunks as HTML with removed and added lines marked."""
     out: list[str] = []
     for hunk in gain.hunks:
-        for kind, old, new in hunk[:MOST_LINES]:
+        for kind, old, new in hunk[:MAX_LINES]:
             before, after = html.escape(old, quote=False), html.escape(new, quote=False)
             if kind == "same":
                 out.append(f"<p>{after}</p>")

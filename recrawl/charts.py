@@ -1,4 +1,4 @@
-"""Pictures of a site: its visits over time, and the days on which something changed."""
+"""Charts of a site: its visits over time, and the days with changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAYS = ((0, "Mon"), (2, "Wed"), (4, "Fri"))
 
 
 def visits_chart(visits: Sequence[Visit]) -> SafeString:
-    """Update rate, estimated coverage, share fetched and share thought stale, by visit."""
+    """Plot update rate, estimated coverage, share fetched and estimated share out of date, by visit."""
     lines = [
         Line("update rate", [(v.number, v.rate) for v in visits if v.rate is not None], 1),
         Line("coverage, estimated", [(v.number, v.coverage) for v in visits if v.coverage is not None], 2),
@@ -30,9 +30,9 @@ def visits_chart(visits: Sequence[Visit]) -> SafeString:
 
 
 def calendar(counts: Mapping[date, int], today: date) -> SafeString:
-    """Changes found on each day of the last year, a column for each week."""
+    """Draw the number of changes on each day of the last year, with a column for each week."""
     first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
-    most = max(counts.values(), default=0)
+    largest = max(counts.values(), default=0)
     days = [first + timedelta(days=at) for at in range((today - first).days + 1)]
     cells = format_html_join(
         "",
@@ -43,7 +43,7 @@ def calendar(counts: Mapping[date, int], today: date) -> SafeString:
             {
                 "x": _LEFT + (at // 7) * _CELL,
                 "y": _TOP + (at % 7) * _CELL,
-                "strength": f"{math.sqrt(counts.get(day, 0) / most) if most else 0:.2f}",
+                "strength": f"{math.sqrt(counts.get(day, 0) / largest) if largest else 0:.2f}",
                 "day": day.isoformat(),
                 "count": counts.get(day, 0),
             }
@@ -69,7 +69,7 @@ def calendar(counts: Mapping[date, int], today: date) -> SafeString:
         _LEFT + WEEKS * _CELL,
         _TOP + 7 * _CELL,
         total,
-        most,
+        largest,
         months,
         names,
         cells,

@@ -1,4 +1,4 @@
-"""What a terminal's harvests of watched pages and sources change; inside the transaction of the check-in."""
+"""Check-in of watched pages and sources, inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.db.models import F
 
 from crawler.database.bulk import update_rows
 from crawler.engine.wake import wake_recrawl
+from crawler.frontier.budgets import MAX_REDIRECTS
 from crawler.frontier.check_in import may_pass, retry_at
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage, ListedPages
@@ -21,41 +22,42 @@ from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sit
 from recrawl.models import Announcement, Change, Check, Source, Visit, Wanted, WatchedPage, key_of
 
 Outcome = Check.Outcome
-MOST_ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 COUNTED = {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.GONE, Outcome.MOVED, Outcome.FAILED}
-"""Fetches of pages that were known: they are what a budget is spent on."""
+"""Outcomes of fetches of known pages, which are charged to the budget."""
 _SUMMARY = 300
 
 
 def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -> None:
-    """Store what was fetched; only what is still under one of the leases, so that twice is as once."""
-    brought = {harvest.id: harvest for harvest in harvests}
-    if not brought:
+    """Store the harvests of rows still under one of the leases. A second check-in has no effect."""
+    by_row = {harvest.id: harvest for harvest in harvests}
+    if not by_row:
         return
-    rows = Wanted.objects.under(leases).select_for_update(of=("self",)).filter(id__in=brought)
+    rows = Wanted.objects.under(leases).select_for_update(of=("self",)).filter(id__in=by_row)
     rows = rows.select_related("visit__site", "page", "source").defer("visit__site__memory")
     visits: dict[int, list[tuple[Wanted, Harvest]]] = defaultdict(list)
     for row in rows.order_by("id"):
-        visits[row.visit_id].append((row, brought[row.pk]))
+        visits[row.visit_id].append((row, by_row[row.pk]))
     for pairs in visits.values():
         visit = pairs[0][0].visit
-        _Desk(visit).take(pairs)
+        _VisitCheckIn(visit).settle(pairs)
         if not visit.wanted.exists():
             wake_recrawl()
 
 
-class _Desk:
-    """Where the harvests of one visit are looked at, one after another."""
+class _VisitCheckIn:
+    """The check-in of the harvests of one visit, one after another."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit, self.site = visit, visit.site
         self.rules = visit.site.rules()
         self.counts: Counter[str] = Counter()
-        self.found: dict[str, str] = {}
-        self.again: dict[str, str] = {}
+        self.new_pages: dict[str, str] = {}
+        self.rediscovered_pages: dict[str, str] = {}
+        self.hops: dict[str, int] = {}
 
-    def take(self, pairs: Sequence[tuple[Wanted, Harvest]]) -> None:
-        """Settle all of them, then the visit's figures, then what came to light."""
+    def settle(self, pairs: Sequence[tuple[Wanted, Harvest]]) -> None:
+        """Settle all harvests, then update the visit's counts, then plan fetches of discovered pages."""
         for row, harvest in pairs:
             self.counts.update(
                 requests=1,
@@ -74,12 +76,14 @@ class _Desk:
         Visit.objects.filter(pk=self.visit.pk).update(
             **{name: F(name) + int(count) for name, count in self.counts.items()}
         )
-        find_pages(self.site, self.visit, self.found)
-        find_pages(self.site, self.visit, self.again, lost=True)
+        find_pages(self.site, self.visit, self.new_pages)
+        find_pages(self.site, self.visit, self.rediscovered_pages, lost=True, hops=self.hops)
 
     def _again(self, row: Wanted, harvest: Harvest) -> bool:
-        """Whether another attempt may tell more; a page that seems to be gone is asked for twice."""
-        if not harvest.failure or row.attempts >= MOST_ATTEMPTS:
+        """Schedule a retry if it may succeed. A page that seems to be gone is fetched twice. Returns whether
+        it was scheduled.
+        """
+        if not harvest.failure or row.attempts >= MAX_ATTEMPTS:
             return False
         unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
         if not unsure and not may_pass(harvest):
@@ -103,7 +107,7 @@ class _Desk:
             requests=row.attempts,
             bytes=harvest.bytes,
         )
-        known = page.state == WatchedPage.State.LIVE
+        was_live = page.state == WatchedPage.State.LIVE
         crawled = harvest.brought(CrawledPage)
         if harvest.failure:
             outcome = self._failed(page, harvest, at)
@@ -112,10 +116,10 @@ class _Desk:
         elif harvest.status in {200, 226} and crawled is not None:
             outcome = self._read(page, crawled, at)
         else:
-            outcome = self._moved(page, crawled or CrawledPage(), at)
+            outcome = self._moved(row, page, crawled or CrawledPage(), at)
         if outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.NEW}:
             page.fetched, page.fetched_in = at, self.visit.number
-        if known and outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED}:
+        if was_live and outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED}:
             page.checks += 1
         page.status, page.failure = harvest.status, harvest.failure
         page.etag = harvest.etag or page.etag
@@ -123,43 +127,46 @@ class _Desk:
         page.save()
         check.outcome, check.raw = outcome, page.raw
         check.save()
-        self._count(outcome, known)
+        self._count(outcome, was_live)
 
-    def _count(self, outcome: Outcome, known: bool) -> None:
-        self.counts["fetched"] += known and outcome in COUNTED
+    def _count(self, outcome: Outcome, was_live: bool) -> None:
+        self.counts["fetched"] += was_live and outcome in COUNTED
         self.counts["changed"] += outcome is Outcome.CHANGED
         self.counts["found"] += outcome is Outcome.NEW
-        self.counts["vanished"] += known and outcome in {Outcome.GONE, Outcome.MOVED}
+        self.counts["vanished"] += was_live and outcome in {Outcome.GONE, Outcome.MOVED}
         self.counts["failed"] += outcome is Outcome.FAILED
 
     def _failed(self, page: WatchedPage, harvest: Harvest, at: datetime) -> Outcome:
-        """A page that is gone is a change; one that cannot be had is none, and its copy stays."""
-        gone = harvest.status in {404, 410}
+        """Record a failed fetch. A page that is gone is a change; otherwise its copy stays as it was."""
+        is_gone = harvest.status in {404, 410}
         if page.state == WatchedPage.State.LIVE:
-            if not gone:
+            if not is_gone:
                 return Outcome.FAILED
             self._note(page, Change.Kind.GONE, at, Difference(), f"The server answers {harvest.status}.")
-        page.state = WatchedPage.State.GONE if gone else WatchedPage.State.FAILED
-        return Outcome.GONE if gone else Outcome.FAILED
+        page.state = WatchedPage.State.GONE if is_gone else WatchedPage.State.FAILED
+        return Outcome.GONE if is_gone else Outcome.FAILED
 
-    def _moved(self, page: WatchedPage, crawled: CrawledPage, at: datetime) -> Outcome:
+    def _moved(self, row: Wanted, page: WatchedPage, crawled: CrawledPage, at: datetime) -> Outcome:
+        """Follow a redirect to another page of the site, unless too many in a row have led here."""
         target = crawled.links[0] if crawled.links else ""
         if page.state == WatchedPage.State.LIVE:
             self._note(page, Change.Kind.MOVED, at, Difference(), f"It leads to {target}.")
         page.state, page.leads_to = WatchedPage.State.MOVED, target
-        self.again[target] = f"{page.path} leads here"[:200]
+        if row.hops < MAX_REDIRECTS:
+            self.rediscovered_pages[target] = f"{page.path} leads here"[:200]
+            self.hops[target] = row.hops + 1
         return Outcome.MOVED
 
     def _read(self, page: WatchedPage, crawled: CrawledPage, at: datetime) -> Outcome:
-        """A body that is not the stored one."""
+        """Store a body that differs from the stored one, and record what changed."""
         new, old = unpacked(crawled.lines), unpacked(bytes(page.lines))
         before, had, links = page.state, page.fetched is not None, set(page.links)
         same_rules = page.selectors == self.site.selectors_digest
         describe(page, crawled, self.site)
-        found = self.again if before == WatchedPage.State.LIVE else self.found
+        targets = self.rediscovered_pages if before == WatchedPage.State.LIVE else self.new_pages
         for url in crawled.links:
             if inside(self.site, url) and key_of(url) not in links:
-                found[url] = f"new on {page.path}"[:200]
+                targets[url] = f"new on {page.path}"[:200]
         if page.url == self.site.url:
             name_feeds(self.site, crawled.feeds)
         outcome, keep = Outcome.MINOR, True
@@ -176,7 +183,7 @@ class _Desk:
             else:
                 if gain.hunks:
                     self._note(page, Change.Kind.TEMPLATE, at, gain)
-                keep = not self.rules.least  # else small changes shall add up to one that counts
+                keep = not self.rules.least  # else small changes add up until they count
         if keep:
             page.lines, page.selectors = crawled.lines, self.site.selectors_digest
             page.content = digest("\n".join(self.rules.counting(new)))
@@ -216,35 +223,35 @@ class _Desk:
             return
         listed = harvest.brought(ListedPages) or ListedPages()
         if listed.index:
-            for one in listed.pages:
-                name_sitemaps(self.site, [one.url], one.stamp)
+            for page in listed.pages:
+                name_sitemaps(self.site, [page.url], page.stamp)
             return
-        stamps = {key_of(one.url): one.stamp for one in listed.pages}
-        named = note_stamps(source, stamps, self.visit, first=first)
-        for one in listed.pages:
-            found = self.again if key_of(one.url) in named else self.found
-            found.setdefault(one.url, f"named by {source.url}"[:200])
+        stamps = {key_of(page.url): page.stamp for page in listed.pages}
+        newly_named = note_stamps(source, stamps, self.visit, first=first)
+        for page in listed.pages:
+            targets = self.rediscovered_pages if key_of(page.url) in newly_named else self.new_pages
+            targets.setdefault(page.url, f"named by {source.url}"[:200])
 
 
 def note_stamps(source: Source, stamps: dict[int, str], visit: Visit, *, first: bool) -> set[int]:
-    """Write down what a source says of known pages; the keys of those that it had not named before.
+    """Store a source's stamps of known pages. Returns the keys of pages it had not named before.
 
-    What it says at first is no news.
+    Stamps of the first reading are not news.
     """
     pages = WatchedPage.objects.filter(site=visit.site_id, key__in=stamps).values_list("id", "key")
-    known = {row.page_id: row for row in source.announcements.all()}
+    rows = {row.page_id: row for row in source.announcements.all()}
     new, changed = [], []
-    named: set[int] = set()
+    newly_named: set[int] = set()
     for page, key in pages:
-        row = known.get(page)
+        row = rows.get(page)
         if row is None:
             since = 0 if first else visit.number
             if not first:
-                named.add(key)
+                newly_named.add(key)
             new.append(Announcement(source=source, page_id=page, stamp=stamps[key], since=since))
         elif row.stamp != stamps[key]:
             row.stamp, row.since = stamps[key], visit.number
             changed.append(row)
     Announcement.objects.bulk_create(new, ignore_conflicts=True, batch_size=1000)
     update_rows(Announcement, changed, ["stamp", "since"])
-    return named
+    return newly_named

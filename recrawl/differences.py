@@ -1,4 +1,4 @@
-"""What changed between two versions of a text: hunks of lines, kept compressed. Pure."""
+"""Differences between two versions of a text: hunks of lines, stored compressed. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import orjson
 from crawler.reading.lines import Rules
 
 CONTEXT = 2
-MOST_WORK = 4_000_000
-"""Lines times lines: beyond that what differs is told as one block."""
-MOST_LINES = 4000
-"""Lines of a difference that are kept; what is cut is counted."""
+MAX_WORK = 4_000_000
+"""Old lines times new lines. Larger differences are reported as one block."""
+MAX_LINES = 4000
+"""Lines kept of a difference. Lines beyond are counted in `cut`."""
 
 Operation = tuple[str, int, int, int, int]
 Row = tuple[str, str, str]
@@ -23,9 +23,9 @@ Row = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Rows (kind, old line, new line) of hunks; kinds are same, edited, removed, added.
+    """Hunks of rows (kind, old line, new line). Kinds are same, edited, removed, added.
 
-    `removed` and `added` count lines, `characters` those in them; `cut` rows were too many to keep.
+    `removed` and `added` count lines, `characters` the characters in them, `cut` the rows beyond MAX_LINES.
     """
 
     hunks: tuple[tuple[Row, ...], ...] = ()
@@ -35,13 +35,13 @@ class Difference:
     cut: int = 0
 
     def packed(self) -> bytes:
-        """Under zlib."""
+        """Return the stored form: JSON under zlib."""
         content = [self.hunks, self.removed, self.added, self.characters, self.cut]
         return zlib.compress(orjson.dumps(content), 6)
 
     @classmethod
     def unpacked(cls, content: bytes) -> Difference:
-        """Back from `packed`; nothing from nothing."""
+        """Read a difference back. Returns an empty one for empty content."""
         if not content:
             return cls()
         hunks, *counts = orjson.loads(zlib.decompress(content))
@@ -49,41 +49,43 @@ class Difference:
 
     @property
     def lines_added(self) -> list[str]:
-        """New lines, those that replace others among them."""
+        """Return the new lines, including those that replace others."""
         return [new for hunk in self.hunks for kind, _, new in hunk if kind in {"added", "edited"}]
 
     @property
     def lines_removed(self) -> list[str]:
-        """Lines that are there no more."""
+        """Return the old lines that were removed or replaced."""
         return [old for hunk in self.hunks for kind, old, _ in hunk if kind in {"removed", "edited"}]
 
 
 def difference(old: Sequence[str], new: Sequence[str]) -> Difference:
-    """From the old lines to the new ones, with two lines around each hunk."""
+    """Return the difference from the old lines to the new ones, with CONTEXT lines around each hunk."""
     operations = _operations(old, new)
     rows: list[tuple[Row, ...]] = []
-    kept = cut = 0
+    line_count = cut = 0
     for group in _grouped(operations):
         hunk = [row for operation in group for row in _rows(operation, old, new)]
-        room = max(MOST_LINES - kept, 0)
+        room = max(MAX_LINES - line_count, 0)
         cut += max(len(hunk) - room, 0)
-        kept += len(hunk[:room])
+        line_count += len(hunk[:room])
         if room:
             rows.append(tuple(hunk[:room]))
-    changed = [one for one in operations if one[0] != "equal"]
-    gone = [line for _, a, b, _, _ in changed for line in old[a:b]]
-    come = [line for _, _, _, a, b in changed for line in new[a:b]]
-    return Difference(tuple(rows), len(gone), len(come), sum(map(len, gone)) + sum(map(len, come)), cut)
+    changed = [operation for operation in operations if operation[0] != "equal"]
+    removed = [line for _, a, b, _, _ in changed for line in old[a:b]]
+    added = [line for _, _, _, a, b in changed for line in new[a:b]]
+    return Difference(
+        tuple(rows), len(removed), len(added), sum(map(len, removed)) + sum(map(len, added)), cut
+    )
 
 
 def _operations(old: Sequence[str], new: Sequence[str]) -> list[Operation]:
-    """Difflib's opcodes; the lines that both begin and end with are set aside first."""
-    most = min(len(old), len(new))
-    head = next((at for at in range(most) if old[at] != new[at]), most)
-    tail = next((at for at in range(most - head) if old[-1 - at] != new[-1 - at]), most - head)
+    """Return difflib's opcodes. The common beginning and end are set aside before the comparison."""
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    tail = next((at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head)
     a, b = old[head : len(old) - tail], new[head : len(new) - tail]
     inner: list[Operation]
-    if len(a) * len(b) > MOST_WORK:
+    if len(a) * len(b) > MAX_WORK:
         inner = [("replace", 0, len(a), 0, len(b))]
     else:
         inner = list(SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
@@ -94,7 +96,7 @@ def _operations(old: Sequence[str], new: Sequence[str]) -> list[Operation]:
 
 
 def _grouped(operations: Sequence[Operation]) -> list[list[Operation]]:
-    """Hunks: runs of operations between long stretches that are the same, these cut to their context."""
+    """Return hunks: runs of operations, separated by long equal stretches, which are cut to their context."""
     groups: list[list[Operation]] = [[]]
     for number, (tag, i1, i2, j1, j2) in enumerate(operations):
         if tag != "equal":
@@ -108,7 +110,7 @@ def _grouped(operations: Sequence[Operation]) -> list[list[Operation]]:
             groups[-1].append((tag, i1, min(i1 + CONTEXT, i2), j1, min(j1 + CONTEXT, j2)))
         if not last:
             groups.append([(tag, max(i2 - CONTEXT, i1), i2, max(j2 - CONTEXT, j1), j2)])
-    return [group for group in groups if any(one[0] != "equal" for one in group)]
+    return [group for group in groups if any(operation[0] != "equal" for operation in group)]
 
 
 def _rows(operation: Operation, old: Sequence[str], new: Sequence[str]) -> list[Row]:
@@ -123,9 +125,9 @@ def _rows(operation: Operation, old: Sequence[str], new: Sequence[str]) -> list[
 
 
 def compared(old: Sequence[str], new: Sequence[str], rules: Rules) -> tuple[Difference, bool]:
-    """What changed from one to the other (marked lines), and whether it counts.
+    """Compare two versions (marked lines). Returns the difference, and whether it counts.
 
-    Where nothing that counts has changed, what has is told all the same.
+    If nothing that counts has changed, the difference includes lines that do not count.
     """
     gain = difference(rules.counting(old), rules.counting(new))
     if gain.hunks and gain.characters >= rules.least:

@@ -1,7 +1,6 @@
-"""How often a page changes, from visits that only tell whether it had changed. Pure.
+"""Estimation of a page's rate of change, from visits that only show whether it had changed. Pure.
 
-Rates are changes per unit of time, in whatever unit the ages are given; changes are taken to be a Poisson
-process.
+Rates are changes per unit of time, in the unit of the ages. Changes are assumed to be a Poisson process.
 """
 
 from __future__ import annotations
@@ -9,27 +8,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-HIGHEST = 50.0
-"""The rate, per mean age, beyond which visits that always find a change cannot tell."""
+MAX_RATE = 50.0
+"""The highest estimate, per mean age. Visits that always find a change do not bound the rate."""
 
 
 def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float) -> float:
-    """The most probable rate under a Gamma prior of this shape (1 or more) and time, by bisection.
+    """Return the most probable rate under a Gamma prior of this shape (1 or more) and time, by bisection.
 
-    Visits are given as (age, changed). A prior of shape 1 and time 0 says nothing: then it is the maximum of
-    the likelihood, 0 where nothing changed, at most HIGHEST per mean age where every visit found a change.
-    The slope of the logarithm of the posterior falls in the rate: its zero is found.
+    Visits are given as (age, changed). A prior of shape 1 and time 0 is uninformative: the result is the
+    maximum of the likelihood, which is 0 if nothing changed and at most MAX_RATE per mean age if every visit
+    found a change. The slope of the logarithm of the posterior decreases with the rate; the result is its
+    zero.
     """
-    known = [(age, changed) for age, changed in outcomes if age > 0]
-    if shape <= 1 and not any(changed for _, changed in known):
+    intervals = [(age, changed) for age, changed in outcomes if age > 0]
+    if shape <= 1 and not any(changed for _, changed in intervals):
         return 0.0
-    scale = sum(age for age, _ in known) / len(known) if known else time / shape
+    scale = sum(age for age, _ in intervals) / len(intervals) if intervals else time / shape
 
     def slope(rate: float) -> float:
-        gain = sum(_gain(age, rate) if changed else -age for age, changed in known)
+        gain = sum(_gain(age, rate) if changed else -age for age, changed in intervals)
         return gain + (shape - 1) / rate - time
 
-    low, high = 1e-9 / scale, HIGHEST / scale
+    low, high = 1e-9 / scale, MAX_RATE / scale
     if slope(high) > 0:
         return high
     for _ in range(60):
@@ -39,6 +39,6 @@ def gamma_mode(outcomes: Sequence[tuple[float, bool]], shape: float, time: float
 
 
 def _gain(age: float, rate: float) -> float:
-    """d/dr ln(1 - exp(-r a)) = a / (exp(r a) - 1)."""
+    """Return d/dr ln(1 - exp(-r a)) = a / (exp(r a) - 1)."""
     grown = rate * age
     return age / math.expm1(grown) if grown < 700 else 0.0

@@ -1,4 +1,4 @@
-"""Forms of sites: watch one, change how it is watched."""
+"""Forms that add a watched site and change its settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recrawl.models import SETTINGS, Site, is_selector
 
 
 class SettingsForm(RowForm):
-    """How a site is visited, and what of its pages does not count."""
+    """The settings of a site: how it is visited, and which parts of its pages do not count."""
 
     ignore_selectors = LinesField(
         required=False,
@@ -37,7 +37,7 @@ class SettingsForm(RowForm):
 
 
 class SiteForm(SettingsForm):
-    """The same with the address of a new site."""
+    """The settings and the address of a new site."""
 
     url = forms.CharField(
         label="Top page",

@@ -1,4 +1,4 @@
-"""Sites worked on in this process: mapped and visited to the end. For the command line and for tests."""
+"""Mapping and visiting sites to the end in this process, for the command line and for tests."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from recrawl.site_summary import waits
 
 
 def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], None] | None = None) -> None:
-    """Go on until none of these sites is being mapped or visited; workers elsewhere take their share.
+    """Work until none of these sites is being mapped or visited. Other workers take their share.
 
-    `tell` is given a line, once each, on what has failed and is going to be tried again.
+    `tell` is called with each line about a failure that will be retried, once per line.
     """
-    mine = Site.objects.filter(pk__in=[site.pk for site in sites])
+    site_rows = Site.objects.filter(pk__in=[site.pk for site in sites])
     tended, idle = 0.0, False
-    said: set[str] = set()
+    shown_lines: set[str] = set()
     with Rounds(workers) as rounds:
         while True:
             now = datetime.now(UTC)
@@ -31,16 +31,16 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
                 sweep(now)
                 crawls.tend(now)
                 if tell is not None:
-                    _tell_what_waits(mine, said, tell)
+                    _report_retries(site_rows, shown_lines, tell)
                 tended = time.monotonic()
-            done = rounds.step(IDLE_SECONDS)
-            for site in mine.defer("memory"):
+            step_count = rounds.step(IDLE_SECONDS)
+            for site in site_rows.defer("memory"):
                 visits.tend(now, site)
-            if done or rounds.busy:
+            if step_count or rounds.busy:
                 idle = False
                 continue
             visited = Q(state=Site.State.WATCHED, visits__finished__isnull=True, visits__number__gt=0)
-            if not mine.filter(Q(state=Site.State.MAPPING) | visited).exists():
+            if not site_rows.filter(Q(state=Site.State.MAPPING) | visited).exists():
                 return
             crawls.tend(now)
             if idle:  # what was just tended may have brought something
@@ -48,9 +48,9 @@ def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], Non
             idle = True
 
 
-def _tell_what_waits(sites: QuerySet[Site], said: set[str], tell: Callable[[str], None]) -> None:
+def _report_retries(sites: QuerySet[Site], shown_lines: set[str], tell: Callable[[str], None]) -> None:
     for site in sites.defer("memory"):
         line = waits(site)
-        if line and line not in said:
-            said.add(line)
+        if line and line not in shown_lines:
+            shown_lines.add(line)
             tell(line)

@@ -1,4 +1,4 @@
-"""What a crawler knows of a server: its stored copy of every page, and what its fetches have shown. Pure.
+"""A crawler's knowledge of a server: its copy of every page, and the results of its fetches. Pure.
 
 Time is counted in weeks, as a number that need not be whole.
 """
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class KnownPage:
-    """One page as it is stored: the links of the copy, and the time of the last fetch.
+    """A stored page: the links of the copy, and the time of the last fetch.
 
-    `checks` are the fetches after the first, `changes` those of them that found something new.
+    `checks` counts the fetches after the first, `changes` those that found a change.
     """
 
     links: tuple[str, ...]
@@ -30,7 +30,7 @@ class KnownPage:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """A fetch: whether the page had changed, and how old the copy was, in weeks."""
+    """The outcome of a fetch: whether the page had changed, and the age of the copy in weeks."""
 
     changed: bool
     age: float
@@ -38,9 +38,9 @@ class CheckOutcome:
 
 @dataclass(slots=True)
 class OpenVisit:
-    """One visit to a server while it lasts.
+    """A visit to a server while it lasts.
 
-    `budget` is how many fetches may still be made, what was saved included; `weekly` what each week gives.
+    `budget` is the number of fetches left, including saved ones. `weekly` is the budget of one week.
     """
 
     now: float
@@ -48,31 +48,31 @@ class OpenVisit:
     weekly: float = math.inf
     outcomes: dict[str, CheckOutcome] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
-    """Pages that were asked for and are there no more."""
+    """Pages that were fetched and no longer exist."""
     failed: set[str] = field(default_factory=set)
-    """Pages that were asked for and could not be had: nothing is known of them, and they are left alone."""
+    """Pages whose fetch failed. Their state is unknown, and they are not fetched again in this visit."""
     signals: dict[str, dict[str, bool]] = field(default_factory=dict)
-    """By source (a sitemap, a feed): of the pages that it names, whether it announces something new."""
+    """For each source (a sitemap, a feed) the pages that it names, and whether it announces something new."""
     saves: bool = True
-    """Whether fetches that are not made may be made in later visits."""
+    """Whether unspent fetches are saved for later visits."""
 
     def has_seen(self, path: str, server: KnownServer) -> bool:
-        """Whether it was asked for in this visit, or joined the copy in it."""
+        """Return whether a page was fetched or first stored in this visit."""
         return path in self.outcomes or path in self.failed or server.pages[path].fetched >= self.now
 
     def joined(self, server: KnownServer) -> set[str]:
-        """Pages that joined the copy in this visit: seen, and neither asked for nor failed."""
-        found = {path for path, page in server.pages.items() if page.fetched >= self.now}
-        return found - self.outcomes.keys() - self.failed
+        """Return the pages that were first stored in this visit, without a fetch after that."""
+        joined = {path for path, page in server.pages.items() if page.fetched >= self.now}
+        return joined - self.outcomes.keys() - self.failed
 
     def changed(self, path: str) -> bool:
-        """Whether it was fetched in this visit, and had changed."""
+        """Return whether a page was fetched in this visit and had changed."""
         outcome = self.outcomes.get(path)
         return outcome is not None and outcome.changed
 
 
 class KnownServer:
-    """Stored pages by path, the graph of their links, and what a method wants to keep between visits."""
+    """Stored pages by path, the graph of their links, and the data that a method keeps between visits."""
 
     def __init__(self, top: str) -> None:
         self.top = top
@@ -83,30 +83,30 @@ class KnownServer:
 
     @property
     def graph(self) -> SiteGraph:
-        """The links of the stored copies."""
+        """Return the graph of the stored copies' links."""
         if self._graph is None:
             self._graph = SiteGraph(self.top, {path: page.links for path, page in self.pages.items()})
         return self._graph
 
     def derived(self, function: Callable[[SiteGraph], T]) -> T:
-        """What a function makes of the graph, computed once for each state of it."""
+        """Return a function's value for the graph, computed once for each state of the graph."""
         if function not in self._derived:
             self._derived[function] = function(self.graph)
-        found: T = self._derived[function]
-        return found
+        value: T = self._derived[function]
+        return value
 
     def store(self, path: str, links: Sequence[str], now: float) -> None:
-        """A page that was not known."""
+        """Add a new page."""
         self.pages[path] = KnownPage(tuple(links), now)
         self._forget()
 
     def drop(self, path: str) -> None:
-        """A page that is gone."""
+        """Remove a page that no longer exists."""
         if self.pages.pop(path, None) is not None:
             self._forget()
 
     def fetched(self, path: str, changed: bool, links: Sequence[str], now: float) -> CheckOutcome:
-        """Note a fetch of a known page; what it showed."""
+        """Record a fetch of a known page. Returns its outcome."""
         page = self.pages[path]
         age = now - page.fetched
         page.checks += 1

@@ -1,4 +1,4 @@
-"""The first crawl of a site, through the frontier: it finds the pages that are watched from then on."""
+"""The mapping of a site: its first crawl, through the frontier, which finds the pages to watch."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from crawler.reading.documents import CrawledPage
 from crawler.reading.lines import template_of, unpacked
 from recrawl.discovery import describe, name_feeds, name_sitemaps
 from recrawl.models import Site, Visit, WatchedPage, key_of
-from recrawl.structure import MOST_LINKS
+from recrawl.structure import MAX_LINKS
 
-LONGEST_WAIT = 1e6
-MOST_TURNS = 5
+MAX_WAIT_MINUTES = 1e6
+MAX_TURNS = 5
 SAMPLE = 300
-"""Pages of which a site's template is learned."""
+"""Number of pages from which a site's template is learned."""
 
 
 class SiteError(ValueError):
@@ -36,15 +36,15 @@ class SiteError(ValueError):
 def add_site(url: str, **options: object) -> Site:
     """Watch a site from its top page on: store it and begin its mapping crawl. Raises SiteError.
 
-    `options` are the fields of the model that people set.
+    `options` are model fields that users can set.
     """
     try:
         address = canonical_url(url)
     except BadUrl as error:
         raise SiteError(str(error)) from error
-    known = Site.objects.filter(url=address).first()
-    if known is not None:
-        raise SiteError(f"{address} is watched already, as site {known.pk}")
+    watched = Site.objects.filter(url=address).first()
+    if watched is not None:
+        raise SiteError(f"{address} is watched already, as site {watched.pk}")
     name = host_of(address)
     with transaction.atomic():
         site = Site(url=address, host_id=Host.objects.named({name})[name], **options)
@@ -54,7 +54,7 @@ def add_site(url: str, **options: object) -> Site:
 
 
 def map_site(site: Site) -> None:
-    """Begin the crawl that maps the site, its sitemaps too; what is known of its pages stays."""
+    """Begin the crawl that maps the site and its sitemaps. Fetched pages are kept."""
     site.pages.filter(fetched__isnull=True).delete()
     seeds = [site.url, *_likely_sitemaps(site)]
     crawl = begin(
@@ -64,8 +64,8 @@ def map_site(site: Site) -> None:
             scope=[f"^{re.escape(site.prefix)}", *(f"^{re.escape(url)}$" for url in seeds)],
             sitemaps=True,
             max_pages=site.max_pages,
-            max_depth=MOST_LINKS,
-            max_wait=LONGEST_WAIT,
+            max_depth=MAX_LINKS,
+            max_wait=MAX_WAIT_MINUTES,
             keep_bodies=False,
             selectors=list(site.ignore_selectors),
         )
@@ -84,33 +84,35 @@ def map_site(site: Site) -> None:
 
 
 def take_mapped(fetched: Sequence[tuple[CrawlUrl, Harvest]]) -> None:
-    """Keep the pages that a mapping crawl has fetched; inside the transaction of the check-in."""
+    """Store the pages that a mapping crawl has fetched, inside the transaction of the check-in."""
     crawls = {row.crawl_id for row, _ in fetched}
     sites = {site.crawl_id: site for site in Site.objects.filter(crawl__in=crawls).defer("memory")}
     for crawl, site in sites.items():
-        mine = [(row, result) for row, result in fetched if row.crawl_id == crawl]
-        guessed = _likely_sitemaps(site)
-        sitemaps = [row.url for row, result in mine if (result.brought(CrawledPage) or CrawledPage()).sitemap]
+        site_results = [(row, result) for row, result in fetched if row.crawl_id == crawl]
+        likely_sitemaps = _likely_sitemaps(site)
+        sitemaps = [
+            row.url for row, result in site_results if (result.brought(CrawledPage) or CrawledPage()).sitemap
+        ]
         name_sitemaps(site, sitemaps)
         pages = [
             _page(site, row, result)
-            for row, result in mine
-            if row.url not in sitemaps and row.url not in guessed
+            for row, result in site_results
+            if row.url not in sitemaps and row.url not in likely_sitemaps
         ]
         WatchedPage.objects.bulk_create(pages, ignore_conflicts=True, batch_size=200)
         Visit.objects.filter(site=site, number=0).update(
-            requests=F("requests") + len(mine),
-            bytes=F("bytes") + sum(result.bytes for _, result in mine),
+            requests=F("requests") + len(site_results),
+            bytes=F("bytes") + sum(result.bytes for _, result in site_results),
             found=F("found") + sum(page.state == WatchedPage.State.LIVE for page in pages),
             failed=F("failed") + sum(page.state == WatchedPage.State.FAILED for page in pages),
         )
-        top = next((result for row, result in mine if row.url == site.url), None)
+        top = next((result for row, result in site_results if row.url == site.url), None)
         if top is not None:
             name_feeds(site, (top.brought(CrawledPage) or CrawledPage()).feeds)
 
 
 def _likely_sitemaps(site: Site) -> list[str]:
-    """Where sitemaps are that nobody names."""
+    """Return the usual addresses of sitemaps, to be tried even if nothing names them."""
     return list(dict.fromkeys([f"{site.origin}/sitemap.xml", f"{site.prefix}sitemap.xml"]))
 
 
@@ -131,7 +133,7 @@ def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> WatchedPage:
 
 
 def settle_mapping(now: datetime) -> int:
-    """Watch the sites whose mapping crawl has ended; how many. May run twice."""
+    """Start watching the sites whose mapping crawl has ended. Returns their number. May run twice."""
     settled = 0
     for pk in Site.objects.mapped().values_list("pk", flat=True):
         with transaction.atomic():
@@ -143,7 +145,7 @@ def settle_mapping(now: datetime) -> int:
 
 
 def _goes_on(site: Site) -> bool:
-    """Whether its crawl runs or is paused: it may have been resumed since it was seen to have ended."""
+    """Return whether the site's crawl runs or is paused: it may have been resumed after it ended."""
     if site.crawl_id is None:
         return False
     state = Crawl.objects.select_for_update().values_list("state", flat=True).get(pk=site.crawl_id)
@@ -151,7 +153,7 @@ def _goes_on(site: Site) -> bool:
 
 
 def learn_template(site: Site) -> frozenset[int]:
-    """Shapes of the lines that most of its pages have; of a sample of pages, the same every time."""
+    """Return the shapes of the lines that most pages of a fixed sample share."""
     texts = site.pages.live().order_by("key").values_list("lines", flat=True)[:SAMPLE]
     return template_of(unpacked(bytes(lines)) for lines in texts.iterator(chunk_size=50))
 
@@ -176,9 +178,9 @@ def _settle(site: Site, now: datetime) -> None:
 
 
 def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
-    """The top page leads elsewhere: that is the site's address."""
+    """Make the redirect target of the top page the site's address and map it, or fail."""
     target = top.leads_to
-    circle = target in site.former or len(site.former) >= MOST_TURNS
+    circle = target in site.former or len(site.former) >= MAX_TURNS
     if not target or circle or Site.objects.filter(url=target).exists():
         _fail(site, f"Its top page leads to {target or 'nowhere'}, which cannot be watched instead.", now)
         return
@@ -197,7 +199,7 @@ def _fail(site: Site, why: str, now: datetime) -> None:
 
 
 def map_again(site: Site) -> bool:
-    """Map a site anew; False while it is being mapped or visited."""
+    """Map a site again. Returns False if it is being mapped or visited."""
     if site.state == Site.State.MAPPING or site.visits.filter(finished__isnull=True).exists():
         return False
     with transaction.atomic():
@@ -206,7 +208,7 @@ def map_again(site: Site) -> bool:
 
 
 def forget(site: Site) -> None:
-    """Delete a site with all that is known of it; its crawl ends."""
+    """Delete a site with all its data and cancel its crawl."""
     if site.crawl_id:
         cancel(Crawl.objects.filter(pk=site.crawl_id))
     site.delete()

@@ -1,4 +1,4 @@
-"""Sites that are watched: their pages, visits, fetches, changes, and what else tells of news."""
+"""Models of watched sites: pages, visits, fetches, changes, and sources that announce news."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ METHOD_CHOICES = [(name, name) for name in METHODS]
 SETTINGS = (
     "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
 )  # fmt: skip
-"""The fields of a site that people set."""
+"""The fields of a site that users can set."""
 
 SAVED_VISITS = 8
-"""So many visits' budget a site may save."""
+"""The highest budget a site may save, in visits."""
 
 
 def is_selector(value: str) -> None:
-    """Refuse what is no CSS selector. Raises ValidationError."""
+    """Raise ValidationError unless `value` is a valid CSS selector."""
     try:
         usable_selector(value)
     except SelectorFault as error:
@@ -41,41 +41,43 @@ def is_selector(value: str) -> None:
 
 
 def new_key() -> str:
-    """A word that cannot be guessed, for the address of a feed of changes."""
+    """Return an unguessable word for the address of a feed of changes."""
     return secrets.token_urlsafe(24)
 
 
 def key_of(url: str) -> int:
-    """63 bits of a URL's digest: unique within a site, and cheaper than a UUID where links are many."""
+    """Return 63 bits of a URL's digest: unique within a site, and cheaper than a UUID if there are many
+    links.
+    """
     return digest(url).int >> 65
 
 
 def path_of(url: str) -> str:
-    """A page's URL without its origin."""
+    """Return a page's URL without its origin."""
     return url[url.index("/", url.index("//") + 2) :]
 
 
 class SiteQuerySet(models.QuerySet["Site"]):
-    """Reads of sites."""
+    """Queries of sites."""
 
     def due(self, now: datetime) -> SiteQuerySet:
-        """Those whose next visit may begin, the longest waiting first."""
+        """Filter to sites whose next visit may begin, the longest waiting first."""
         opened = Visit.objects.filter(site=OuterRef("pk"), finished__isnull=True)
         watched = self.filter(state=Site.State.WATCHED, next_visit__lte=now)
         return watched.filter(~Exists(opened)).order_by("next_visit")
 
     def mapped(self) -> SiteQuerySet:
-        """Those whose mapping crawl has ended, and that do not know it yet."""
+        """Filter to sites whose mapping crawl has ended and has not been settled."""
         goes_on = [Crawl.State.RUNNING, Crawl.State.PAUSED]
         return self.filter(state=Site.State.MAPPING).exclude(crawl__state__in=goes_on)
 
     def light(self) -> SiteQuerySet:
-        """Without what only visits need."""
+        """Defer the columns that only visits need."""
         return self.defer("memory", "template")
 
 
 class Site(models.Model):
-    """A site that is watched: where it begins, how it is visited, and what of its pages does not count."""
+    """A watched site: its top page, how it is visited, and which parts of its pages do not count."""
 
     class State(models.TextChoices):
         MAPPING = "mapping", "being mapped"
@@ -148,31 +150,31 @@ class Site(models.Model):
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port."""
+        """Return scheme, host and port."""
         return origin(self.url)
 
     @property
     def prefix(self) -> str:
-        """What the URLs of its pages begin with: the directory of the top page."""
+        """Return the common prefix of its pages' URLs: the directory of the top page."""
         return self.url.partition("?")[0].rpartition("/")[0] + "/"
 
     @property
     def selectors_digest(self) -> uuid.UUID:
-        """Tells apart what the lines of pages were read with."""
+        """Return a digest of the ignored selectors, to recognize lines read with other selectors."""
         return digest("\n".join(self.ignore_selectors))
 
     def rules(self) -> Rules:
-        """What does not count in its pages."""
+        """Return the rules for lines of pages that do not count."""
         return Rules(frozenset(self.template), tuple(self.ignore_patterns), self.minimum_change)
 
 
 def estimated_coverage(changed: int, missed: float) -> float | None:
-    """Changes found by all there are thought to have been; None where there was hardly one."""
+    """Return the share of all estimated changes that were found. Returns None for less than half a change."""
     return changed / (changed + missed) if changed + missed >= 0.5 else None
 
 
 class Visit(models.Model):
-    """One visit to a site; `number` counts them, 0 is the mapping."""
+    """One visit to a site. `number` counts a site's visits; 0 is the mapping."""
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="visits")
     number = models.PositiveIntegerField()
@@ -209,29 +211,29 @@ class Visit(models.Model):
 
     @property
     def rate(self) -> float | None:
-        """Changed pages by pages fetched."""
+        """Return the share of fetched pages that had changed."""
         return self.changed / self.fetched if self.fetched else None
 
     @property
     def coverage(self) -> float | None:
-        """Changes found by all there are thought to be."""
+        """Return the estimated share of changes that were found. Returns None before the end."""
         return None if self.missed is None else estimated_coverage(self.changed, self.missed)
 
 
 class WatchedPageQuerySet(models.QuerySet["WatchedPage"]):
-    """Reads of pages."""
+    """Queries of pages."""
 
     def live(self) -> WatchedPageQuerySet:
-        """Those that are there."""
+        """Filter to pages that exist."""
         return self.filter(state=WatchedPage.State.LIVE)
 
     def light(self) -> WatchedPageQuerySet:
-        """Without their text and links."""
+        """Defer text and links."""
         return self.defer("lines", "links")
 
 
 class WatchedPage(models.Model):
-    """A page of a site and the copy that is kept of it."""
+    """A page of a site and its stored copy."""
 
     class State(models.TextChoices):
         FOUND = "found", "found, not fetched yet"
@@ -283,12 +285,12 @@ class WatchedPage(models.Model):
 
     @property
     def path(self) -> str:
-        """As methods name it."""
+        """Return the path by which methods name the page."""
         return path_of(self.url)
 
 
 class Source(models.Model):
-    """A sitemap or a feed of a site: it says what is new, as far as it can be trusted."""
+    """A sitemap or a feed of a site that announces new and changed pages."""
 
     class Kind(models.TextChoices):
         SITEMAP = "sitemap", "sitemap"
@@ -316,7 +318,9 @@ class Source(models.Model):
 
 
 class Announcement(models.Model):
-    """What a source said of a page: the stamp (a time as it wrote it), and the visit that saw it change."""
+    """A source's statement about a page: its stamp (a time as written), and the number of the visit in which
+    it changed.
+    """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="announcements", db_index=False)
     page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="announcements")
@@ -331,13 +335,14 @@ class Announcement(models.Model):
 
 
 class Wanted(LeasedRow):
-    """A page or a source that an open visit is going to fetch, and why."""
+    """A planned fetch of a page or a source in an open visit, with its reason."""
 
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="wanted")
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="+", db_index=False)
     page = models.ForeignKey(WatchedPage, null=True, on_delete=models.CASCADE, related_name="+")
     source = models.ForeignKey(Source, null=True, on_delete=models.CASCADE, related_name="+")
     reason = models.CharField(max_length=200)
+    hops = models.PositiveSmallIntegerField(default=0, help_text="Redirects in a row that led to it.")
     attempts = models.PositiveSmallIntegerField(default=0)
     not_before = models.DateTimeField()
 
@@ -361,7 +366,7 @@ class Wanted(LeasedRow):
 
 
 class Check(models.Model):
-    """One fetch of a page in a visit: what it showed, and why it was made."""
+    """One fetch of a page in a visit: its outcome and its reason."""
 
     class Outcome(models.TextChoices):
         SAME = "same", "as stored"
@@ -395,19 +400,19 @@ class Check(models.Model):
 
 
 class ChangeQuerySet(models.QuerySet["Change"]):
-    """Reads of changes."""
+    """Queries of changes."""
 
     def counting(self) -> ChangeQuerySet:
-        """Without those that are the template's, or too small."""
+        """Exclude changes that do not count: kind `template`, which small changes have too."""
         return self.exclude(kind=Change.Kind.TEMPLATE)
 
     def with_pages(self) -> ChangeQuerySet:
-        """With what is shown of their pages."""
+        """Join the page columns that are displayed."""
         return self.select_related("page").defer("page__lines", "page__links")
 
 
 class Change(models.Model):
-    """A page that is new, changed or gone, with what came and went in its text."""
+    """A new, changed or vanished page, with the added and removed lines of its text."""
 
     class Kind(models.TextChoices):
         EDITED = "edited", "changed"

@@ -1,4 +1,4 @@
-"""Update rate and coverage of this deployment's own sites: what the paper's figures show of its servers."""
+"""Update rate and coverage of this deployment's own sites: the paper's figures for its servers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIGURES = ("pages", "fetched", "changed", "missed", "requests", "bytes", "whole"
 
 @dataclass(slots=True)
 class Sum:
-    """Visits of one group by one method, added up."""
+    """The sums over one group's visits by one method."""
 
     group: str
     method: str
@@ -36,22 +36,22 @@ class Sum:
 
     @property
     def share(self) -> float | None:
-        """Pages fetched by pages known."""
+        """Return the share of known pages that were fetched."""
         return self.fetched / self.pages if self.pages else None
 
     @property
     def rate(self) -> float | None:
-        """Changed pages by pages fetched."""
+        """Return the share of fetched pages that had changed."""
         return self.changed / self.fetched if self.fetched else None
 
     @property
     def coverage(self) -> float | None:
-        """Changes found by all there are thought to have been."""
+        """Return the estimated share of changes that were found."""
         return estimated_coverage(self.changed, self.missed)
 
 
 def by_site() -> list[Sum]:
-    """Each site, named by its URL, and method: its visits that have ended."""
+    """Sum ended visits by site (named by URL) and method."""
     ended = Visit.objects.filter(number__gt=0, finished__isnull=False).order_by("site", "method")
     sums = [models.Sum(name, default=0) for name in FIGURES]
     rows = ended.values_list("site__url", "method", Count("id"), *sums)
@@ -59,21 +59,23 @@ def by_site() -> list[Sum]:
 
 
 def by_domain(sums: Iterable[Sum]) -> list[Sum]:
-    """Sums of sites by their top-level domain, then by method."""
+    """Sum sites by top-level domain and method."""
     return _added(sums, lambda url: f".{top_level_domain(host_of(url))}")
 
 
 def by_method(sums: Iterable[Sum]) -> list[Sum]:
-    """Sums of all sites, by method."""
+    """Sum all sites by method."""
     return _added(sums, lambda _url: "all")
 
 
 def chart(sums: Iterable[Sum]) -> SafeString | None:
-    """Estimated coverage against the share of pages fetched: a point for each site, joined by method."""
+    """Plot estimated coverage against the share of pages fetched: a point for each site, joined by method.
+    Returns None without a line.
+    """
     points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for one in sums:
-        if one.share is not None and one.coverage is not None:
-            points[one.method].append((one.share, one.coverage))
+    for total in sums:
+        if total.share is not None and total.coverage is not None:
+            points[total.method].append((total.share, total.coverage))
     lines = [
         Line(name, sorted(points[name]), ink) for ink, name in enumerate(METHODS, 1) if len(points[name]) > 1
     ]
@@ -84,10 +86,10 @@ def chart(sums: Iterable[Sum]) -> SafeString | None:
 
 
 def _added(sums: Iterable[Sum], group: Callable[[str], str]) -> list[Sum]:
-    found: dict[tuple[str, str], Sum] = {}
-    for one in sums:
-        key = (group(one.group), one.method)
-        total = found.setdefault(key, Sum(*key))
+    totals: dict[tuple[str, str], Sum] = {}
+    for part in sums:
+        key = (group(part.group), part.method)
+        total = totals.setdefault(key, Sum(*key))
         for name in ("sites", "visits", *FIGURES):
-            setattr(total, name, getattr(total, name) + getattr(one, name))
-    return [found[key] for key in sorted(found)]
+            setattr(total, name, getattr(total, name) + getattr(part, name))
+    return [totals[key] for key in sorted(totals)]

@@ -1,4 +1,4 @@
-"""The paper's figures 5 to 18, and the trade-off of staleness and coverage, as pictures and tables."""
+"""Figures 5 to 18 of the paper and the plot of staleness against coverage, as pictures and tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INKS = {"all": 9, "A": 2, "B": 3, "C": 4, "breadth-first": 6, "server sampling"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture with its file's name, its title and the numbers behind it."""
+    """A picture with its file name, its title and a table of its numbers."""
 
     name: str
     title: str
@@ -28,7 +28,9 @@ class Figure:
 
 
 def figures(whole: Study, groups: Mapping[str, Study], periods: Sequence[int]) -> list[Figure]:
-    """All of them for these periods in weeks; what the paper shows at four weeks, at the one nearest."""
+    """Return all figures for `periods` (weeks). Figures that the paper draws for four weeks use the period
+    nearest to four.
+    """
     month = min(periods, key=lambda period: abs(period - 4))
     return [
         _by_period(whole, periods, "5", "rate", "Update rate by method and period"),
@@ -55,39 +57,39 @@ def figures(whole: Study, groups: Mapping[str, Study], periods: Sequence[int]) -
 
 
 def trade_off(results: Mapping[str, Budgeted]) -> Figure:
-    """Staleness against coverage, a dot for each method: the lower and the farther right the better."""
+    """Plot staleness against coverage with a dot for each method. Lower and farther right is better."""
     inks = {name: ink for ink, name in enumerate(ALL, 1)}
-    dots = [Line(name, [(one.coverage, one.staleness)], inks[name]) for name, one in results.items()]
+    dots = [Line(name, [(result.coverage, result.staleness)], inks[name]) for name, result in results.items()]
     title = "Staleness against coverage under one budget, mean over files"
     svg = line_plot(dots, Axis("coverage in the same week", marks=SHARES), Axis("staleness"), title)
     rows = [["method", "coverage", "staleness"]]
-    rows += [[name, f"{one.coverage:.1%}", f"{one.staleness:.1%}"] for name, one in results.items()]
+    rows += [[name, f"{result.coverage:.1%}", f"{result.staleness:.1%}"] for name, result in results.items()]
     return Figure("trade-off", title, svg, aligned(rows))
 
 
-def _value(one: OneShot, what: str) -> float:
-    return one.as_json()[what]
+def _value(result: OneShot, measure: str) -> float:
+    return result.as_json()[measure]
 
 
-def _by_period(whole: Study, periods: Sequence[int], number: str, what: str, title: str) -> Figure:
+def _by_period(whole: Study, periods: Sequence[int], number: str, measure: str, title: str) -> Figure:
     names = ["all", *METHODS]
     values = {
-        name: [(float(period), _value(whole.methods(period)[name], what)) for period in periods]
+        name: [(float(period), _value(whole.methods(period)[name], measure)) for period in periods]
         for name in names
     }
     lines = [Line(name, values[name], _INKS[name]) for name in names]
     rows = [["method", *(f"{period} w" for period in periods)]]
     rows += [[name, *(f"{value:.1%}" for _, value in values[name])] for name in names]
-    weeks = Axis("weeks", marks=[float(one) for one in periods])
-    return _figure(number, title, lines, (weeks, Axis(what, marks=SHARES)), rows)
+    weeks = Axis("weeks", marks=[float(period) for period in periods])
+    return _figure(number, title, lines, (weeks, Axis(measure, marks=SHARES)), rows)
 
 
-def _by_group(groups: Mapping[str, Study], period: int, number: str, what: str, title: str) -> Figure:
+def _by_group(groups: Mapping[str, Study], period: int, number: str, measure: str, title: str) -> Figure:
     names = ["all", *METHODS]
     order = sorted(groups)
     values = {
         name: [
-            (float(at), _value(groups[group].methods(period)[name], what))
+            (float(at), _value(groups[group].methods(period)[name], measure))
             for at, group in enumerate(order, 1)
         ]
         for name in names
@@ -98,7 +100,7 @@ def _by_group(groups: Mapping[str, Study], period: int, number: str, what: str, 
         rows.append([str(at + 1), group, *(f"{values[name][at][1]:.1%}" for name in names)])
     marks = [float(at + 1) for at in range(len(order))]
     axis = Axis("group, numbered as in the table", marks=marks)
-    return _figure(number, title, lines, (axis, Axis(what, marks=SHARES)), rows)
+    return _figure(number, title, lines, (axis, Axis(measure, marks=SHARES)), rows)
 
 
 def _breadth_first(whole: Study, period: int) -> Figure:
@@ -107,39 +109,44 @@ def _breadth_first(whole: Study, period: int) -> Figure:
     lines = [Line("breadth-first", [(0.0, 0.0), *((covered, share) for _, covered, share in depths)], 6)]
     rows = [["", "coverage", "share fetched"]]
     rows += [[f"depth {depth}", f"{covered:.1%}", f"{share:.1%}"] for depth, covered, share in depths]
-    points, more = _points(whole, period)
-    return _against("9", title, [*lines, *points], rows + more)
+    points, method_rows = _points(whole, period)
+    return _against("9", title, [*lines, *points], rows + method_rows)
 
 
-def _changes(whole: Study, periods: Sequence[int], number: str, least: int, title: str) -> Figure:
+def _changes(whole: Study, periods: Sequence[int], number: str, min_changes: int, title: str) -> Figure:
     lines, rows = [], [["changes", *(f"{period} w" for period in periods)]]
     shares: dict[int, dict[int, float]] = {}
     for at, period in enumerate(periods):
-        counts = {n: count for n, count in whole.changes.get(period, {}).items() if n >= least}
+        counts = {n: count for n, count in whole.changes.get(period, {}).items() if n >= min_changes}
         total = sum(counts.values()) or 1
         shares[period] = {n: count / total for n, count in counts.items()}
         points = [(float(n), share) for n, share in sorted(shares[period].items())]
         lines.append(Line(f"{period} weeks", points, at + 1))
-    most = max((n for found in shares.values() for n in found), default=0)
+    max_changes = max((n for period_shares in shares.values() for n in period_shares), default=0)
     rows += [
-        [str(n), *(f"{shares[period].get(n, 0.0):.1%}" for period in periods)] for n in range(least, most + 1)
+        [str(n), *(f"{shares[period].get(n, 0.0):.1%}" for period in periods)]
+        for n in range(min_changes, max_changes + 1)
     ]
     return _figure(number, title, lines, (Axis("changes of a page"), Axis("share of pages")), rows)
 
 
-def _thresholds(whole: Study, periods: Sequence[int], number: str, what: str, title: str) -> Figure:
+def _thresholds(whole: Study, periods: Sequence[int], number: str, measure: str, title: str) -> Figure:
     lines, columns = [], []
     for at, period in enumerate(periods):
-        found = whole.by_threshold(period)
+        results = whole.by_threshold(period)
         lines.append(
-            Line(f"{period} weeks", [(least, _value(one, what)) for least, one in reversed(found)], at + 1)
+            Line(
+                f"{period} weeks",
+                [(min_share, _value(result, measure)) for min_share, result in reversed(results)],
+                at + 1,
+            )
         )
-        columns.append([f"{_value(one, what):.1%}" for _, one in found])
+        columns.append([f"{_value(result, measure):.1%}" for _, result in results])
     rows = [["servers of", *(f"{period} w" for period in periods)]]
-    for at, (least, _) in enumerate(whole.by_threshold(periods[0])):
-        rows.append([f"{least:.0%} and more", *(column[at] for column in columns)])
+    for at, (min_share, _) in enumerate(whole.by_threshold(periods[0])):
+        rows.append([f"{min_share:.0%} and more", *(column[at] for column in columns)])
     axis = Axis("share of changed pages from which a server is taken", marks=SHARES)
-    return _figure(number, title, lines, (axis, Axis(what, marks=SHARES)), rows)
+    return _figure(number, title, lines, (axis, Axis(measure, marks=SHARES)), rows)
 
 
 def _sampling(whole: Study, period: int, number: str, names: Mapping[str, str], *, methods: bool) -> Figure:
@@ -147,29 +154,33 @@ def _sampling(whole: Study, period: int, number: str, names: Mapping[str, str], 
     pages = whole.pages(period) or 1
     lines, rows = [], [["", "coverage", "share fetched"]]
     for ink, (method, name) in zip((5, 2, 3, 4), names.items(), strict=False):
-        found = [(least, one, one.fetched / pages) for least, one in whole.by_threshold(period, method)]
-        points = [(_value(one, "coverage"), share) for _, one, share in found]
+        results = [
+            (min_share, result, result.fetched / pages)
+            for min_share, result in whole.by_threshold(period, method)
+        ]
+        points = [(_value(result, "coverage"), share) for _, result, share in results]
         lines.append(Line(name, sorted([(0.0, 0.0), *points]), ink))
         rows += [
-            [f"{name}, {least:.0%}", f"{_value(one, 'coverage'):.1%}", f"{share:.1%}"]
-            for least, one, share in found
+            [f"{name}, {min_share:.0%}", f"{_value(result, 'coverage'):.1%}", f"{share:.1%}"]
+            for min_share, result, share in results
         ]
     if methods:
-        dots, more = _points(whole, period)
-        lines, rows = [*lines, *dots], rows + more
+        dots, method_rows = _points(whole, period)
+        lines, rows = [*lines, *dots], rows + method_rows
     return _against(number, title, lines, rows)
 
 
 def _points(whole: Study, period: int) -> tuple[list[Line], list[list[str]]]:
-    """A dot for each of A, B, C."""
+    """Return a dot and a table row for each of the methods A, B and C."""
     pages = whole.pages(period) or 1
-    found = {name: one for name, one in whole.methods(period).items() if name != "all"}
+    results = {name: result for name, result in whole.methods(period).items() if name != "all"}
     dots = [
-        Line(name, [(_value(one, "coverage"), one.fetched / pages)], _INKS[name])
-        for name, one in found.items()
+        Line(name, [(_value(result, "coverage"), result.fetched / pages)], _INKS[name])
+        for name, result in results.items()
     ]
     rows = [
-        [name, f"{_value(one, 'coverage'):.1%}", f"{one.fetched / pages:.1%}"] for name, one in found.items()
+        [name, f"{_value(result, 'coverage'):.1%}", f"{result.fetched / pages:.1%}"]
+        for name, result in results.items()
     ]
     return dots, rows
 

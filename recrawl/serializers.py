@@ -1,4 +1,4 @@
-"""Sites, pages, visits and changes as the API shows and takes them."""
+"""Serializers of watched sites, pages, visits and changes for the API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SiteSerializer(RowSerializer[Site]):
 
 
 class SourceSerializer(serializers.ModelSerializer[Source]):
-    """A sitemap or a feed that tells what is new on a site: when it was read, and why it could not be."""
+    """A sitemap or a feed that announces a site's news, with the time or the failure of its last reading."""
 
     class Meta:
         model = Source
@@ -37,7 +37,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 
 
 class SiteDetailSerializer(SiteSerializer):
-    """The same with what announces its news."""
+    """A site with the sources that announce its news."""
 
     sources = SourceSerializer(many=True, read_only=True)
 
@@ -46,7 +46,7 @@ class SiteDetailSerializer(SiteSerializer):
 
 
 class SiteChangeSerializer(RowSerializer[Site]):
-    """What of a site can be changed; `state` paused or watched."""
+    """The fields of a site that can be changed; `state` is paused or watched."""
 
     state = serializers.ChoiceField(["watched", "paused"], required=False)
 
@@ -118,6 +118,6 @@ class ChangeDetailSerializer(ChangeSerializer):
         read_only_fields = fields
 
     def get_hunks(self, change: Change) -> list[list[dict[str, str]]]:
-        """Rows of each hunk: kind, old line, new line."""
+        """Return the rows of each hunk: kind, old line, new line."""
         gain = Difference.unpacked(bytes(change.difference))
         return [[{"kind": kind, "old": old, "new": new} for kind, old, new in hunk] for hunk in gain.hunks]

@@ -1,4 +1,4 @@
-"""A site and its last visit, in figures and in words."""
+"""Summaries of a site and its last visit, as figures and as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from django.template.defaultfilters import filesizeformat
 from django.utils.timezone import localtime
 
-from crawler.frontier.check_in import MOST_ATTEMPTS
+from crawler.frontier.check_in import MAX_ATTEMPTS
 from crawler.frontier.models import CrawlUrl
 from crawler.http.failures import Failure
 from recrawl import check_in
@@ -15,9 +15,10 @@ from recrawl.models import Site, Visit, Wanted
 
 
 def figures(site: Site) -> dict[str, Any]:
-    """For JSON; `visit` is the last one, None before the first. Counts are pages, sizes bytes.
+    """Return figures for JSON. `visit` is the last visit, or None before the first. Counts are pages, sizes
+    bytes.
 
-    `whole` is what fetching all known pages would have been: requests are `pages`.
+    `whole` is the size of fetching all known pages; that would take `pages` requests.
     """
     visit = _last(site)
     names = (
@@ -39,7 +40,7 @@ def _last(site: Site) -> Visit | None:
 
 
 def in_words(site: Site) -> str:
-    """A line on the site, one on its last visit, and a line for each change."""
+    """Return a line about the site, one about its last visit, and a line for each change."""
     pages = site.pages.live().count()
     lines = [f"site {site.pk}, {site.url}: {site.get_state_display()}, {pages} pages"]
     if site.trouble:
@@ -64,24 +65,28 @@ def in_words(site: Site) -> str:
 
 
 def waits(site: Site) -> str:
-    """A line on what has failed and is tried again before a mapping or a visit ends; "" where nothing has."""
+    """Return a line about a failed fetch that will be retried before the mapping or visit ends. Returns ""
+    without one.
+    """
     if site.state == Site.State.MAPPING:
-        tried = CrawlUrl.objects.filter(crawl=site.crawl_id, state=CrawlUrl.State.QUEUED).exclude(failure="")
-        row = tried.order_by("queued").first()
+        retried_urls = CrawlUrl.objects.filter(crawl=site.crawl_id, state=CrawlUrl.State.QUEUED).exclude(
+            failure=""
+        )
+        row = retried_urls.order_by("queued").first()
         if row is None:
             return ""
-        what, after, most, when = row.url, row.attempts, MOST_ATTEMPTS, row.queued
+        target, attempts, max_attempts, retry_at = row.url, row.attempts, MAX_ATTEMPTS, row.queued
         reason = f" ({(row.detail or Failure.of(row.failure).explanation).rstrip('.')})"
     else:
-        again = Wanted.objects.filter(visit__site=site, visit__finished__isnull=True, attempts__gt=0)
-        wanted = (
-            again.filter(lease__isnull=True).select_related("page", "source").order_by("not_before").first()
+        retries = Wanted.objects.filter(visit__site=site, visit__finished__isnull=True, attempts__gt=0)
+        retry = (
+            retries.filter(lease__isnull=True).select_related("page", "source").order_by("not_before").first()
         )
-        if wanted is None:
+        if retry is None:
             return ""
-        what, reason = str(wanted.page or wanted.source), ""
-        after, most, when = wanted.attempts, check_in.MOST_ATTEMPTS, wanted.not_before
+        target, reason = str(retry.page or retry.source), ""
+        attempts, max_attempts, retry_at = retry.attempts, check_in.MAX_ATTEMPTS, retry.not_before
     return (
-        f"site {site.pk} waits for {what}{reason}. Tried {after} of {most} times, again at "
-        f"{localtime(when):%H:%M:%S}. If you stop here the workers go on."
+        f"site {site.pk} waits for {target}{reason}. Tried {attempts} of {max_attempts} times, again at "
+        f"{localtime(retry_at):%H:%M:%S}. If you stop here the workers go on."
     )

@@ -12,27 +12,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-MOST_LINKS = 11
-DEEPEST = 16
-"""So many slashes of a directory's name are looked at; URLs have room for a thousand."""
+MAX_LINKS = 11
+MAX_LEVELS = 16
+"""Slashes of a directory name that are considered. URLs have room for a thousand."""
 _INDEX = re.compile(r"(?:index|default|home|welcome)(?:\.[A-Za-z0-9]{1,6})*", re.IGNORECASE)
 
 
 def raw_directory(path: str) -> str:
-    """The part of a path up to its last slash, query and fragment left out: `a/b/` for `a/b/c.html?x`."""
+    """Return a path up to its last slash, without query and fragment: `a/b/` for `a/b/c.html?x`."""
     path = path.partition("#")[0].partition("?")[0]
     return path[: path.rfind("/") + 1]
 
 
 def parent_directory(name: str) -> str:
-    """The directory above: `a/` for `a/b/`, "" for `a/`."""
+    """Return the directory above: `a/` for `a/b/`, "" for `a/`."""
     return name[: name.rstrip("/").rfind("/") + 1]
 
 
 def shallow(name: str) -> str:
-    """A directory, or that above it at DEEPEST: what goes up from page to root must end on hostile paths."""
+    """Return a directory, cut to MAX_LEVELS, so that walks from page to root end on hostile paths."""
     end = 0
-    for _ in range(DEEPEST):
+    for _ in range(MAX_LEVELS):
         end = name.find("/", end) + 1
         if not end:
             return name
@@ -40,30 +40,32 @@ def shallow(name: str) -> str:
 
 
 def is_index(path: str) -> bool:
-    """Whether a path is its directory's own page: `a/`, `a/index.html`, `a/default.aspx`."""
+    """Return whether a path is its directory's own page: `a/`, `a/index.html`, `a/default.aspx`."""
     plain = path.partition("#")[0].partition("?")[0]
     name = plain[plain.rfind("/") + 1 :]
     return not name or _INDEX.fullmatch(name) is not None
 
 
 def directories(paths: Iterable[str]) -> dict[str, str]:
-    """The directory of every page; one that holds an index page only is a page of its parent directory."""
+    """Return the directory of every page. One that holds only an index page is a page of its parent
+    directory.
+    """
     inside: defaultdict[str, list[str]] = defaultdict(list)
     for path in paths:
         inside[raw_directory(path)].append(path)
-    found = {}
+    directory_of = {}
     for name, pages in inside.items():
         alone = len(pages) == 1 and is_index(pages[0]) and name.strip("/")
         parent = parent_directory(name) if alone else name
         for page in pages:
-            found[page] = parent
-    return found
+            directory_of[page] = parent
+    return directory_of
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Of every page the pages that link to it, the shallowest first, and those of its own directory that it
-    links to; the pages that other directories link to.
+    """The links of every page: the pages that link to it, shallowest first (`parents`), and the pages of its
+    own directory that it links to (`inside`); and the pages that other directories link to (`entered`).
     """
 
     parents: dict[str, list[str]]
@@ -73,49 +75,53 @@ class Edges:
 
 @dataclass(slots=False)
 class SiteGraph:
-    """Pages with the pages they link to, and the top page. Links to pages that are not there are left out."""
+    """Pages with the pages they link to, and the top page. Links to unknown pages are ignored."""
 
     top: str
     links: Mapping[str, Sequence[str]] = field(repr=False)
 
     @cached_property
     def depth(self) -> dict[str, int]:
-        """Depth of every page that the top page leads to, 1 for itself."""
+        """Return the depth of every page reachable from the top page, which has depth 1."""
         if self.top not in self.links:
             return {}
-        found = {self.top: 1}
+        depths = {self.top: 1}
         shell = [self.top]
-        for depth in range(2, MOST_LINKS + 2):
+        for depth in range(2, MAX_LINKS + 2):
             following = []
             for page in shell:
                 for target in self.links[page]:
-                    if target not in found and target in self.links:
-                        found[target] = depth
+                    if target not in depths and target in self.links:
+                        depths[target] = depth
                         following.append(target)
             shell = following
-        return found
+        return depths
 
     @cached_property
     def directory(self) -> dict[str, str]:
-        """Directory of every page that has a depth."""
+        """Return the directory of every page that has a depth."""
         return directories(self.depth)
 
     @cached_property
     def edges(self) -> Edges:
-        """The links between pages that have a depth, each once; a page does not link to itself."""
-        found = Edges({page: [] for page in self.depth}, {}, set())
-        directory, parents, entered = self.directory, found.parents, found.entered
+        """Return the links between pages that have a depth, each once, without links of a page to itself."""
+        edges = Edges({page: [] for page in self.depth}, {}, set())
+        directory, parents, entered = self.directory, edges.parents, edges.entered
         for page in self.by_depth:
-            own = directory[page]
-            targets = [one for one in dict.fromkeys(self.links[page]) if one in directory and one != page]
+            page_directory = directory[page]
+            targets = [
+                target for target in dict.fromkeys(self.links[page]) if target in directory and target != page
+            ]
             for target in targets:
                 parents[target].append(page)
-            inside = found.inside[page] = [target for target in targets if directory[target] == own]
+            inside = edges.inside[page] = [
+                target for target in targets if directory[target] == page_directory
+            ]
             if len(inside) < len(targets):
-                entered.update(target for target in targets if directory[target] != own)
-        return found
+                entered.update(target for target in targets if directory[target] != page_directory)
+        return edges
 
     @cached_property
     def by_depth(self) -> list[str]:
-        """Pages by depth, those of one depth by name."""
+        """Return pages by depth, then by name."""
         return sorted(self.depth, key=lambda page: (self.depth[page], page))

@@ -14,19 +14,19 @@ from crawler.engine.signals import tended
 
 @shared_task
 def recrawl() -> None:
-    """Begun when due, taken on by a round, ended; what they want goes out."""
+    """Begin, advance and end visits, and dispatch the fetches they have planned."""
     from crawler.engine.tasks import dispatch
     from recrawl import visits
 
-    more = visits.tend(datetime.now(UTC))
+    has_more = visits.tend(datetime.now(UTC))
     dispatch()
-    if more:
+    if has_more:
         recrawl.delay()
 
 
 @receiver(tended)
 def go_on(now: datetime, **_: object) -> None:
-    """As soon as there is something to do."""
+    """Start the task if there is work."""
     from recrawl import visits
 
     if visits.has_work(now):

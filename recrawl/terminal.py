@@ -1,4 +1,6 @@
-"""Pages of watched sites and what announces their news: conditional, and read only when they have changed."""
+"""Fetches of watched pages and of the sources that announce their news: conditional, and read only if
+changed.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
 from crawler.text.keys import digest_of_bytes
 
-MOST_LISTED = 50_000
-"""Pages of a sitemap that are taken, as many as sitemaps.org allows."""
+MAX_LISTED = 50_000
+"""Pages read from one sitemap at most: the limit of sitemaps.org."""
 
 
 @serves("watch", asks_robots=True)
 def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The harvest of a page; `unchanged` on 304 and when its bytes are those of the stored copy."""
+    """Return the harvest of a page: `unchanged` on 304, and if its bytes are those of the stored copy."""
 
     def read(response: Response) -> dict[str, Any]:
         if response.status not in {200, 226}:
@@ -39,27 +41,29 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spa
         page = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
         return {"body_hash": page.digest, "payload": replace(page, headers=())}
 
-    return _asked(client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False)
+    return _fetch_conditionally(
+        client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False
+    )
 
 
 @serves("source", asks_robots=True)
 def read_source(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The harvest of a sitemap or a feed: the pages that it names; `unchanged` as above."""
+    """Return the harvest of a sitemap or a feed: the pages that it names. `unchanged` as in `watch_page`."""
 
     def read(response: Response) -> dict[str, Any]:
         return {"body_hash": _hash(response), "payload": readers.read(listed_pages, response)}
 
-    return _asked(client, assignment, rules, read, accept=ACCEPT_FEED, spacing=spacing)
+    return _fetch_conditionally(client, assignment, rules, read, accept=ACCEPT_FEED, spacing=spacing)
 
 
-def _asked(
+def _fetch_conditionally(
     client: Client,
     assignment: Assignment,
     rules: Robots | None,
     read: Callable[[Response], dict[str, Any]],
     **how: Any,
 ) -> Harvest:
-    """A conditional GET and what was read of its answer; every failure is named in it, nothing is raised."""
+    """Make a conditional GET and read the response. Failures are reported in the harvest, not raised."""
     at = time.time()
     try:
         check_allowed(rules, assignment.url, client.config.user_agent)
@@ -76,23 +80,23 @@ def _asked(
 
 
 def listed_pages(response: Response) -> ListedPages:
-    """Pages with their times, and whether these are sitemaps. Raises ReadingError."""
+    """Return the named pages with their stamps, and whether they are sitemaps. Raises ReadingError."""
     if is_sitemap(response.body):
-        listed, _, index = read_sitemap(response.body, response.url, MOST_LISTED)
+        listed, _, index = read_sitemap(response.body, response.url, MAX_LISTED)
         return ListedPages(listed, index)
     feed = parse_feed(response.body, url=response.url, content_type=response.content_type)
-    found: dict[str, Listed] = {}
+    pages: dict[str, Listed] = {}
     for entry in feed.entries:
         try:
             address = canonical_url(entry.url)
         except BadUrl:
             continue
-        found.setdefault(address, Listed(address, _stamp(entry)))
-    return ListedPages(tuple(found.values()))
+        pages.setdefault(address, Listed(address, _stamp(entry)))
+    return ListedPages(tuple(pages.values()))
 
 
 def _stamp(entry: Entry) -> str:
-    """What is another when the entry is: its time and a digest of its words."""
+    """Return a stamp that changes with the entry: its time and a digest of its text."""
     words = f"{entry.title}\n{entry.summary}\n{entry.content}".encode("utf-8", "replace")
     return f"{entry.updated or entry.published or ''} {hashlib.blake2b(words, digest_size=6).hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""The pages of watched sites: add one, follow its visits, read what changed, and how it is divided."""
+"""The pages of watched sites: add a site, follow its visits, read changes, inspect its division."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from recrawl.visits import pause, resume, visit_now
 
 SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS = 104, 15, 200
 PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
-"""Of a page's rate of change: such a Gamma prior expects a change in some months."""
+"""The Gamma prior of a page's rate of change. It expects a change in some months."""
 
 
 @require_safe
 def site_list(request: HttpRequest) -> HttpResponse:
-    """All watched sites, and the form that adds one."""
-    return _listed(request, SiteForm())
+    """Show all watched sites, and the form that adds one."""
+    return _list_response(request, SiteForm())
 
 
 @staff_only
@@ -45,18 +45,18 @@ def add(request: HttpRequest) -> HttpResponse:
     """Watch a site and go to its page."""
     form = SiteForm(request.POST)
     if form.is_valid():
-        said = dict(form.cleaned_data)
+        fields = dict(form.cleaned_data)
         try:
-            return redirect(add_site(said.pop("url"), **said))
+            return redirect(add_site(fields.pop("url"), **fields))
         except SiteError as error:
             form.add_error("url", ValidationError(str(error)))
-    return _listed(request, form, status=422)
+    return _list_response(request, form, status=422)
 
 
 @never_cache
 @require_safe
 def site_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """One site: its last visit, its course, its calendar, its gates, its changes."""
+    """Show one site: its last visit, charts, calendar, gates and changes."""
     site = _site(pk)
     visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
     last = visits[0] if visits else None
@@ -85,20 +85,20 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def act(request: HttpRequest, pk: int) -> HttpResponse:
-    """Pause, resume, visit, map anew or delete a site."""
+    """Pause, resume, visit, map again or delete a site."""
     site, action = _site(pk), request.POST.get("action", "")
     if action == "delete":
         forget(site)
         messages.success(request, f"{site} is watched no more.")
         return redirect("sites")
-    messages.success(request, _done(site, action))
+    messages.success(request, _perform(site, action))
     return redirect(site)
 
 
 @staff_only
 @require_POST
 def settings(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change how a site is visited and what does not count."""
+    """Change how a site is visited and which parts do not count."""
     site = _site(pk)
     form = SettingsForm(request.POST, instance=site)
     if not form.is_valid():
@@ -112,7 +112,7 @@ def settings(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def page_list(request: HttpRequest, pk: int) -> HttpResponse:
-    """The pages of a site, by state and words, with what their last fetch showed."""
+    """Show the pages of a site, filtered by state and words, with the outcome of their last fetch."""
     site = _site(pk)
     rows = site.pages.light()
     state, words = request.GET.get("state", ""), request.GET.get("q", "")[:200].replace("\x00", "")
@@ -137,16 +137,16 @@ def page_list(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
-    """One page: its changes, its fetches, how often it changes."""
+    """Show one page: its changes, its fetches, its estimated rate of change."""
     site = _site(pk)
     row = get_object_or_404(site.pages.light(), pk=page)
     checks = list(row.all_checks.select_related("visit").order_by("-id")[:SHOWN_CHECKS])
-    seen = [
+    outcomes = [
         (check.days, check.outcome == Check.Outcome.CHANGED)
         for check in checks
         if check.outcome in {Check.Outcome.SAME, Check.Outcome.MINOR, Check.Outcome.CHANGED}
     ]
-    rate = gamma_mode(seen, PRIOR_SHAPE, PRIOR_DAYS) if seen else None
+    rate = gamma_mode(outcomes, PRIOR_SHAPE, PRIOR_DAYS) if outcomes else None
     context = {
         "site": site,
         "row": row,
@@ -159,7 +159,7 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
 
 @require_safe
 def visit_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """What a visit fetched and why, in order."""
+    """Show the fetches of a visit with their reasons, in order."""
     site = _site(pk)
     visit = get_object_or_404(Visit, site=site, number=number)
     rows = visit.checks.select_related("page").defer("page__lines", "page__links").order_by("id")
@@ -174,7 +174,7 @@ def visit_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 @require_safe
 def change_list(request: HttpRequest, pk: int) -> HttpResponse:
-    """The changes of a site, by kind; those that do not count when asked for."""
+    """Show the changes of a site. Changes that do not count are shown only if their kind is requested."""
     site = _site(pk)
     kind = request.GET.get("kind", "")
     rows = site.changes.filter(kind=kind) if kind in Change.Kind.values else site.changes.counting()
@@ -185,7 +185,7 @@ def change_list(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """One change, its lines in one column or side by side."""
+    """Show one change, its lines in one column or side by side."""
     site = _site(pk)
     row = get_object_or_404(site.changes.with_pages().select_related("visit"), pk=number)
     history = row.page.history.order_by("id")
@@ -202,7 +202,7 @@ def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 @require_safe
 def report(request: HttpRequest) -> HttpResponse:
-    """Update rate and coverage of this deployment's own sites, by domain group and method."""
+    """Show update rate and coverage of this deployment's own sites, by domain group and method."""
     sums = by_site()
     context = {"rows": by_domain(sums), "totals": by_method(sums), "chart": chart(sums)}
     return render(request, "recrawl/report.html", context)
@@ -215,14 +215,14 @@ def _site(pk: int) -> Site:
 def _calendar(site: Site) -> Any:
     today = datetime.now(UTC).date()
     since = datetime.now(UTC) - timedelta(weeks=WEEKS)
-    found = site.changes.counting().filter(at__gte=since).order_by()
-    days = found.annotate(day=TruncDate("at")).values_list("day").annotate(count=Count("id"))
+    changes = site.changes.counting().filter(at__gte=since).order_by()
+    days = changes.annotate(day=TruncDate("at")).values_list("day").annotate(count=Count("id"))
     counts: Counter[date] = Counter(dict(days))
     return calendar(counts, today)
 
 
-def _done(site: Site, action: str) -> str:
-    """Do it, and say what was done."""
+def _perform(site: Site, action: str) -> str:
+    """Perform an action on a site. Returns a message about the result."""
     now = datetime.now(UTC)
     if action == "pause" and pause(site, now):
         return "No more visits are begun."
@@ -235,7 +235,7 @@ def _done(site: Site, action: str) -> str:
     return f"It is {site.get_state_display()}: nothing was changed."
 
 
-def _listed(request: HttpRequest, form: SiteForm, status: int = 200) -> HttpResponse:
+def _list_response(request: HttpRequest, form: SiteForm, status: int = 200) -> HttpResponse:
     last = Visit.objects.filter(site=OuterRef("pk"), number__gt=0).order_by("-number")
     live = WatchedPage.objects.live().filter(site=OuterRef("pk")).order_by().values("site")
     rows = Site.objects.light().annotate(

@@ -1,8 +1,8 @@
-"""A visit's life: begun when it is due, taken on round by round, ended. The row is the truth.
+"""The life of a visit: it begins when it is due, advances round by round, and ends. The row is the truth.
 
-A method answers from what is known alone, so that every round is computed anew from the database: a
-controller that dies in the middle has changed nothing, and whoever comes next goes on. Many visits are begun
-and taken on in one transaction, with the same few statements however many they are.
+A method decides from stored knowledge alone, so every round is computed anew from the database. A controller
+that dies in the middle of a round has changed nothing, and the next one continues. Many visits begin and
+advance in one transaction, with a number of statements that does not depend on the number of visits.
 """
 
 from __future__ import annotations
@@ -24,70 +24,84 @@ from recrawl.discovery import to_fetch, to_read
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.mapping import learn_template, settle_mapping
 from recrawl.methods.adaptive import Adaptive
-from recrawl.methods.belief import believe, unseen
+from recrawl.methods.belief import believe, unseen_pages
 from recrawl.methods.listings import naming_new
 from recrawl.methods.reasons import reason
 from recrawl.methods.registry import make_method
 from recrawl.models import SAVED_VISITS, Change, Site, Source, Visit, Wanted, WatchedPage
-from recrawl.stored_server import Known, Shown, Stored, known_of, shown, standing_of, stored
+from recrawl.stored_server import (
+    SiteKnowledge,
+    SiteRows,
+    VisitRows,
+    knowledge_of,
+    read_site_rows,
+    read_visit_rows,
+    standing_of,
+)
 
 log = logging.getLogger(__name__)
 
-AT_ONCE_SECONDS = 20.0
-"""How long one task takes care of visits before it lets another go on."""
-MOST_VISITS, MOST_PAGES = 500, 10_000
-"""Visits looked at in one task, and pages planned in one transaction; a single visit may have more."""
-LEARNED = ["saved", "memory"]
-"""What `remember` changes of a site."""
-MOST_SOURCES = 20
-"""Sitemaps and feeds that one visit reads."""
-FEW_CHANGES, COMMON = 5, 0.6
-"""A change is the template's where so many pages, and such a share of those changed, share its lines."""
+MAX_TASK_SECONDS = 20.0
+"""How long one task works on visits before it makes room for another."""
+MAX_VISITS, MAX_PAGES = 500, 10_000
+"""Visits handled in one task, and pages planned in one transaction. A single visit may exceed MAX_PAGES."""
+LEARNED_FIELDS = ["saved", "memory"]
+"""The fields of a site that `remember` changes."""
+MAX_SOURCES = 20
+"""Sitemaps and feeds that one visit reads at most."""
+MIN_TEMPLATE_PAGES, MIN_TEMPLATE_SHARE = 5, 0.6
+"""A change belongs to the template if each of its lines changed on at least this number of pages, and on this
+share of the changed pages.
+"""
 
 
 def has_work(now: datetime) -> bool:
-    """Whether a visit is due or may go on, or a mapping crawl has ended."""
+    """Return whether a visit is due or may go on, or a mapping crawl has ended."""
     return idle().exists() or Site.objects.due(now).exists() or Site.objects.mapped().exists()
 
 
 def idle() -> QuerySet[Visit]:
-    """Open visits that wait for nothing: their next round is to be computed."""
+    """Return open visits without outstanding fetches: their next round can be computed."""
     waits = Wanted.objects.filter(visit=OuterRef("pk"))
     return Visit.objects.filter(~Exists(waits), finished__isnull=True, number__gt=0).order_by("id")
 
 
 def tend(now: datetime, site: Site | None = None) -> bool:
-    """Do what can be done now, for some seconds at most; whether there is more. May run twice."""
-    until = time.monotonic() + AT_ONCE_SECONDS
+    """Begin due visits and advance idle ones, for at most MAX_TASK_SECONDS. Returns whether work remains. May
+    run twice.
+    """
+    until = time.monotonic() + MAX_TASK_SECONDS
     settle_mapping(now)
     due, open_ones = Site.objects.due(now), idle()
     if site is not None:
         due, open_ones = due.filter(pk=site.pk), open_ones.filter(site=site)
-    begin(list(due.values_list("pk", flat=True)[:MOST_VISITS]), now)
-    for batch in batches(open_ones[:MOST_VISITS]):
+    begin(list(due.values_list("pk", flat=True)[:MAX_VISITS]), now)
+    for batch in batches(open_ones[:MAX_VISITS]):
         if time.monotonic() > until:
             return True
-        _try(batch, now)
+        _advance_or_split(batch, now)
     return False
 
 
-def _try(batch: Sequence[int], now: datetime) -> None:
-    """Advance visits together; where that cannot be stored each alone, so that one keeps no other waiting."""
+def _advance_or_split(batch: Sequence[int], now: datetime) -> None:
+    """Advance visits together. If that fails, advance each alone, so that one visit does not block the
+    others.
+    """
     try:
         advance(batch, now)
     except Exception:
         log.exception("visits %s cannot go on; the next look tries again", batch)
         if len(batch) > 1:
             for pk in batch:
-                _try([pk], now)
+                _advance_or_split([pk], now)
 
 
 def batches(visits: Iterable[Visit]) -> Iterator[list[int]]:
-    """Primary keys of visits that are taken on together, so that not too many pages are in memory."""
+    """Yield primary keys of visits to advance together, with at most MAX_PAGES pages in memory."""
     batch: list[int] = []
     pages = 0
     for visit in visits:
-        if batch and pages + visit.pages > MOST_PAGES:
+        if batch and pages + visit.pages > MAX_PAGES:
             yield batch
             batch, pages = [], 0
         batch.append(visit.pk)
@@ -97,7 +111,9 @@ def batches(visits: Iterable[Visit]) -> Iterator[list[int]]:
 
 
 def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
-    """Begin the next visits of sites in this order, but of those that have an open one or are not watched."""
+    """Begin the next visits of sites, in the order of `pks`. Sites that are not watched or have an open visit
+    are skipped.
+    """
     with transaction.atomic():
         watched = Site.objects.light().select_for_update(skip_locked=True, of=("self",))
         locked = {site.pk: site for site in watched.filter(pk__in=pks, state=Site.State.WATCHED)}
@@ -106,11 +122,11 @@ def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
         for pk in opened.values_list("site_id", flat=True):
             locked.pop(pk, None)
         live = WatchedPage.objects.live().filter(site__in=locked).order_by().values_list("site_id")
-        known = {pk: (pages, whole) for pk, pages, whole in live.annotate(Count("id"), Sum("size"))}
+        page_totals = {pk: (pages, whole) for pk, pages, whole in live.annotate(Count("id"), Sum("size"))}
         sites = [locked[pk] for pk in pks if pk in locked]
         visits = []
         for site in sites:
-            pages, whole = known.get(site.pk, (0, 0))
+            pages, whole = page_totals.get(site.pk, (0, 0))
             weekly = site.budget * pages
             site.saved = min(site.saved, SAVED_VISITS * weekly) + weekly
             site.visited += 1
@@ -131,147 +147,148 @@ def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
 
 
 def visit_now(site: Site, now: datetime) -> bool:
-    """Let the next visit begin at once; False where the site is not watched, or is being visited."""
+    """Make the next visit due at once. Returns False if the site is not watched or is being visited."""
     if site.visits.filter(finished__isnull=True).exists():
         return False
-    done = Site.objects.filter(pk=site.pk, state=Site.State.WATCHED).update(next_visit=now)
+    updated = Site.objects.filter(pk=site.pk, state=Site.State.WATCHED).update(next_visit=now)
     wake_recrawl()
-    return bool(done)
+    return bool(updated)
 
 
 def advance(pks: Sequence[int], now: datetime) -> None:
-    """The next rounds of open visits that wait for nothing: what their methods want, or their end.
+    """Compute the next round of idle visits: plan the fetches their methods choose, or end them.
 
-    1. Lock them and their sites; what is locked elsewhere is left to the next look.
-    2. Those that are new read their sitemaps and feeds first, if there are any.
-    3. Of the others all rows are read at once, and each is planned; where nothing is wanted any more it ends.
-       What breaks one plan keeps no other waiting: that visit stays as it was.
-    4. Store what is wanted, and what was learned.
+    1. Lock the visits and their sites. Rows locked elsewhere are left to the next task. 2. Plan the sitemaps
+    and feeds of new visits, if there are any. 3. Read all rows of the other visits at once, and plan each
+    visit. A visit without further fetches ends. A visit whose planning raises stays as it was, and does not
+    block the others. 4. Store the planned fetches and what was learned.
     """
     with transaction.atomic():
         visits = lock(pks)
-        wanted = _sources([visit for visit in visits if visit.rounds == 0])
-        done = {row.visit_id for row in wanted}
-        planned = [visit for visit in visits if visit.pk not in done]
-        rows, seen = stored([visit.site_id for visit in planned]), shown(planned)
+        planned_fetches = _sources([visit for visit in visits if visit.rounds == 0])
+        advanced_ids = {row.visit_id for row in planned_fetches}
+        planned = [visit for visit in visits if visit.pk not in advanced_ids]
+        site_rows, visit_rows = read_site_rows([visit.site_id for visit in planned]), read_visit_rows(planned)
         ended = []
         for visit in planned:
             try:
-                pages = _next(visit, rows.pop(visit.site_id), seen.pop(visit.pk), now)
+                pages = _plan_next(visit, site_rows.pop(visit.site_id), visit_rows.pop(visit.pk), now)
             except Exception:
                 log.exception("visit %s cannot go on; the next look tries again", visit.pk)
                 continue
-            wanted += pages
-            done.add(visit.pk)
+            planned_fetches += pages
+            advanced_ids.add(visit.pk)
             if not pages:
                 ended.append(visit)
-        insert_rows(Wanted, wanted)
-        Visit.objects.filter(pk__in=done).update(rounds=F("rounds") + 1)
+        insert_rows(Wanted, planned_fetches)
+        Visit.objects.filter(pk__in=advanced_ids).update(rounds=F("rounds") + 1)
         _write(ended)
 
 
 def lock(pks: Sequence[int]) -> list[Visit]:
-    """Those of these visits that are open and wait for nothing, locked, with their sites, locked too."""
+    """Lock and return the idle visits among `pks`, with their sites locked too."""
     free = Visit.objects.select_for_update(skip_locked=True, of=("self",)).order_by("id")
     visits = {visit.pk: visit for visit in free.filter(pk__in=pks, finished__isnull=True)}
     waiting = set(Wanted.objects.filter(visit__in=visits).values_list("visit_id", flat=True))
-    mine = [visit.site_id for visit in visits.values() if visit.pk not in waiting]
+    site_ids = [visit.site_id for visit in visits.values() if visit.pk not in waiting]
     sites = Site.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
-    locked = {site.pk: site for site in sites.filter(pk__in=mine).defer("template")}
-    found = [visit for visit in visits.values() if visit.site_id in locked]
-    for visit in found:
-        visit.site = locked[visit.site_id]
-    return found
+    locked_sites = {site.pk: site for site in sites.filter(pk__in=site_ids).defer("template")}
+    locked_visits = [visit for visit in visits.values() if visit.site_id in locked_sites]
+    for visit in locked_visits:
+        visit.site = locked_sites[visit.site_id]
+    return locked_visits
 
 
-def _next(visit: Visit, rows: Stored, seen: Shown, now: datetime) -> list[Wanted]:
-    """What a visit wants to fetch next; where that is nothing it has ended, but for its rows."""
-    known = known_of(visit.site, rows)
-    standing = standing_of(visit, known, seen)
-    pages = following(visit.method, known.server, standing)
+def _plan_next(visit: Visit, site_rows: SiteRows, visit_rows: VisitRows, now: datetime) -> list[Wanted]:
+    """Return the fetches of a visit's next round. A visit without any is finished, except for storing its
+    rows.
+    """
+    knowledge = knowledge_of(visit.site, site_rows)
+    standing = standing_of(visit, knowledge, visit_rows)
+    pages = following(visit.method, knowledge.server, standing)
     if not pages:
         with transaction.atomic():
-            _finish(visit, known, standing, now)
-    naming = naming_new(known.server, standing) if pages else set()
-    reasons = [(known.ids[path], reason(path, known.server, standing, naming)) for path in pages]
+            _finish(visit, knowledge, standing, now)
+    naming = naming_new(knowledge.server, standing) if pages else set()
+    reasons = [(knowledge.ids[path], reason(path, knowledge.server, standing, naming)) for path in pages]
     return to_fetch(visit, visit.site, reasons)
 
 
 def following(method: str, server: KnownServer, standing: OpenVisit) -> list[str]:
-    """The pages that a method would fetch now, as many as the budget still allows."""
+    """Return the pages that a method would fetch now, as many as the budget still allows."""
     if standing.budget < 1:
         return []
-    wanted = make_method(method).following(server, standing)
-    return wanted[: int(min(standing.budget, len(wanted)))]
+    pages = make_method(method).following(server, standing)
+    return pages[: int(min(standing.budget, len(pages)))]
 
 
 def end_open(site: Site, now: datetime) -> None:
-    """End a site's open visit where it stands; what is out comes back to nobody."""
+    """End a site's open visit in its present state. Fetches that are still out are discarded."""
     for visit in site.visits.filter(finished__isnull=True, number__gt=0):
         with transaction.atomic():
             locked = Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)
             if locked.finished is None:
                 locked.wanted.all().delete()
                 locked.site = Site.objects.select_for_update(no_key=True, of=("self",)).get(pk=site.pk)
-                known = known_of(locked.site)
-                _finish(locked, known, standing_of(locked, known), now)
+                knowledge = knowledge_of(locked.site)
+                _finish(locked, knowledge, standing_of(locked, knowledge), now)
                 _write([locked])
 
 
 def pause(site: Site, now: datetime) -> bool:
-    """Begin no more visits; the open one ends."""
-    done = Site.objects.filter(pk=site.pk, state=Site.State.WATCHED).update(state=Site.State.PAUSED)
-    if done:
+    """Pause a site and end its open visit. Returns whether the site was being watched."""
+    updated = Site.objects.filter(pk=site.pk, state=Site.State.WATCHED).update(state=Site.State.PAUSED)
+    if updated:
         end_open(site, now)
-    return bool(done)
+    return bool(updated)
 
 
 def resume(site: Site) -> bool:
-    """Go on with visits; one that is overdue begins at once."""
-    done = Site.objects.filter(pk=site.pk, state=Site.State.PAUSED).update(state=Site.State.WATCHED)
+    """Resume visits to a paused site, at once if overdue. Returns whether the site was paused."""
+    updated = Site.objects.filter(pk=site.pk, state=Site.State.PAUSED).update(state=Site.State.WATCHED)
     wake_recrawl()
-    return bool(done)
+    return bool(updated)
 
 
 def _sources(visits: Sequence[Visit]) -> list[Wanted]:
-    """Of their sites those worth reading: feeds, and sitemaps that no index calls unchanged."""
+    """Return planned reads of usable sources: feeds, and sitemaps that no index reports as unchanged."""
     by_site: dict[int, list[Source]] = {visit.site_id: [] for visit in visits}
     usable = Source.objects.filter(site__in=by_site, usable=True)
     for source in usable.filter(Q(told="") | ~Q(told=F("read_as"))).order_by("id"):
         by_site[source.site_id].append(source)
     return [
-        row for visit in visits for row in to_read(visit, visit.site, by_site[visit.site_id][:MOST_SOURCES])
+        row for visit in visits for row in to_read(visit, visit.site, by_site[visit.site_id][:MAX_SOURCES])
     ]
 
 
-def _finish(visit: Visit, known: Known, standing: OpenVisit, now: datetime) -> None:
-    """Learn from the visit, estimate what it missed, tell the template's changes apart; `_write` ends it."""
-    server = known.server
-    belief = believe(server, standing, known.ledger)
-    left = unseen(server, standing, belief.gates)
-    visit.missed = sum(belief.fresh[left].tolist())
-    visit.stale = sum((1 - belief.sound[left]).tolist()) / max(len(server.pages), 1)
+def _finish(visit: Visit, knowledge: SiteKnowledge, standing: OpenVisit, now: datetime) -> None:
+    """Learn from the visit, estimate missed changes, mark template changes. `_write` stores its end."""
+    server = knowledge.server
+    belief = believe(server, standing, knowledge.ledger)
+    is_unseen = unseen_pages(server, standing, belief.gates)
+    visit.missed = sum(belief.change_odds[is_unseen].tolist())
+    visit.stale = sum((1 - belief.sound[is_unseen]).tolist()) / max(len(server.pages), 1)
     visit.finished = now
     Adaptive().finish(server, standing)
-    _tell_template_apart(visit)
-    remember(visit, known)
+    _mark_template_changes(visit)
+    remember(visit, knowledge)
     visit.site.template = sorted(learn_template(visit.site))
 
 
-def remember(visit: Visit, known: Known) -> None:
-    """Put what was learned into the site's row, and take what the visit fetched from what is saved."""
+def remember(visit: Visit, knowledge: SiteKnowledge) -> None:
+    """Store what was learned on the site object, and subtract the visit's fetches from the saved budget."""
     visit.site.saved = max(visit.site.saved - visit.fetched, 0.0)
-    visit.site.memory = known.ledger.packed()
+    visit.site.memory = knowledge.ledger.packed()
 
 
 def _write(ended: Sequence[Visit]) -> None:
-    """Store the ends of visits, and what was learned of their sites."""
+    """Store the ends of visits and what was learned about their sites."""
     update_rows(Visit, ended, ["missed", "stale", "finished"])
-    update_rows(Site, [visit.site for visit in ended], [*LEARNED, "template"])
+    update_rows(Site, [visit.site for visit in ended], [*LEARNED_FIELDS, "template"])
 
 
-def _tell_template_apart(visit: Visit) -> None:
-    """Mark changes whose every line came or went on most of the pages that changed: a new design."""
+def _mark_template_changes(visit: Visit) -> None:
+    """Mark changes of which every line was added or removed on most of the changed pages: a new design."""
     edited = visit.changes.filter(kind=Change.Kind.EDITED).order_by("id")
     lines: dict[int, frozenset[tuple[str, int]]] = {}
     for pk, difference in edited.values_list("id", "difference").iterator(chunk_size=200):
@@ -279,9 +296,9 @@ def _tell_template_apart(visit: Visit) -> None:
         signed = [("+", line) for line in gain.lines_added] + [("-", line) for line in gain.lines_removed]
         lines[pk] = frozenset((sign, shape(line)) for sign, line in signed)
     counts: dict[tuple[str, int], int] = {}
-    for found in lines.values():
-        for line in found:
+    for page_lines in lines.values():
+        for line in page_lines:
             counts[line] = counts.get(line, 0) + 1
-    least = max(FEW_CHANGES, COMMON * len(lines))
-    common = [pk for pk, found in lines.items() if all(counts[line] >= least for line in found)]
+    min_pages = max(MIN_TEMPLATE_PAGES, MIN_TEMPLATE_SHARE * len(lines))
+    common = [pk for pk, page_lines in lines.items() if all(counts[line] >= min_pages for line in page_lines)]
     Change.objects.filter(pk__in=common).update(kind=Change.Kind.TEMPLATE)

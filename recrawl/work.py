@@ -1,4 +1,4 @@
-"""What visits of watched sites want to fetch, as work of the engine."""
+"""The fetches of visits to watched sites, as work of the engine."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ LONG_COLUMNS = ("page__lines", "page__links", "visit__site__memory", "visit__sit
 
 @register
 class WantedWork(Work):
-    """Pages of watched sites, and the sitemaps and feeds that tell of their news."""
+    """Pages of watched sites, and the sitemaps and feeds that announce their news."""
 
     kinds = ("watch", "source")
     order = 50
     model = Wanted
 
     def waiting(self, now: datetime) -> QuerySet[Wanted]:
-        """What may be fetched now."""
+        """Filter to rows that may be fetched now."""
         return Wanted.objects.free().filter(not_before__lte=now)
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
     ) -> dict[int, list[Assignment]]:
-        """Put what waits under the leases of its hosts, what failed behind the rest."""
+        """Lease waiting rows under the leases of their hosts, retries after first attempts."""
         rows = lease_rows(Wanted, leases, room, now, returning=("id",), order="attempts, id")
-        taken: dict[int, list[Assignment]] = {}
-        wanted = Wanted.objects.filter(id__in=[key for (key,) in rows]).defer(*LONG_COLUMNS)
-        for row in wanted.select_related("page", "source", "visit__site").order_by("attempts", "id"):
-            taken.setdefault(row.host_id, []).append(_assignment(row))
-        return taken
+        assignments: dict[int, list[Assignment]] = {}
+        leased_rows = Wanted.objects.filter(id__in=[key for (key,) in rows]).defer(*LONG_COLUMNS)
+        for row in leased_rows.select_related("page", "source", "visit__site").order_by("attempts", "id"):
+            assignments.setdefault(row.host_id, []).append(_assignment(row))
+        return assignments
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> None:
-        """Store what was fetched."""
+        """Store the results of fetches."""
         check_in_watched(self.mine(results), leases)
 
     def named(self, row: Wanted) -> tuple[Kind, int, str]:
-        """By what it wants."""
+        """Return kind, row id and URL of the fetch."""
         assignment = _assignment(row)
         return assignment.kind, assignment.id, assignment.url
 
 
 @receiver(settled)
 def keep_mapped(stored: Stored, **_: object) -> None:
-    """Pages that a mapping crawl has fetched belong to its site."""
+    """Store the pages that a mapping crawl has fetched as pages of its site."""
     if UrlWork in stored:
         take_mapped(stored[UrlWork].mapped)
 
@@ -77,9 +77,9 @@ def _assignment(row: Wanted) -> Assignment:
     if row.page is None:
         raise ValueError(f"row {row.pk} wants nothing")
     page, site = row.page, row.visit.site
-    wanted = Assignment(
+    assignment = Assignment(
         "watch", row.pk, page.url, selectors=tuple(site.ignore_selectors), suspect=row.losses > 0
     )
     if page.raw is None or page.selectors != site.selectors_digest or page.state != page.State.LIVE:
-        return wanted
-    return replace(wanted, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)
+        return assignment
+    return replace(assignment, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)

@@ -44,8 +44,8 @@ KEPT = ("django_content_type", "auth_permission")
 # Begun first: those that wait for processes beside those that compute, and no worker still has a long file
 # when the others are done.
 LONG = (
-    "services", "browser", "crawler/embedded", "hostile", "recrawl", "crawler/terminals", "crawler/frontier",
-    "crawler/pipeline", "feeds/replay",
+    "services", "browser", "crawler/embedded", "crawler/deployment", "hostile", "recrawl",
+    "crawler/terminals", "crawler/frontier", "crawler/pipeline", "feeds/replay",
 )  # fmt: skip
 
 _session_server: PostgreSQL | None = None
@@ -58,12 +58,25 @@ def _start_session_server() -> PostgreSQL:
     server.start()
     os.environ["DATABASE_URL"] = url = server.credentials.database_url
     settings.DATABASE_URL = url
-    connections.databases["default"].update(environment.database("DATABASE_URL", url))
+    database = connections.databases["default"]
+    address = environment.database("DATABASE_URL", url)
+    database["TEST"] |= address.pop("TEST")
+    database |= address
     with contextlib.suppress(AttributeError):  # a wrapper of the backend that was configured before
         del connections["default"]
     return server
 
 
+def _own_data_directory() -> Path:
+    """Keep what tests write apart from a product that runs in this clone."""
+    directory = Path(tempfile.mkdtemp(prefix="freshet-test-data-"))
+    os.environ["DATA_DIR"] = str(directory)
+    settings.DATA_DIR = directory
+    settings.STATIC_ROOT = directory / "static"
+    return directory
+
+
+_session_data_dir = _own_data_directory()
 if not os.environ.get("DATABASE_URL"):
     _session_server = _start_session_server()
 
@@ -134,7 +147,8 @@ def tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the server with the session."""
+    """End the server with the session, and remove its files."""
+    shutil.rmtree(_session_data_dir, ignore_errors=True)
     if _session_server is not None:
         connections.close_all()
         _session_server.stop()

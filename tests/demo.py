@@ -21,11 +21,11 @@ from articles.personal.following import follow, subscriber_of
 from articles.personal.marking import star
 from articles.personal.selection import create_personal_feed, followed, revoke_address
 from articles.personal.topics import follow_topic
-from crawler.engine.models import Host, Pulse, Tick
+from crawler.engine.models import Host, Pulse
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.crawls import begin as begin_crawl
 from crawler.frontier.figures import note as note_figures
-from crawler.frontier.models import Crawl, Waiting
+from crawler.frontier.models import Crawl, QueuedUrl
 from crawler.frontier.queue import renew_hosts
 from crawler.pipeline.documents import bury
 from crawler.pipeline.documents import note as note_phase
@@ -36,7 +36,7 @@ from crawler.text.keys import digest
 from feeds.categories import category_at
 from feeds.laboratory.experiments import advance, begin
 from feeds.laboratory.models import Experiment
-from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
+from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval, Tick
 from feeds.scheduling.history import pack
 from recrawl.differences import difference
 from recrawl.models import Change, Check, Site, Source, Visit, key_of
@@ -345,7 +345,7 @@ def _crawl(now: datetime) -> None:
             url.title, url.size, url.inter, url.intra = "A page", 20_000 + at, 5, 2
             url.out = [other.key for other in urls[at + 1 : at + 5]]
         url.save()
-    Waiting.objects.filter(page__in=urls[:20]).delete()
+    QueuedUrl.objects.filter(page__in=urls[:20]).delete()
     renew_hosts(crawl.pk, {url.host_id for url in urls})
     Crawl.objects.filter(pk=crawl.pk).update(crawled=17, duplicates=240, refused={"scope": 31}, bytes=412_000)
     for half_hours in (2, 1, 0):

@@ -57,8 +57,8 @@ def test_a_bad_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: s
     readers = {
         "DATABASE_URL": lambda: environment.database(name, environment.text(name)),
         "CELERY_BROKER_URL": lambda: environment.broker("", "memory://"),
-        "PORT": lambda: environment.integer(name, 8000, least=1),
-        "CRAWL_TICK_SECONDS": lambda: environment.integer(name, 600, least=1),
+        "PORT": lambda: environment.integer(name, 8000, min_value=1),
+        "CRAWL_TICK_SECONDS": lambda: environment.integer(name, 600, min_value=1),
         "CRAWL_BUDGET": lambda: environment.number(name, 1.0),
         "FETCH_ALLOWED_NETWORKS": lambda: environment.networks(name),
         "BEHIND_TLS_PROXY": lambda: environment.switch(name, False),

@@ -1,1 +1,1 @@
-"""What is made of every article: keywords, category, summary, and the story that it belongs to."""
+"""Enrichment of articles: keywords, category, summary, and story."""

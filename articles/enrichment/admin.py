@@ -13,7 +13,7 @@ from crawler.web.admin import RecordAdmin
 
 @admin.register(Enrichment)
 class EnrichmentAdmin(RecordAdmin):
-    """What was made of articles; it can be made anew."""
+    """Admin of enrichments, with an action to make them anew."""
 
     list_display = ("article", "state", "language", "category", "category_source", "story", "reason", "at")
     list_filter = ("state", "category_source", "reason")
@@ -35,13 +35,13 @@ class EnrichmentAdmin(RecordAdmin):
 
     @admin.action(description="Make anew")
     def again(self, request: HttpRequest, rows: QuerySet[Enrichment]) -> None:
-        done = rows.update(state=Enrichment.State.WAITING, attempts=0)
-        self.message_user(request, f"{done} wait and will be made anew.")
+        count = rows.update(state=Enrichment.State.WAITING, attempts=0)
+        self.message_user(request, f"{count} wait and will be made anew.")
 
 
 @admin.register(Story)
 class StoryAdmin(RecordAdmin):
-    """Stories; taking one apart deletes no article."""
+    """Admin of stories. Taking one apart deletes no article."""
 
     list_display = ("id", "size", "created")
     actions = ("apart",)
@@ -56,13 +56,13 @@ class StoryAdmin(RecordAdmin):
 
     @admin.action(description="Take apart")
     def apart(self, request: HttpRequest, stories: QuerySet[Story]) -> None:
-        done = sum(take_apart(story) for story in Story.objects.filter(pk__in=stories.values("pk")))
-        self.message_user(request, f"{done} articles stand alone now.")
+        count = sum(take_apart(story) for story in Story.objects.filter(pk__in=stories.values("pk")))
+        self.message_user(request, f"{count} articles stand alone now.")
 
 
 @admin.register(Classifier)
 class ClassifierAdmin(RecordAdmin):
-    """What the classifier of categories has learned from."""
+    """Admin of the category classifier's classes and examples."""
 
     list_display = ("version", "classes", "examples", "changed")
     exclude = ("weights",)

@@ -33,7 +33,7 @@ class EnrichmentFilter(django_filters.FilterSet):  # type: ignore[misc]
 
 
 class EnrichmentViewSet(viewsets.ReadOnlyModelViewSet[Enrichment]):
-    """What was made of articles, by the article's id."""
+    """Enrichments, by the article's id."""
 
     queryset = Enrichment.objects.defer("signature", "bands")
     serializer_class = EnrichmentSerializer

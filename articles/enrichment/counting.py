@@ -1,4 +1,4 @@
-"""Document frequencies: in how many articles of a language each term was, each article counted once."""
+"""Document frequencies: the number of articles of a language with each term, each article counted once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Counts = Mapping[str, Mapping[str, int]]
 
 
 def count(articles: Iterable[tuple[str, Sequence[str], bool]]) -> Counts:
-    """Add these articles (language, terms, whether it is new) to the counts; the counts of all their terms.
+    """Add articles (language, terms, whether new) to the counts. Returns the counts of all their terms.
 
-    Inside the caller's transaction, which marks the new articles as counted.
+    Only new articles are added. Runs inside the caller's transaction, which marks them as counted.
     """
     added: Counter[tuple[str, str]] = Counter()
     for language, terms, new in articles:
@@ -35,7 +35,7 @@ def count(articles: Iterable[tuple[str, Sequence[str], bool]]) -> Counts:
             """,  # noqa: S608 - the table's own name
             [[key[0] for key, _ in rows], [key[1] for key, _ in rows], [number for _, number in rows]],
         )
-        found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for language, term, documents in cursor.fetchall():
-            found[language][term] = documents
-    return found
+            counts[language][term] = documents
+    return counts

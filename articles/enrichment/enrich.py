@@ -1,9 +1,10 @@
-"""Enrichment: waiting articles get keywords, category, summary and story, some at a time.
+"""Enrichment of waiting articles in batches: keywords, category, summary and story.
 
-A batch is one transaction under row locks, so that it may die or run twice; what was made by older versions
-of the components waits again (`renew`). Locks are taken in one order everywhere: hosts, feeds, articles,
-pages, then what hangs on articles, `articles.personal.versions.touch` last; rows of one table by their keys.
-Enrichment, which finds the other articles of a story late, waits for none of them for long and comes again.
+A batch is one transaction under row locks, so that it may die or run twice. Results of older versions of the
+components are set to waiting again (`renew`). Locks are taken in one order everywhere: hosts, feeds,
+articles, pages, then rows that refer to articles, `articles.personal.versions.touch` last; rows of one table
+by their keys. Enrichment locks the other articles of a story late, so it waits only briefly for locks and
+retries.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ from articles.personal.versions import touch
 from crawler.database.bulk import update_rows
 from crawler.database.transactions import passing, retried
 from crawler.http.urls import BadUrl, page_key
+from crawler.process import memory
 from crawler.reading.pages.language import language_of
 from crawler.text.keys import digest
 from feeds.categories import all_paths
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 50
+AT_ONCE = 10 if memory.is_small() else 50
 HEARD = 4_000
-"""Characters from which the language of an article is heard that has none."""
-MOST_ATTEMPTS = 3
+"""Characters of the text used to detect the language of an article that declares none."""
+MAX_ATTEMPTS = 3
 KILLED = "its worker ended in the middle, several times"
 VERSIONS = " ".join(
     (
@@ -46,11 +48,11 @@ VERSIONS = " ".join(
         f"summaries{summaries.VERSION}", f"fingerprints{fingerprints.VERSION}", f"stories{sameness.VERSION}",
     )
 )  # fmt: skip
-"""What an enrichment was made by."""
+"""Versions of the components, stored with every enrichment."""
 _LOCK = 0x466E7269
 """The advisory lock under which counts, classifier and stories are written."""
 _PATIENCE = "500ms"
-"""How long enrichment waits for a row that another transaction has."""
+"""Lock timeout for rows that another transaction holds."""
 _WRITTEN = (
     "state", "attempts", "failure", "versions", "language", "keywords", "terms", "category",
     "category_source", "confidence", "summary", "counted", "trained", "at",
@@ -59,7 +61,7 @@ _WRITTEN = (
 
 @dataclass(slots=True, eq=False)
 class _Reading:
-    """An article while it is worked on: its row, what was read of its words, its feed's category."""
+    """An article during enrichment: its row, feed category, term frequencies and language tag."""
 
     row: Enrichment
     label: str
@@ -70,15 +72,15 @@ class _Reading:
 _COMPARED = ("address", "shingles", "signature", "bands", "story", "reason", "similarity")
 
 
-def enrich(now: datetime, most: int = AT_ONCE) -> int:
-    """Make waiting enrichments, the newest articles first; how many were taken up."""
-    keys = _claim(most)
+def enrich(now: datetime, limit: int = AT_ONCE) -> int:
+    """Enrich up to `limit` waiting articles, the newest first. Returns the number claimed."""
+    keys = _claim(limit)
     try:
         retried(_make, keys, now)
     except DatabaseError as error:
         if not passing(error):
             raise
-        # Others were in the way for long: that says nothing of these articles, which wait on.
+        # Lock conflicts say nothing about these articles: do not count the attempt.
         Enrichment.objects.filter(pk__in=keys, attempts__gt=0).update(attempts=F("attempts") - 1)
         return 0
     return len(keys)
@@ -86,39 +88,42 @@ def enrich(now: datetime, most: int = AT_ONCE) -> int:
 
 @transaction.atomic
 def _make(keys: Sequence[int], now: datetime) -> None:
-    """Enrich those of these articles that nobody else has in hand."""
+    """Enrich the articles that no other worker has locked."""
     rows = _take(keys)
     paths = {key: path[-1] for key, path in all_paths().items()} if rows else {}
-    read = [_Reading(row, paths.get(row.article.feed.category_id or 0, "")) for row in rows]
-    done = [one for one in read if _read(one)]
-    failed = [one.row for one in read if one not in done]
-    if done:
+    readings = [_Reading(row, paths.get(row.article.feed.category_id or 0, "")) for row in rows]
+    enriched = [reading for reading in readings if _read(reading)]
+    failed = [reading.row for reading in readings if reading not in enriched]
+    if enriched:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
             # Stories take hold of other articles' enrichments late and in any order: whoever stores articles
             # goes first, before PostgreSQL looks for a deadlock (after a second).
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])
-        counted = count((one.row.language, list(one.frequency), one.row.counted != WORDS) for one in done)
-        before = [one.row.story_id for one in done if one.row.story_id]
-        _categorise(done)
-        for one in done:
-            row, documents = one.row, counted[one.row.language]
-            row.keywords = keywords.keywords(one.frequency, documents, documents[""])
+        counted = count(
+            (reading.row.language, list(reading.frequency), reading.row.counted != WORDS)
+            for reading in enriched
+        )
+        previous_stories = [reading.row.story_id for reading in enriched if reading.row.story_id]
+        _categorise(enriched)
+        for reading in enriched:
+            row, documents = reading.row, counted[reading.row.language]
+            row.keywords = keywords.keywords(reading.frequency, documents, documents[""])
             row.terms = [term for term, _ in row.keywords]
             stories.join(row)
-            # At once, for the others of the batch are compared with it.
+            # Saved at once: the rest of the batch is compared with it.
             update_rows(Enrichment, [row], _COMPARED)
             row.counted, row.versions, row.state = WORDS, VERSIONS, Enrichment.State.DONE
             row.failure, row.attempts, row.at = "", 0, now
-        _name_languages(done)  # which makes them wait again, so that this comes first
-        update_rows(Enrichment, [one.row for one in done], _WRITTEN)
-        stories.tidy(before)
+        _store_detected_languages(enriched)  # which makes them wait again, so that this comes first
+        update_rows(Enrichment, [reading.row for reading in enriched], _WRITTEN)
+        stories.tidy(previous_stories)
     update_rows(Enrichment, failed, ("state", "attempts", "failure"))
-    touch(one.row.article.feed_id for one in done)
+    touch(reading.row.article.feed_id for reading in enriched)
 
 
 def enrich_for(seconds: float) -> bool:
-    """Enrich for so long at most; whether there may be more. What is outdated comes last."""
+    """Enrich for at most `seconds`, outdated articles last. Returns whether work may remain."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if not enrich(datetime.now(UTC)) and not renew():
@@ -128,7 +133,7 @@ def enrich_for(seconds: float) -> bool:
 
 @transaction.atomic
 def renew() -> int:
-    """Let a thousand of those that older versions made wait again; how many."""
+    """Set up to 1,000 outdated enrichments to waiting. Returns their number."""
     old = Enrichment.objects.outdated(VERSIONS).order_by("-article_id").select_for_update(skip_locked=True)
     return Enrichment.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:1000])).update(
         state=Enrichment.State.WAITING, attempts=0
@@ -136,55 +141,66 @@ def renew() -> int:
 
 
 @transaction.atomic
-def _claim(most: int) -> list[int]:
-    """Count the attempt before it is made: a text that kills its worker is met alone, and not for ever."""
-    free = Enrichment.objects.waiting().select_for_update(skip_locked=True)
-    rows = list(free.values_list("pk", "attempts")[:most])
+def _claim(limit: int) -> list[int]:
+    """Claim waiting rows and count the attempt first, so that a text that kills its worker is retried alone,
+    and at most MAX_ATTEMPTS times.
+    """
+    waiting_rows = Enrichment.objects.waiting().select_for_update(skip_locked=True)
+    rows = list(waiting_rows.values_list("pk", "attempts")[:limit])
     if rows and rows[0][1]:
         rows = rows[:1]
-    keys = [pk for pk, attempts in rows if attempts < MOST_ATTEMPTS]
-    worn = [pk for pk, attempts in rows if attempts >= MOST_ATTEMPTS]
+    keys = [pk for pk, attempts in rows if attempts < MAX_ATTEMPTS]
+    exhausted = [pk for pk, attempts in rows if attempts >= MAX_ATTEMPTS]
     Enrichment.objects.filter(pk__in=keys).update(attempts=F("attempts") + 1)
-    Enrichment.objects.filter(pk__in=worn).update(state=Enrichment.State.FAILED, failure=KILLED)
-    return keys + worn
+    Enrichment.objects.filter(pk__in=exhausted).update(state=Enrichment.State.FAILED, failure=KILLED)
+    return keys + exhausted
 
 
 def _take(keys: Sequence[int]) -> list[Enrichment]:
-    """Those of these that are free, locked with their articles: a check-in has an article before its
-    enrichment, and a language that was heard is written to the article."""
+    """Lock and return the enrichments that are free, with their articles: a check-in locks an article before
+    its enrichment, and a guessed language is written to the article."""
     rows = Enrichment.objects.waiting().select_for_update(
         skip_locked=True, no_key=True, of=("self", "article")
     )
     joined = rows.filter(pk__in=keys).select_related("article__feed", "article__page")
     return list(
         joined.defer(
-            "article__search", "article__enclosures", "article__page__html", "article__page__text",
-            "article__feed__fingerprints",
+            "article__search", "article__enclosures", "article__details", "article__page__html",
+            "article__page__text", "article__page__content", "article__feed__fingerprints",
         )
     )  # fmt: skip
 
 
-def _read(one: _Reading) -> bool:
-    """Words, summary and fingerprint of an article; False for one that cannot be read, which says why."""
-    row, article = one.row, one.row.article
+def _read(reading: _Reading) -> bool:
+    """Compute words, summary and fingerprint. Returns False when that fails; the row says why."""
+    row, article = reading.row, reading.row.article
     try:
-        one.tag = article.language or language_of(f"{article.title}\n{article.text[:HEARD]}")
-        row.language, row.address = primary(one.tag), _address(row)
+        reading.tag = article.language or _guessed_language(article)
+        row.language, row.address = primary(reading.tag), _address(row)
         in_text = terms(article.text, row.language)
-        one.frequency = keywords.frequencies(terms(article.title, row.language), in_text)
+        reading.frequency = keywords.frequencies(terms(article.title, row.language), in_text)
         row.summary = summaries.summary(sentences(article.text[:20_000], row.language), article.title)
-        made = fingerprints.fingerprint(stories.text_of(row))
+        print_of_text = fingerprints.fingerprint(stories.text_of(row))
     except Exception as error:  # nothing says what ICU and numpy raise on what was made to break them
         log.exception("article %s cannot be enriched", article.pk)
         row.failure = f"{type(error).__name__}: {error}"[:500]
-        row.state = Enrichment.State.FAILED if row.attempts >= MOST_ATTEMPTS else Enrichment.State.WAITING
+        row.state = Enrichment.State.FAILED if row.attempts >= MAX_ATTEMPTS else Enrichment.State.WAITING
         return False
-    row.shingles, row.signature, row.bands = made.shingles, made.signature, list(made.bands)
+    row.shingles, row.signature, row.bands = (
+        print_of_text.shingles,
+        print_of_text.signature,
+        list(print_of_text.bands),
+    )
     return True
 
 
+def _guessed_language(article: Article) -> str:
+    """Return the language that the text is in, empty where memory is short: the model takes 75 MB."""
+    return "" if memory.is_small() else language_of(f"{article.title}\n{article.text[:HEARD]}")
+
+
 def _address(row: Enrichment) -> uuid.UUID | None:
-    """The key of the page's canonical address, if it is one of a page and not of a whole site."""
+    """Return the key of the page's canonical address, None where it is only a site's home page."""
     page = row.article.page
     if page is None:
         return None
@@ -199,38 +215,43 @@ def _address(row: Enrichment) -> uuid.UUID | None:
     return None
 
 
-def _categorise(done: Sequence[_Reading]) -> None:
-    """The feed's category, which the classifier learns from; else what it makes of the words."""
+def _categorise(readings: Sequence[_Reading]) -> None:
+    """Set each category: the feed's, which also trains the classifier, else the classifier's guess."""
     row = Classifier.objects.select_for_update().order_by("pk").first()
     if row is None:
         row = Classifier.objects.create(version=categories.VERSION)
     elif row.version != categories.VERSION:
-        # Begin anew: what another version has learned does not fit this one.
+        # Start again: weights of another version do not fit.
         row.version, row.classes, row.examples, row.weights = categories.VERSION, [], [], b""
         Enrichment.objects.filter(trained=True).update(trained=False)
-    known = categories.Categories.unpacked(row.classes, row.examples, bytes(row.weights))
-    texts = {one.row.pk: categories.example(one.row.article.title, one.row.article.text) for one in done}
-    lessons = [one for one in done if one.label and not one.row.trained]
-    if lessons:
-        known.learn([texts[one.row.pk] for one in lessons], [one.label for one in lessons])
-        row.classes, row.examples, row.weights = known.classes, known.examples, known.packed()
+    classifier = categories.Categories.unpacked(row.classes, row.examples, bytes(row.weights))
+    texts = {
+        reading.row.pk: categories.example(reading.row.article.title, reading.row.article.text)
+        for reading in readings
+    }
+    examples = [reading for reading in readings if reading.label and not reading.row.trained]
+    if examples:
+        classifier.learn(
+            [texts[reading.row.pk] for reading in examples], [reading.label for reading in examples]
+        )
+        row.classes, row.examples, row.weights = classifier.classes, classifier.examples, classifier.packed()
         row.save()
-    unlabelled = [one for one in done if not one.label]
-    guesses = known.guess([texts[one.row.pk] for one in unlabelled])
-    for one, (name, sure) in zip(unlabelled, guesses, strict=True):
+    unlabelled = [reading for reading in readings if not reading.label]
+    guesses = classifier.guess([texts[reading.row.pk] for reading in unlabelled])
+    for reading, (name, confidence) in zip(unlabelled, guesses, strict=True):
         source = Enrichment.Source.LEARNED if name else Enrichment.Source.NONE
-        one.row.category, one.row.confidence, one.row.category_source = name, sure, source
-    for one in done:
-        if one.label:
-            one.row.category, one.row.confidence, one.row.trained = one.label, 1.0, True
-            one.row.category_source = Enrichment.Source.FEED
+        reading.row.category, reading.row.confidence, reading.row.category_source = name, confidence, source
+    for reading in readings:
+        if reading.label:
+            reading.row.category, reading.row.confidence, reading.row.trained = reading.label, 1.0, True
+            reading.row.category_source = Enrichment.Source.FEED
 
 
-def _name_languages(done: Sequence[_Reading]) -> None:
-    """Give articles that nobody declared a language for the one that was heard."""
-    heard: defaultdict[str, list[int]] = defaultdict(list)
-    for one in done:
-        if one.tag and not one.row.article.language:
-            heard[one.tag].append(one.row.pk)
-    for tag in sorted(heard):
-        Article.objects.filter(pk__in=heard[tag], language="").update(language=tag)
+def _store_detected_languages(readings: Sequence[_Reading]) -> None:
+    """Write detected languages to articles without a declared language."""
+    keys_by_language: defaultdict[str, list[int]] = defaultdict(list)
+    for reading in readings:
+        if reading.tag and not reading.row.article.language:
+            keys_by_language[reading.tag].append(reading.row.pk)
+    for tag in sorted(keys_by_language):
+        Article.objects.filter(pk__in=keys_by_language[tag], language="").update(language=tag)

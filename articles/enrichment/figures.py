@@ -1,4 +1,4 @@
-"""How far enrichment is, in numbers."""
+"""Statistics of enrichment."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from django.db.models import Count, Q
 from articles.enrichment.models import Classifier, Enrichment, Story, TermCount
 
 State, Source = Enrichment.State, Enrichment.Source
-MOST_ROWS = 40
+MAX_ROWS = 40
 
 
 def figures() -> dict[str, int]:
-    """Articles by state, in stories, with a category, and how many the classifier has learned from."""
+    """Count articles by state, in stories and with a category, stories, and the classifier's examples."""
     counted = Enrichment.objects.aggregate(
         waiting=Count("pk", filter=Q(state=State.WAITING)),
         done=Count("pk", filter=Q(state=State.DONE)),
@@ -26,13 +26,13 @@ def figures() -> dict[str, int]:
 
 
 def categories() -> list[tuple[str, int, int]]:
-    """Category, its articles, and how many of them the classifier gave it to; the largest first."""
+    """Return category, number of articles, and number categorised by the classifier, largest first."""
     rows = Enrichment.objects.exclude(category="").values_list("category")
     counted = rows.annotate(count=Count("pk"), learned=Count("pk", filter=Q(category_source=Source.LEARNED)))
-    return list(counted.order_by("-count", "category")[:MOST_ROWS])
+    return list(counted.order_by("-count", "category")[:MAX_ROWS])
 
 
 def languages() -> list[tuple[str, int]]:
-    """Language and its articles, the most first."""
+    """Return language and number of articles, largest first."""
     rows = TermCount.objects.filter(term="", documents__gt=0).exclude(language="")
-    return list(rows.order_by("-documents", "language").values_list("language", "documents")[:MOST_ROWS])
+    return list(rows.order_by("-documents", "language").values_list("language", "documents")[:MAX_ROWS])

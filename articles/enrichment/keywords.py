@@ -7,34 +7,34 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 VERSION = "1"
-MOST_KEYWORDS = 12
-MOST_TERMS = 400
-"""Of one article are counted and weighed: its most frequent."""
+MAX_KEYWORDS = 12
+MAX_TERMS = 400
+"""Terms of an article that are counted and weighed: its most frequent."""
 _IN_TITLE = 3.0
 _FEW_DOCUMENTS = 20
-"""As many articles as it takes until counts say more than the assumption that every word is rare."""
+"""Articles until which counts weigh less than the assumption that every word is rare."""
 
 
 def frequencies(title: Iterable[str], text: Iterable[str]) -> dict[str, float]:
-    """How often terms occur, those of the title threefold; the most frequent ones."""
+    """Count terms, those of the title threefold. Returns the MAX_TERMS most frequent."""
     counts: Counter[str] = Counter(text)
     for term in title:
         counts[term] += _IN_TITLE  # type: ignore[assignment]  # a Counter of floats
-    return dict(counts.most_common(MOST_TERMS))
+    return dict(counts.most_common(MAX_TERMS))
 
 
 def keywords(
     frequency: Mapping[str, float], documents: Mapping[str, int], total: int
 ) -> list[tuple[str, float]]:
-    """The heaviest terms with weights whose squares add up to 1; ties go by name.
+    """Return the heaviest terms with weights whose squares add up to 1; ties go by name.
 
-    `documents` says in how many of `total` articles of the language each term was.
+    `documents` holds the number of articles with each term, of `total` articles of the language.
     """
     weights = {
         term: (1 + math.log(max(count, 1.0)))
         * math.log((total + _FEW_DOCUMENTS) / (documents.get(term, 0) + 1))
         for term, count in frequency.items()
     }
-    best = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_KEYWORDS]
+    best = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_KEYWORDS]
     length = math.sqrt(sum(weight**2 for _, weight in best))
     return [(term, round(weight / length, 4)) for term, weight in best if weight > 0] if length else []

@@ -1,4 +1,4 @@
-"""Enrichments and how far they are, counts of terms, the classifier, and stories."""
+"""Enrichments with their states, counts of terms, the classifier, and stories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.urls import reverse
 
 
 class Story(models.Model):
-    """Articles of several feeds that are one text. Taking one apart deletes no article."""
+    """Articles of several feeds with the same text. Taking a story apart deletes no article."""
 
     created = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -26,22 +26,23 @@ class Story(models.Model):
 
 
 class EnrichmentQuerySet(models.QuerySet["Enrichment"]):
-    """Reads of enrichments."""
+    """Common queries of enrichments."""
 
     def waiting(self) -> EnrichmentQuerySet:
-        """Those to be made: what was never tried first, then the newest articles."""
+        """Filter to waiting enrichments: those never tried first, then by the newest articles."""
         return self.filter(state=Enrichment.State.WAITING).order_by("attempts", "-article_id")
 
     def outdated(self, versions: str) -> EnrichmentQuerySet:
-        """Those that other versions of the components made."""
+        """Filter to enrichments made by other versions of the components."""
         return self.filter(state=Enrichment.State.DONE).exclude(versions=versions)
 
 
 class Enrichment(models.Model):
-    """One article's, made by a trigger when the article comes or its words change: `waiting` until done.
+    """The enrichment of an article, created by a trigger when the article is stored or its text changes.
 
-    `keywords` are [term, weight] pairs, the heaviest first. What the feed says of categories stays with the
-    article; `category` is one of the deployment's own names (its feeds' categories).
+    It is `waiting` until enriched. `keywords` are [term, weight] pairs, heaviest first. The categories named
+    by the feed stay with the article; `category` is one of the deployment's own names (its feeds'
+    categories).
     """
 
     class State(models.TextChoices):
@@ -105,7 +106,7 @@ class Enrichment(models.Model):
 
 
 class TermCount(models.Model):
-    """In how many articles of a language a term was; the empty term counts the articles."""
+    """The number of articles of a language with a term; the empty term counts all articles."""
 
     language = models.CharField(max_length=8)
     term = models.CharField(max_length=64)
@@ -119,7 +120,7 @@ class TermCount(models.Model):
 
 
 class Classifier(models.Model):
-    """The one linear classifier of categories: its classes, and its weights after so many articles."""
+    """The deployment's linear classifier of categories: its classes, examples and weights."""
 
     version = models.CharField(max_length=8)
     classes = ArrayField(models.CharField(max_length=200), default=list)

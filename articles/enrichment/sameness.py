@@ -1,6 +1,6 @@
-"""When two articles are one story: the same address, or the same text; never the title alone. Pure.
+"""Rules for two articles being one story: the same address, or the same text; never the title alone. Pure.
 
-Better two stories for one than one for two: each rule asks for a second sign before it believes the first.
+Splitting one story in two is better than merging two: each rule needs a second sign besides the first.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from articles.enrichment.fingerprints import LEAST_SHINGLES, jaccard
+from articles.enrichment.fingerprints import MIN_SHINGLES, jaccard
 
 VERSION = "1"
 SAME_TEXT, SAME_TEXT_AND_TITLE = 0.7, 0.5
@@ -23,7 +23,9 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class StoryCandidate:
-    """What is compared of articles before their texts; `own` are the words that the feed itself has."""
+    """The features of an article that are compared before its text; `own` are the words of its entry in the
+    feed.
+    """
 
     feed: int
     title: frozenset[str]
@@ -33,51 +35,53 @@ class StoryCandidate:
 
 
 def numbers(title: str) -> tuple[str, ...]:
-    """The numbers of a title in their order: what tells issues, versions and parts of a series apart."""
+    """Return the numbers of a title in order. They distinguish issues, versions and parts of a series."""
     return tuple(_NUMBER.findall(title))
 
 
-def same_text(one: frozenset[int], other: frozenset[int], least: float) -> float:
-    """The likeness of two texts, given as shingles, where it is at least so much; else 0."""
-    if min(len(one), len(other)) < LEAST_SHINGLES:
+def same_text(first: frozenset[int], second: frozenset[int], threshold: float) -> float:
+    """Return the Jaccard index of two texts' shingles, 0 where it is below `threshold`."""
+    if min(len(first), len(second)) < MIN_SHINGLES:
         return 0.0
-    found = jaccard(one, other)
-    return found if found >= least else 0.0
+    likeness = jaccard(first, second)
+    return likeness if likeness >= threshold else 0.0
 
 
-def least_likeness(one: StoryCandidate, other: StoryCandidate) -> float | None:
-    """How like their texts must be for one story, by their titles; None where nothing would do.
+def min_likeness(first: StoryCandidate, second: StoryCandidate) -> float | None:
+    """Return the text similarity that two articles with these titles need to be one story.
 
-    That is where the titles have hardly a word in common, or count differently: issues of a series.
+    Returns None where the titles share hardly a word, or number different issues of a series.
     """
-    akin = _overlap(one.title, other.title)
-    if told_apart(one, other) or akin < AKIN:
+    akin = _overlap(first.title, second.title)
+    if told_apart(first, second) or akin < AKIN:
         return None
     return SAME_TEXT_AND_TITLE if akin >= _ALIKE_TITLES else SAME_TEXT
 
 
-def told_apart(one: StoryCandidate, other: StoryCandidate) -> bool:
-    """Whether their titles count differently: issues of a series, versions of a program."""
-    return bool(one.numbers and other.numbers and one.numbers != other.numbers)
+def told_apart(first: StoryCandidate, second: StoryCandidate) -> bool:
+    """Return whether both titles have numbers and these differ, as in issues of a series or versions of a
+    program.
+    """
+    return bool(first.numbers and second.numbers and first.numbers != second.numbers)
 
 
-def same_address(one: StoryCandidate, other: StoryCandidate) -> bool:
-    """Whether two entries with one address are one story: comments on a page have its address, too.
+def same_address(first: StoryCandidate, second: StoryCandidate) -> bool:
+    """Return whether two entries of different feeds with one address are one story.
 
-    Either their titles are alike, or what the feeds themselves say of them is.
+    Comments on a page have its address, too, so either the titles or the entries' own words must be alike.
     """
     if (
-        one.address is None
-        or one.address != other.address
-        or one.feed == other.feed
-        or told_apart(one, other)
+        first.address is None
+        or first.address != second.address
+        or first.feed == second.feed
+        or told_apart(first, second)
     ):
         return False
-    titles = len(one.title & other.title) / max(len(one.title | other.title), 1)
-    return titles >= _ALIKE_TITLES or _overlap(one.own, other.own) >= _CONTAINED
+    titles = len(first.title & second.title) / max(len(first.title | second.title), 1)
+    return titles >= _ALIKE_TITLES or _overlap(first.own, second.own) >= _CONTAINED
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the smaller set in the larger."""
-    least = min(len(one), len(other))
-    return len(one & other) / least if least else 0.0
+def _overlap(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the share of the smaller set that is in the larger."""
+    smaller = min(len(first), len(second))
+    return len(first & second) / smaller if smaller else 0.0

@@ -9,7 +9,7 @@ from articles.enrichment.models import Enrichment, Story
 
 
 class EnrichmentSerializer(serializers.ModelSerializer[Enrichment]):
-    """What was made of an article. `keywords` are [term, weight] pairs, the heaviest first."""
+    """The enrichment of an article. `keywords` are [term, weight] pairs, the heaviest first."""
 
     keywords = serializers.SerializerMethodField()
 

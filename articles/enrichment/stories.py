@@ -1,4 +1,4 @@
-"""Stories in the database: which one an article belongs to, joining, taking apart. No article is deleted."""
+"""Stories in the database: matching, joining and taking apart. No article is deleted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.sameness import (
     WINDOW_DAYS,
     StoryCandidate,
-    least_likeness,
+    min_likeness,
     numbers,
     same_address,
     same_text,
@@ -23,9 +23,9 @@ from articles.enrichment.words import terms, words
 from articles.models import Article
 from articles.personal.versions import touch_articles
 
-MOST_COMPARED = 12
-"""Candidates whose texts are read, those with the likest fingerprints."""
-MOST_LOOKED_AT = 500
+MAX_COMPARED = 12
+"""Candidates whose texts are compared: those with the most similar fingerprints."""
+MAX_CANDIDATES = 500
 LIKELY = 0.35
 """The estimated Jaccard index from which two texts are compared."""
 OWN_CHARACTERS = 4_000
@@ -33,46 +33,47 @@ Reason = Enrichment.Reason
 
 
 def candidate(row: Enrichment) -> StoryCandidate:
-    """What is compared of an article, read from its row."""
+    """Return the compared features of an article, read from its row."""
     article = row.article
-    own = strip_tags(article.content or article.summary)[:OWN_CHARACTERS]
+    feed_text = strip_tags(article.content or article.summary)[:OWN_CHARACTERS]
     return StoryCandidate(
         feed=article.feed_id,
         title=frozenset(terms(article.title, row.language) or words(article.title, row.language)),
         numbers=numbers(article.title),
-        own=frozenset(words(own, row.language)),
+        own=frozenset(words(feed_text, row.language)),
         address=row.address,
     )
 
 
 def text_of(row: Enrichment) -> frozenset[int]:
-    """The shingles of its text."""
+    """Return the shingles of the article's text."""
     return shingles(words(row.article.text, row.language))
 
 
 def join(row: Enrichment) -> None:
-    """Find the story of an enriched article anew: it joins the likest one's, or begins one with it, or none.
+    """Find the story of an enriched article anew: join the most similar article's story, or begin one with
+    it.
 
-    Sets `story`, `reason` and `similarity` and saves those of the other when a story begins. The caller
-    holds the lock on stories. One that a person took apart stays alone.
+    Sets `story`, `reason` and `similarity`, and saves them for the other article when a story begins. The
+    caller holds the lock on stories. An article that a person took out stays alone.
     """
     if row.reason == Reason.APART:
         return
     row.story_id, row.reason, row.similarity = None, Reason.ALONE, 0.0
-    best = _best(row)
-    if best is not None:
-        other, row.reason, row.similarity = best
-        if other.story_id is None:
-            other.story = Story.objects.create()
-            other.reason, other.similarity = row.reason, row.similarity
-            other.save(update_fields=["story", "reason", "similarity"])
-        row.story_id = other.story_id
+    match = _best_match(row)
+    if match is not None:
+        member, row.reason, row.similarity = match
+        if member.story_id is None:
+            member.story = Story.objects.create()
+            member.reason, member.similarity = row.reason, row.similarity
+            member.save(update_fields=["story", "reason", "similarity"])
+        row.story_id = member.story_id
 
 
 def tidy(stories: Iterable[int]) -> None:
-    """Delete stories that have no two members any more, their members stay alone."""
-    known = Story.objects.filter(pk__in=set(stories)).annotate(size=Count("members"))
-    lonely = list(known.filter(size__lt=2).values_list("pk", flat=True))
+    """Delete stories with fewer than two members. Their members stand alone."""
+    with_sizes = Story.objects.filter(pk__in=set(stories)).annotate(size=Count("members"))
+    lonely = list(with_sizes.filter(size__lt=2).values_list("pk", flat=True))
     if lonely:
         Enrichment.objects.filter(story__in=lonely).exclude(reason=Reason.APART).update(
             reason="", similarity=0
@@ -92,56 +93,64 @@ def take_out(row: Enrichment) -> None:
 
 @transaction.atomic
 def take_apart(story: Story) -> int:
-    """Let all members of a story stand alone, for good; how many there were."""
+    """Take all members out of a story for good. Returns their number."""
     members = list(story.members.values_list("pk", flat=True))
-    done = story.members.update(story=None, reason=Reason.APART, similarity=0.0)
+    count = story.members.update(story=None, reason=Reason.APART, similarity=0.0)
     story.delete()
     touch_articles(members)
-    return done
+    return count
 
 
 @transaction.atomic
 def allow(row: Enrichment) -> None:
-    """Take back that an article stands alone: it may join a story again."""
+    """Allow an article that was taken out to join a story again."""
     Enrichment.objects.filter(pk=row.pk, reason=Reason.APART).update(
         reason=Reason.ALONE, state=Enrichment.State.WAITING, attempts=0
     )
 
 
-def _best(row: Enrichment) -> tuple[Enrichment, str, float] | None:
+def _best_match(row: Enrichment) -> tuple[Enrichment, str, float] | None:
     if not _alone_on_their_pages([row]):
         return None
-    own = candidate(row)
-    found = [
-        (1.0, -other.pk, other, Reason.ADDRESS)
-        for other in _by_address(row)
-        if same_address(own, candidate(other))
+    candidate_of_row = candidate(row)
+    matches = [
+        (1.0, -neighbour.pk, neighbour, Reason.ADDRESS)
+        for neighbour in _by_address(row)
+        if same_address(candidate_of_row, candidate(neighbour))
     ]
-    if not found:
-        asked = ((other, least_likeness(own, candidate(other))) for other in _by_bands(row))
-        likely = [(other, least) for other, least in asked if least is not None]
+    if not matches:
+        thresholds = (
+            (neighbour, min_likeness(candidate_of_row, candidate(neighbour))) for neighbour in _by_bands(row)
+        )
+        likely = [(neighbour, threshold) for neighbour, threshold in thresholds if threshold is not None]
         text = text_of(row) if likely else frozenset()
-        compared = ((same_text(text, text_of(other), least), other) for other, least in likely)
-        found = [(likeness, -other.pk, other, Reason.TEXT) for likeness, other in compared if likeness]
-    if not found:
+        likenesses = (
+            (same_text(text, text_of(neighbour), threshold), neighbour) for neighbour, threshold in likely
+        )
+        matches = [
+            (likeness, -neighbour.pk, neighbour, Reason.TEXT)
+            for likeness, neighbour in likenesses
+            if likeness
+        ]
+    if not matches:
         return None
-    likeness, _, other, reason = max(found, key=lambda one: one[:2])
-    return other, reason, likeness
+    likeness, _, neighbour, reason = max(matches, key=lambda match: match[:2])
+    return neighbour, reason, likeness
 
 
 def _by_address(row: Enrichment) -> list[Enrichment]:
-    """Others with its address, of other feeds."""
+    """Return articles of other feeds with the same canonical address."""
     if row.address is None:
         return []
     alike = Enrichment.objects.filter(address=row.address).exclude(pk=row.pk).exclude(reason=Reason.APART)
     others = alike.exclude(article__feed=row.article.feed_id).select_related("article").order_by("pk")
-    return _alone_on_their_pages(others[:MOST_LOOKED_AT])[:MOST_COMPARED]
+    return _alone_on_their_pages(others[:MAX_CANDIDATES])[:MAX_COMPARED]
 
 
 def _by_bands(row: Enrichment) -> list[Enrichment]:
-    """Others of a fortnight around it with like fingerprints, the likest first.
+    """Return articles of other feeds within WINDOW_DAYS that have similar fingerprints, most similar first.
 
-    Not those with its page: they have the page's text, whatever they say themselves.
+    Excludes articles of the same page, because they have the page's text, whatever their entries say.
     """
     if not row.bands:
         return []
@@ -151,16 +160,17 @@ def _by_bands(row: Enrichment) -> list[Enrichment]:
     others = others.exclude(article__feed=row.article.feed_id).exclude(reason=Reason.APART)
     if row.article.page_id is not None:
         others = others.filter(Q(article__page__isnull=True) | ~Q(article__page=row.article.page_id))
-    signatures = others.order_by("-pk").values_list("pk", "signature")[:MOST_LOOKED_AT]
-    likely = [(resemblance(bytes(row.signature), bytes(other)), -pk) for pk, other in signatures]
-    keys = [-pk for likeness, pk in sorted(likely, reverse=True)[:MOST_COMPARED] if likeness >= LIKELY]
+    signatures = others.order_by("-pk").values_list("pk", "signature")[:MAX_CANDIDATES]
+    estimates = [(resemblance(bytes(row.signature), bytes(signature)), -pk) for pk, signature in signatures]
+    keys = [-pk for likeness, pk in sorted(estimates, reverse=True)[:MAX_COMPARED] if likeness >= LIKELY]
     return _alone_on_their_pages(Enrichment.objects.filter(pk__in=keys).select_related("article"))
 
 
 def _alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:
-    """Without articles that share their page with another of their feed: comments, notes on a front page.
+    """Return the articles that share their page with no other article of their feed.
 
-    They are not that page, though they have its address and its text; no more is what stands at a fragment.
+    Entries that share a page are comments or notes on a front page: they have its address and text, but are
+    not that page. Entries whose address has a fragment are excluded, too.
     """
     rows = [row for row in rows if "#" not in row.article.url]
     shared = {

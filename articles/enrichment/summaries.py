@@ -1,6 +1,6 @@
-"""A summary of three sentences: the first three that say something. Pure.
+"""A summary of up to three sentences: the first that are no titles or headings. Pure.
 
-Lead-3 holds against TextRank, LexRank and LSA on news (ROUGE-1 recall .648 against .491 at best).
+Lead-3 beats TextRank, LexRank and LSA on news (ROUGE-1 recall .648 against .491 at best).
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from collections.abc import Sequence
 
 VERSION = "1"
 SENTENCES = 3
-MOST_CHARACTERS = 700
+MAX_CHARACTERS = 700
 _ENDS = ".!?…。！？।؟"
 _SHORT = 25
 """Characters below which a line without an end is a heading, a byline or a date."""
 _WIDE = 3
-"""How many characters of a Latin text one of Chinese, Japanese or Korean stands for."""
+"""Latin characters that count as much as one Chinese, Japanese or Korean character."""
 
 
 def summary(sentences: Sequence[str], title: str = "") -> str:
-    """The first sentences that are neither the title nor a heading; "" where there are none."""
-    taken: list[str] = []
+    """Join the first sentences that are neither the title nor a heading. Returns "" if there are none."""
+    selected: list[str] = []
     length = 0
     for sentence in sentences:
         plain = " ".join(sentence.split()).lstrip("-–—|•*·> ")
         if not _says(plain, title):
             continue
-        if taken and length + len(plain) > MOST_CHARACTERS:
+        if selected and length + len(plain) > MAX_CHARACTERS:
             break
-        taken.append(plain[:MOST_CHARACTERS])
+        selected.append(plain[:MAX_CHARACTERS])
         length += len(plain)
-        if len(taken) == SENTENCES:
+        if len(selected) == SENTENCES:
             break
-    return " ".join(taken)
+    return " ".join(selected)
 
 
 def _says(sentence: str, title: str) -> bool:

@@ -1,4 +1,4 @@
-"""Keywords, categories, summaries and stories of articles that wait for them."""
+"""Tasks that enrich waiting articles: keywords, categories, summaries and stories."""
 
 # ruff: noqa: PLC0415 - models of language are loaded by those who use them
 
@@ -12,7 +12,7 @@ from crawler.engine.signals import asked, tended, ticked
 
 @shared_task
 def enrich() -> None:
-    """Some seconds of it, then word to go on."""
+    """Enrich for 20 seconds, then queue the next run while work remains."""
     from articles.enrichment.models import Enrichment
 
     if not Enrichment.objects.exists():
@@ -25,13 +25,13 @@ def enrich() -> None:
 
 @receiver(ticked)
 def look_for_articles(**_: object) -> None:
-    """Every tick, whether any are known to wait or not."""
+    """Queue enrichment at every tick."""
     enrich.delay()
 
 
 @receiver(tended)
 def go_on(**_: object) -> None:
-    """As soon as articles wait."""
+    """Queue enrichment as soon as articles wait."""
     from articles.enrichment.models import Enrichment
 
     if Enrichment.objects.waiting().exists():
@@ -40,7 +40,7 @@ def go_on(**_: object) -> None:
 
 @receiver(asked)
 def any_article_waits(**_: object) -> bool:
-    """For its keywords, category, summary and story."""
+    """Return whether an article waits for enrichment."""
     from articles.enrichment.models import Enrichment
 
     return Enrichment.objects.waiting().exists()

@@ -1,4 +1,4 @@
-"""Addresses of the pages about enrichment and stories."""
+"""URLs of the pages about enrichment and stories."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages about enrichment: how far it is, stories, one story."""
+"""Pages about enrichment: progress, all stories, one story."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SHOWN_FAILURES = 50
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """How many articles are enriched, what they are about, and which could not be."""
+    """Show the progress of enrichment, categories, languages and failed articles."""
     failed = Enrichment.objects.filter(state=Enrichment.State.FAILED).select_related("article__feed")
-    long = (
+    large_columns = (
         "article__text",
         "article__content",
         "article__search",
@@ -34,14 +34,14 @@ def overview(request: HttpRequest) -> HttpResponse:
         "figures": figures(),
         "categories": categories(),
         "languages": languages(),
-        "failed": failed.defer(*long).order_by("-article_id")[:SHOWN_FAILURES],
+        "failed": failed.defer(*large_columns).order_by("-article_id")[:SHOWN_FAILURES],
     }
     return render(request, "enrichment/overview.html", context)
 
 
 @require_safe
 def story_list(request: HttpRequest) -> HttpResponse:
-    """Stories, those with the newest articles first."""
+    """Show all stories, those with the newest articles first."""
     rows = Story.objects.annotate(size=Count("members"), newest=Max("members__article__published"))
     rows = rows.prefetch_related(Prefetch("members", told())).order_by("-newest", "-pk")
     context = {"page": page_of(request, rows)}
@@ -50,7 +50,7 @@ def story_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def story(request: HttpRequest, pk: int) -> HttpResponse:
-    """One story: every article with its source, and why it belongs here."""
+    """Show one story: every article with its feed and the reason it belongs there."""
     row = get_object_or_404(Story, pk=pk)
     return render(request, "enrichment/story.html", {"story": row, "members": told().filter(story=row)})
 
@@ -58,9 +58,9 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def take_story_apart(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let all articles of a story stand alone."""
-    done = take_apart(get_object_or_404(Story, pk=pk))
-    messages.success(request, f"{done} articles stand alone now; none was deleted.")
+    """Take all articles out of a story."""
+    count = take_apart(get_object_or_404(Story, pk=pk))
+    messages.success(request, f"{count} articles stand alone now; none was deleted.")
     return redirect("stories")
 
 
@@ -77,7 +77,7 @@ def leave_story(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def join_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let an article that was taken out join a story again."""
+    """Allow an article that was taken out to join a story again."""
     row = get_object_or_404(Enrichment.objects.select_related("article"), pk=pk)
     allow(row)
     messages.success(request, f"“{row.article}” may join a story again, within a minute.")
@@ -85,7 +85,7 @@ def join_again(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def told() -> QuerySet[Enrichment]:
-    """Members of stories with what lists show of them, the first published first."""
+    """Return the members of stories with the columns that lists show, first published first."""
     columns: Any = (
         "story", "reason", "similarity", "article__title", "article__identity", "article__published",
         "article__language", "article__feed__title", "article__feed__url",

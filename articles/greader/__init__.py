@@ -1,1 +1,1 @@
-"""The API that Google Reader had, for readers on phones and desktops that speak it."""
+"""The API of Google Reader, for reader apps on phones and desktops."""

@@ -1,4 +1,4 @@
-"""App passwords, the tokens that readers get at ClientLogin, and the short-lived ones of their writes."""
+"""App passwords, login tokens from ClientLogin, and short-lived edit tokens."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from articles.greader.models import AppPassword, ReaderLogin
 from articles.models import Subscriber
 
 KEPT_LOGINS = 100
-"""Logins of a subscriber that are kept, revoked ones included; the oldest go."""
+"""Maximum number of stored logins of a subscriber, revoked ones included; the oldest are deleted."""
 
-MOST_APP_PASSWORDS = 50
+MAX_APP_PASSWORDS = 50
 EDIT_TOKEN_AGE = timedelta(days=1)
 _USED_EVERY = timedelta(hours=1)  # how exact `last_used` needs to be
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # no i, l, o, 0, 1: people type it on phones
@@ -26,12 +26,12 @@ _signer = TimestampSigner(salt="articles.greader.edit")
 
 
 def digest(secret: str) -> str:
-    """What is stored of a secret."""
+    """Return the stored form of a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def create_app_password(subscriber: Subscriber, name: str) -> str:
-    """A new app password of 118 random bits as "abcd-efgh-...", which nobody can look up later."""
+    """Create an app password of 118 random bits as "abcd-efgh-...". It cannot be looked up later."""
     groups = ("".join(secrets.choice(_ALPHABET) for _ in range(_GROUP)) for _ in range(_GROUPS))
     password = "-".join(groups)
     AppPassword.objects.create(subscriber=subscriber, name=name, digest=digest(_plain(password)))
@@ -39,7 +39,9 @@ def create_app_password(subscriber: Subscriber, name: str) -> str:
 
 
 def app_password_of(username: str, password: str) -> AppPassword | None:
-    """The app password of this active user; hyphens, blanks and capitals do not matter."""
+    """Return the app password of this active user, ignoring hyphens, blanks and case. Returns None for a
+    wrong one.
+    """
     rows = AppPassword.objects.select_related("subscriber__user")
     return rows.filter(
         digest=digest(_plain(password)),
@@ -50,7 +52,10 @@ def app_password_of(username: str, password: str) -> AppPassword | None:
 
 @transaction.atomic
 def open_login(subscriber: Subscriber, app_password: AppPassword | None, app: str, now: datetime) -> str:
-    """Note that a reader signed in; its token of 256 random bits. `app_password` None: the account's own."""
+    """Record a sign-in. Returns its token of 256 random bits.
+
+    Without `app_password`, the account's own password was used, and the login ends when it changes.
+    """
     token = secrets.token_urlsafe(32)
     account = "" if app_password else subscriber.user.get_session_auth_hash()
     ReaderLogin.objects.create(
@@ -61,20 +66,20 @@ def open_login(subscriber: Subscriber, app_password: AppPassword | None, app: st
         app=app,
         last_used=now,
     )
-    kept = subscriber.reader_logins.order_by("-id").values_list("pk", flat=True)[:KEPT_LOGINS]
-    subscriber.reader_logins.exclude(pk__in=list(kept)).delete()
+    retained = subscriber.reader_logins.order_by("-id").values_list("pk", flat=True)[:KEPT_LOGINS]
+    subscriber.reader_logins.exclude(pk__in=list(retained)).delete()
     if app_password:
         AppPassword.objects.filter(pk=app_password.pk).update(last_used=now)
     return token
 
 
 def login_with(token: str) -> ReaderLogin | None:
-    """The login of a token, whether it is still good or not; with its subscriber and user."""
+    """Return the login of a token, valid or not, with its subscriber and user."""
     return ReaderLogin.objects.select_related("subscriber__user").filter(digest=digest(token)).first()
 
 
 def is_good(login: ReaderLogin) -> bool:
-    """Not revoked, of an active user, and the account's password is what it was."""
+    """Return whether the login is not revoked, its user active and the account's password unchanged."""
     user = login.subscriber.user
     if login.revoked is not None or not user.is_active:
         return False
@@ -84,18 +89,18 @@ def is_good(login: ReaderLogin) -> bool:
 
 
 def note_use(login: ReaderLogin, now: datetime) -> None:
-    """Remember that a login is in use; not at every request."""
+    """Update `last_used`, at most once an hour."""
     if login.last_used is None or now - login.last_used > _USED_EVERY:
         ReaderLogin.objects.filter(pk=login.pk).update(last_used=now)
 
 
 def edit_token(login: ReaderLogin) -> str:
-    """What the API calls the token: good for a day, with this login only."""
+    """Return the API's edit token, valid for a day with this login only."""
     return _signer.sign(str(login.pk))
 
 
 def is_edit_token(text: str, login: ReaderLogin) -> bool:
-    """Whether `edit_token` made this for this login within the last day."""
+    """Return whether `edit_token` made `text` for this login within the last day."""
     try:
         return _signer.unsign(text, max_age=EDIT_TOKEN_AGE) == str(login.pk)
     except BadSignature:

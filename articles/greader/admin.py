@@ -1,4 +1,4 @@
-"""App passwords and logins of readers in the admin, to look at; their owners revoke them."""
+"""App passwords and logins of readers in the admin, read-only; their owners revoke them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.web.admin import RecordAdmin
 
 @admin.register(AppPassword)
 class AppPasswordAdmin(RecordAdmin):
-    """Passwords for apps; the digest is not shown."""
+    """Admin of app passwords, without their digests."""
 
     list_display = ("name", "subscriber", "created", "last_used")
     list_select_related = ("subscriber__user",)
@@ -19,7 +19,7 @@ class AppPasswordAdmin(RecordAdmin):
 
 @admin.register(ReaderLogin)
 class ReaderLoginAdmin(RecordAdmin):
-    """Readers that signed in."""
+    """Admin of the logins of readers."""
 
     list_display = ("app", "subscriber", "app_password", "created", "last_used", "revoked")
     list_select_related = ("subscriber__user", "app_password")

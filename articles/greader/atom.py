@@ -1,6 +1,6 @@
-"""A stream as Atom, as Google Reader served it under /reader/atom/; older readers take items from there.
+"""Streams as Atom, as Google Reader served them under /reader/atom/ and older readers use them.
 
-An entry's id is the item's, and what is read or starred shows in categories with a scheme of the original's.
+An entry has the item's id. Its read and starred states are categories with Google Reader's scheme.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GOOGLE = "http://www.google.com/schemas/reader/atom/"
 def write_stream(
     stream_id: str, title: str, items: Sequence[dict[str, Any]], continuation: str, now: datetime
 ) -> bytes:
-    """The document in UTF-8, from what `items_of` made."""
+    """Write the document in UTF-8 from the result of `items_of`."""
     nsmap: Any = {None: _ATOM, "gr": _GOOGLE}
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap=nsmap)
     _text(root, "id", f"tag:google.com,2005:reader/{stream_id}")
@@ -55,10 +55,10 @@ def _entry(root: etree._Element, item: dict[str, Any]) -> None:
             category.set("scheme", SCHEME)
             category.set("label", legal(name.rpartition("/")[2]))
     if READ not in item["categories"]:
-        fresh = _child(entry, "category")
-        fresh.set("term", "user/-/state/com.google/fresh")
-        fresh.set("scheme", SCHEME)
-        fresh.set("label", "fresh")
+        fresh_category = _child(entry, "category")
+        fresh_category.set("term", "user/-/state/com.google/fresh")
+        fresh_category.set("scheme", SCHEME)
+        fresh_category.set("label", "fresh")
     content = _child(entry, "content")
     content.set("type", "html")
     content.text = legal(item["content"]["content"])
@@ -75,10 +75,10 @@ def _text(parent: etree._Element, name: str, text: str) -> None:
     _child(parent, name).text = legal(text)
 
 
-def _link(entry: etree._Element, relation: str, given: dict[str, Any]) -> None:
+def _link(entry: etree._Element, relation: str, attributes: dict[str, Any]) -> None:
     link = _child(entry, "link")
     link.set("rel", relation)
-    for name, value in given.items():
+    for name, value in attributes.items():
         link.set(name, legal(str(value)))
 
 

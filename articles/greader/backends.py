@@ -11,14 +11,14 @@ from articles.greader.access import app_password_of
 
 
 class AppPasswordBackend:
-    """Only sign-ins that say `for_reader` come here: Django passes by a backend whose arguments do not fit.
+    """An authentication backend for app passwords, used only by sign-ins with the argument `for_reader`.
 
-    It has no `get_user`, so no session can rest on it.
+    Django skips a backend whose arguments do not fit. It has no `get_user`, so no session can rest on it.
     """
 
     def authenticate(
         self, request: HttpRequest | None, username: str, password: str, *, for_reader: bool, **_: Any
     ) -> User | None:
-        """The user whose app password this is; None if it is nobody's or the user is not active."""
+        """Return the user of this app password. Returns None for a wrong password or an inactive user."""
         row = app_password_of(username, password)
         return row.subscriber.user if for_reader and row else None

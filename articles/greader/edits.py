@@ -1,4 +1,4 @@
-"""What readers change: subscriptions, folders, and what is read or starred."""
+"""Changes by reader apps: subscriptions, folders, and read or starred marks."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from django.db import transaction
 from django.http import HttpResponse
 
 from articles.greader.names import FEED, BadInput, Stream, item_key, label
-from articles.greader.streams import StreamSelection, feed_key, from_microseconds, own_items, select
-from articles.greader.wire import MOST_STREAMS, Asked, in_json, ok, writes
+from articles.greader.streams import StreamSelection, feed_key, followed_keys, from_microseconds, select
+from articles.greader.wire import MAX_STREAMS, ApiCall, in_json, ok, writes
 from articles.models import PersonalFeed, Subscriber, Subscription
 from articles.personal.following import folder_named, follow, refile, renew_outputs, unfollow
 from articles.personal.marking import mark_all_read, mark_read, star
 from feeds.adding import WantedFeed, add_feeds
 from feeds.models import Feed
 
-MOST_MARKED = 10_000
-"""Items that one request marks; readers that were away for long send many."""
+MAX_MARKED = 10_000
+"""Maximum number of items marked by one request; readers send many after a long time offline."""
 
 
 @writes
-def edit_subscription(asked: Asked) -> HttpResponse:
+def edit_subscription(call: ApiCall) -> HttpResponse:
     """Subscribe to, unsubscribe from, or edit feeds: `s` and `t` (title) repeated, `a` and `r` labels."""
     edits = {"subscribe": _subscribe, "unsubscribe": _unsubscribe, "edit": _edit}
-    action = asked.parameters.needed("ac")
+    action = call.parameters.needed("ac")
     if action not in edits:
         raise BadInput("ac must be subscribe, unsubscribe or edit")
-    asked.parameters.needed("s")
-    feeds = [stream.name for stream in asked.streams("s") if stream.kind == "feed"]
-    if len(feeds) != len(asked.streams("s")):
+    call.parameters.needed("s")
+    feeds = [stream.name for stream in call.streams("s") if stream.kind == "feed"]
+    if len(feeds) != len(call.streams("s")):
         raise BadInput("s must name feeds (feed/...)")
-    titles = asked.parameters.titles("t", MOST_STREAMS)
+    titles = call.parameters.titles("t", MAX_STREAMS)
     with transaction.atomic():
-        for place, feed in enumerate(feeds):
-            edits[action](asked, feed, titles[place].strip() if place < len(titles) else "")
+        for index, feed in enumerate(feeds):
+            edits[action](call, feed, titles[index].strip() if index < len(titles) else "")
     return ok()
 
 
 @writes
-def quick_add(asked: Asked) -> HttpResponse:
+def quick_add(call: ApiCall) -> HttpResponse:
     """Follow the feed or site at an address."""
-    address = asked.parameters.needed("quickadd")
+    address = call.parameters.needed("quickadd")
     (added,) = add_feeds([WantedFeed(address.removeprefix(FEED))])
     if added.feed is None:
         return in_json({"query": address, "numResults": 0, "error": added.message})
-    subscription, _ = follow(asked.subscriber, added.feed)
+    subscription, _ = follow(call.subscriber, added.feed)
     return in_json(
         {
             "query": address,
@@ -57,54 +57,54 @@ def quick_add(asked: Asked) -> HttpResponse:
 
 
 @writes
-def rename_tag(asked: Asked) -> HttpResponse:
-    """Give a folder another name, in the personal feeds made of it, too."""
-    old = label(asked.parameters.needed("s"), asked.own_names)
-    new = folder_named(label(asked.parameters.needed("dest"), asked.own_names))
+def rename_tag(call: ApiCall) -> HttpResponse:
+    """Rename a folder, also in the personal feeds that use it."""
+    old = label(call.parameters.needed("s"), call.own_names)
+    new = folder_named(label(call.parameters.needed("dest"), call.own_names))
     if not new:
         raise BadInput("the new label has no name")
-    _refile_all(asked.subscriber, old, new)
+    _refile_all(call.subscriber, old, new)
     return ok()
 
 
 @writes
-def disable_tag(asked: Asked) -> HttpResponse:
-    """Take folders away; the feeds in them stay, in no folder."""
-    asked.parameters.needed("s")
-    for text in asked.parameters.all("s", MOST_STREAMS):
-        _refile_all(asked.subscriber, label(text, asked.own_names), "")
+def disable_tag(call: ApiCall) -> HttpResponse:
+    """Remove folders. Their feeds stay, without a folder."""
+    call.parameters.needed("s")
+    for text in call.parameters.all("s", MAX_STREAMS):
+        _refile_all(call.subscriber, label(text, call.own_names), "")
     return ok()
 
 
 @writes
-def edit_tag(asked: Asked) -> HttpResponse:
+def edit_tag(call: ApiCall) -> HttpResponse:
     """Mark items (`i`) as read, unread or starred: states to add (`a`) and to remove (`r`)."""
-    asked.parameters.needed("i")
-    keys = {item_key(text) for text in asked.parameters.all("i", MOST_MARKED)}
-    added, removed = _states(asked, "a"), _states(asked, "r")
+    call.parameters.needed("i")
+    keys = {item_key(text) for text in call.parameters.all("i", MAX_MARKED)}
+    added, removed = _states(call, "a"), _states(call, "r")
     if not added and not removed:
         raise BadInput("neither a nor r says what to change")
-    read = _wanted("read", added | _opposite(removed), removed | _opposite(added))
+    read = _wanted("read", added | _read_states_of_unread(removed), removed | _read_states_of_unread(added))
     starred = _wanted("starred", added, removed)
-    own = list(own_items(asked.subscriber, keys))
+    own_keys = list(followed_keys(call.subscriber, keys))
     if read is not None:
-        mark_read(asked.subscriber, own, asked.now, read=read)
+        mark_read(call.subscriber, own_keys, call.now, read=read)
     if starred is not None:
-        star(asked.subscriber, own, asked.now, starred=starred)
+        star(call.subscriber, own_keys, call.now, starred=starred)
     return ok()
 
 
 @writes
-def mark_all_as_read(asked: Asked) -> HttpResponse:
-    """Mark a stream (`s`) as read, as far as it was retrieved until `ts`; without it, until now."""
-    stream = asked.stream(asked.parameters.needed("s"))
-    until = _moment(asked.parameters.whole("ts", 0)) or asked.now
-    articles = select(asked.subscriber, StreamSelection([stream], until=until))
-    mark_all_read(asked.subscriber, articles, asked.now)
+def mark_all_as_read(call: ApiCall) -> HttpResponse:
+    """Mark the articles of a stream (`s`) retrieved until `ts` as read. Without `ts`, until now."""
+    stream = call.stream(call.parameters.needed("s"))
+    until = _moment(call.parameters.whole("ts", 0)) or call.now
+    articles = select(call.subscriber, StreamSelection([stream], until=until))
+    mark_all_read(call.subscriber, articles, call.now)
     return ok()
 
 
-def _subscribe(asked: Asked, name: str, title: str) -> None:
+def _subscribe(call: ApiCall, name: str, title: str) -> None:
     feed = Feed.objects.filter(pk=int(name)).first() if _is_number(name) else None
     if feed is None and not _is_number(name):
         (added,) = add_feeds([WantedFeed(name)])
@@ -113,33 +113,33 @@ def _subscribe(asked: Asked, name: str, title: str) -> None:
         feed = added.feed
     if feed is None:
         raise BadInput(f"there is no {FEED}{name}")
-    follow(asked.subscriber, feed, folder=_label(asked, "a") or "", title=title)
+    follow(call.subscriber, feed, folder=_label(call, "a") or "", title=title)
 
 
-def _unsubscribe(asked: Asked, name: str, title: str) -> None:
-    unfollow(_subscription(asked, name))
+def _unsubscribe(call: ApiCall, name: str, title: str) -> None:
+    unfollow(_subscription(call, name))
 
 
-def _edit(asked: Asked, name: str, title: str) -> None:
-    row = _subscription(asked, name)
-    folder, left = _label(asked, "a"), _label(asked, "r")
+def _edit(call: ApiCall, name: str, title: str) -> None:
+    row = _subscription(call, name)
+    folder, removed = _label(call, "a"), _label(call, "r")
     if folder is None:
-        folder = "" if left == row.folder else row.folder
+        folder = "" if removed == row.folder else row.folder
     refile(row, folder=folder, title=title or row.title)
 
 
-def _subscription(asked: Asked, name: str) -> Subscription:
-    rows = asked.subscriber.subscriptions.select_related("subscriber", "feed")
-    row = rows.filter(feed=feed_key(asked.subscriber, name)).first()
+def _subscription(call: ApiCall, name: str) -> Subscription:
+    rows = call.subscriber.subscriptions.select_related("subscriber", "feed")
+    row = rows.filter(feed=feed_key(call.subscriber, name)).first()
     if row is None:
         raise BadInput(f"you do not follow {FEED}{name[:200]}")
     return row
 
 
-def _label(asked: Asked, name: str) -> str | None:
-    """The folder that a parameter names; None where it is not given."""
-    text = asked.parameters.one(name)
-    return folder_named(label(text, asked.own_names)) if text else None
+def _label(call: ApiCall, name: str) -> str | None:
+    """Return the folder named by a parameter. Returns None when the parameter is missing."""
+    text = call.parameters.one(name)
+    return folder_named(label(text, call.own_names)) if text else None
 
 
 @transaction.atomic
@@ -154,30 +154,30 @@ def _refile_all(subscriber: Subscriber, old: str, new: str) -> None:
     renew_outputs(subscriber)
 
 
-def _states(asked: Asked, name: str) -> set[str]:
-    """The states that a parameter names; those that Freshet does not keep, such as `like`, are passed by."""
-    streams: list[Stream] = asked.streams(name)
+def _states(call: ApiCall, name: str) -> set[str]:
+    """Return the states named by a parameter. Raises BadInput for streams that are no states."""
+    streams: list[Stream] = call.streams(name)
     if any(stream.kind != "state" for stream in streams):
         raise BadInput("articles carry no labels here; labels are folders of feeds")
     return {stream.name for stream in streams}
 
 
-def _opposite(states: set[str]) -> set[str]:
-    """Unread removed is read added, and the other way round."""
+def _read_states_of_unread(states: set[str]) -> set[str]:
+    """Return {"read"} if "unread" is among the states: removing the one adds the other, and vice versa."""
     return {"read"} if "unread" in states else set()
 
 
 def _wanted(state: str, added: set[str], removed: set[str]) -> bool | None:
-    """Whether the state is to be set (True), taken away (False), or left (None). Raises BadInput."""
+    """Return whether to set (True), remove (False) or keep (None) the state. Raises BadInput."""
     if state in added and state in removed:
         raise BadInput(f"{state!r} cannot be added and removed at once")
     return True if state in added else False if state in removed else None
 
 
 def _moment(number: int) -> datetime | None:
-    """The original's microseconds; some readers send milliseconds or seconds, told apart by their size.
+    """Parse microseconds, as the original API has, or milliseconds or seconds, recognised by their size.
 
-    A second or millisecond is meant to its end.
+    A second or millisecond includes all of it. Returns None for 0.
     """
     if not number:
         return None

@@ -1,4 +1,4 @@
-"""Articles as the items of Google Reader, in three queries for any number of them."""
+"""Articles as items of Google Reader, in three queries for any number of them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ REFERENCE = ("id", "feed_id", "published", "fetched")
 
 _COLUMNS = (
     "id", "url", "title", "author", "category", "categories", "published", "updated", "fetched",
-    "summary", "content", "text", "enclosures", "feed__title", "feed__canonical_url", "feed__site_url",
+    "summary", "content", "text", "enclosures", "page__content", "feed__title",
+    "feed__canonical_url", "feed__site_url",
 )  # fmt: skip
 
 
 def with_texts(articles: ArticleQuerySet) -> ArticleQuerySet:
-    """The query with what `items_of` needs."""
-    return articles.select_related("feed").only(*_COLUMNS)
+    """Load the columns that `items_of` needs."""
+    return articles.select_related("feed", "page").only(*_COLUMNS)
 
 
 def references(articles: Sequence[Article]) -> list[dict[str, Any]]:
-    """Items by their short ids alone."""
+    """Return the short ids of the articles, with their feeds and times of retrieval."""
     return [
         {
             "id": str(article.pk),
@@ -37,15 +38,18 @@ def references(articles: Sequence[Article]) -> list[dict[str, Any]]:
 
 
 def items_of(subscriber: Subscriber, articles: Sequence[Article]) -> list[dict[str, Any]]:
-    """Whole items, with the subscriber's marks, folders and titles."""
+    """Return whole items, with the subscriber's marks, folders and titles."""
     marks = {
         mark.article_id: mark
         for mark in Mark.objects.filter(subscriber=subscriber, article__in=[row.pk for row in articles])
     }
     feeds = subscriber.subscriptions.filter(feed__in={row.feed_id for row in articles})
-    own = {key: (title, folder) for key, title, folder in feeds.values_list("feed_id", "title", "folder")}
+    titles_and_folders = {
+        key: (title, folder) for key, title, folder in feeds.values_list("feed_id", "title", "folder")
+    }
     return [
-        _item(article, marks.get(article.pk), *own.get(article.feed_id, ("", ""))) for article in articles
+        _item(article, marks.get(article.pk), *titles_and_folders.get(article.feed_id, ("", "")))
+        for article in articles
     ]
 
 
@@ -53,7 +57,9 @@ def _item(article: Article, mark: Mark | None, own_title: str, folder: str) -> d
     feed = article.feed
     body = {
         "direction": "ltr",
-        "content": full_body(article.content, article.summary, article.text),
+        "content": full_body(
+            article.content, article.summary, article.text, article.page.content if article.page else ""
+        ),
     }
     item: dict[str, Any] = {
         "id": item_id(article.pk),
@@ -91,14 +97,14 @@ def _categories(article: Article, mark: Mark | None, folder: str) -> list[str]:
     if folder:
         states.append(f"{LABEL}{folder}")
     # A feed could name one of its categories like a state; then it would be taken for the reader's.
-    given = article.categories or ([article.category] if article.category else [])
-    return states + [name for name in given if not name.startswith("user/")]
+    categories = article.categories or ([article.category] if article.category else [])
+    return states + [name for name in categories if not name.startswith("user/")]
 
 
 def _enclosures(article: Article) -> list[dict[str, Any]]:
-    found = (attachment(given) for given in article.enclosures)
+    attachments = (attachment(enclosure) for enclosure in article.enclosures)
     return [
         {"href": media.url, "type": media.type} | ({"length": media.length} if media.length else {})
-        for media in found
+        for media in attachments
         if media is not None
     ]

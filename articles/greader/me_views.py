@@ -1,4 +1,4 @@
-"""The subscriber's page of readers: where to sign in, app passwords, and which readers are signed in."""
+"""The subscriber's page of readers: server addresses, app passwords, and signed-in readers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
-from articles.greader.access import MOST_APP_PASSWORDS, create_app_password, is_good
+from articles.greader.access import MAX_APP_PASSWORDS, create_app_password, is_good
 from articles.greader.models import AppPassword, ReaderLogin
 from articles.models import Subscriber
 from articles.personal.following import subscriber_of
 
 
 class AppPasswordForm(forms.Form):
-    """The name of a new app password."""
+    """A form for the name of a new app password."""
 
     name = forms.CharField(
         max_length=100, label="Name", help_text='What it is for, such as "Reader on the phone".'
@@ -32,27 +32,27 @@ class AppPasswordForm(forms.Form):
         self._subscriber = subscriber
 
     def clean(self) -> None:
-        if self._subscriber.app_passwords.count() >= MOST_APP_PASSWORDS:
-            raise forms.ValidationError(f"{MOST_APP_PASSWORDS} are enough: revoke one first.")
+        if self._subscriber.app_passwords.count() >= MAX_APP_PASSWORDS:
+            raise forms.ValidationError(f"{MAX_APP_PASSWORDS} are enough: revoke one first.")
 
 
 @never_cache
-@sensitive_variables("made")
+@sensitive_variables("new_password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def readers(request: HttpRequest) -> HttpResponse:
-    """Addresses, app passwords and logins; a new password is in the answer to its form, never again."""
+    """Show addresses, app passwords and logins. A new password is shown once, in the response to its form."""
     subscriber = subscriber_of(request.user)
     form = AppPasswordForm(request.POST or None, subscriber=subscriber)
-    made = ""
+    new_password = ""
     if request.method == "POST" and form.is_valid():
-        made = create_app_password(subscriber, form.cleaned_data["name"])
+        new_password = create_app_password(subscriber, form.cleaned_data["name"])
         form = AppPasswordForm(subscriber=subscriber)
     logins = subscriber.reader_logins.filter(revoked__isnull=True).select_related(
         "app_password", "subscriber__user"
     )
     context = {
         "form": form,
-        "made": made,
+        "made": new_password,
         "server": request.build_absolute_uri(reverse("greader-base")).removesuffix("/"),
         "short_server": request.build_absolute_uri("/").removesuffix("/"),
         "app_passwords": subscriber.app_passwords.all(),
@@ -63,7 +63,7 @@ def readers(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def revoke_app_password(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let an app password, and every reader that signed in with it, open nothing any more."""
+    """Delete an app password, which signs out every reader that used it."""
     row = get_object_or_404(AppPassword, pk=pk, subscriber=subscriber_of(request.user))
     row.delete()
     messages.success(

@@ -1,6 +1,6 @@
-"""Who may use the API of Google Reader: passwords made for apps, and the logins of readers.
+"""Access to the API of Google Reader: app passwords, and the logins of readers.
 
-Secrets are kept as SHA-256 alone; they are random, so nothing slower is needed to hide them.
+Only SHA-256 digests of secrets are stored; the secrets are random, so no slower hash is needed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 
 class AppPassword(models.Model):
-    """A password for one app instead of the account's own; it opens nothing but this API."""
+    """A password for one app instead of the account's own. It gives access to this API only."""
 
     subscriber = models.ForeignKey(
         "articles.Subscriber", on_delete=models.CASCADE, related_name="app_passwords"
@@ -28,7 +28,7 @@ class AppPassword(models.Model):
 
 
 class ReaderLogin(models.Model):
-    """One sign-in of one reader, and the digest of the token that it got."""
+    """A sign-in of a reader, and the digest of its token."""
 
     subscriber = models.ForeignKey(
         "articles.Subscriber", on_delete=models.CASCADE, related_name="reader_logins"

@@ -1,8 +1,8 @@
-"""The names that Google Reader gave to items and streams. Knows no database.
+"""Ids of items and streams in Google Reader's notation. Uses no database.
 
 Items: `tag:google.com,2005:reader/item/000000000000001f` (long), `000000000000001f`, or `31` (short).
-Streams: `user/-/state/com.google/reading-list`, `user/-/label/News`, `feed/12` or `feed/https://...`;
-in the place of the hyphen may stand the id or name of the user who asks.
+Streams: `user/-/state/com.google/reading-list`, `user/-/label/News`, `feed/12` or `feed/https://...`; the id
+or name of the requesting user may replace the hyphen.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ State = Literal["reading-list", "starred", "read", "unread", "other"]
 
 
 class BadInput(ValueError):
-    """What a reader asked cannot be understood; the text says why, for people."""
+    """Error for a request of a reader app that is not understood; the message says why, for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream: `name` is a `State`, the label's text, or what stood behind `feed/`."""
+    """A stream: `name` is a `State`, the label's text, or the text after `feed/`."""
 
     kind: Literal["state", "label", "feed"]
     name: str
 
 
 def item_id(key: int) -> str:
-    """The long id of the article with this primary key."""
+    """Return the long id of the article with this primary key."""
     return f"{ITEM}{key:016x}"
 
 
 def item_key(text: str) -> int:
-    """The primary key in an item id of any form; it may be nobody's. Raises BadInput."""
+    """Return the primary key in an item id of any form, which need not exist. Raises BadInput."""
     short = text.removeprefix(ITEM)
     if (short != text and _HEX.fullmatch(short)) or _BARE_HEX.fullmatch(short):
         value = int(short, 16)
@@ -64,7 +64,7 @@ def item_key(text: str) -> int:
 
 
 def stream(text: str, own_names: Collection[str]) -> Stream:
-    """The stream that an id names. States that Freshet does not keep are "other". Raises BadInput."""
+    """Parse the id of a stream. States that Freshet does not store become "other". Raises BadInput."""
     if text.startswith(FEED) and text != FEED:
         return Stream("feed", text.removeprefix(FEED))
     match = _STREAM.fullmatch(text)
@@ -81,8 +81,8 @@ def stream(text: str, own_names: Collection[str]) -> Stream:
 
 
 def label(text: str, own_names: Collection[str]) -> str:
-    """The name of the folder that a stream id names. Raises BadInput."""
-    named = stream(text, own_names)
-    if named.kind != "label":
+    """Return the name of the folder in a stream id. Raises BadInput for other streams."""
+    label_stream = stream(text, own_names)
+    if label_stream.kind != "label":
         raise BadInput(f"{text[:100]!r} is not a label")
-    return named.name
+    return label_stream.name

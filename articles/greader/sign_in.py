@@ -1,6 +1,6 @@
-"""ClientLogin: name and password in, a token out.
+"""ClientLogin: exchanges name and password for a token.
 
-In the body of a POST alone: what stands in an address is written into logs. Every reader tried does so.
+Accepts only the body of a POST, because URLs are written into logs. Every reader tested sends a POST.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from articles.greader.names import BadInput
 from articles.greader.wire import Parameters, in_json, plain, read_pairs
 from articles.personal.following import subscriber_of
 
-MOST_FIELDS = 50
-LONGEST_NAME = 150
-LONGEST_APP = 100
+MAX_FIELDS = 50
+MAX_NAME_LENGTH = 150
+MAX_APP_LENGTH = 100
 
 
 @csrf_exempt
@@ -29,27 +29,30 @@ LONGEST_APP = 100
 @cache_control(private=True, no_store=True)
 @sensitive_variables()
 def client_login(request: HttpRequest) -> HttpResponse:
-    """SID, LSID and Auth as lines of text or, with output=json, as JSON; 401 with what was wrong."""
+    """Return SID, LSID and Auth as lines of text or, with output=json, as JSON.
+
+    Returns 401 with the reason for a wrong name or password.
+    """
     if request.method != "POST":
         return _refused("send Email and Passwd in the body of a POST")
     try:
         pairs = read_pairs(request)
-        if len(pairs) > MOST_FIELDS:
+        if len(pairs) > MAX_FIELDS:
             raise BadInput("too many fields")
-        given = Parameters(pairs)
-        name, password = given.needed("Email"), given.needed("Passwd")
+        parameters = Parameters(pairs)
+        name, password = parameters.needed("Email"), parameters.needed("Passwd")
     except BadInput as error:
         return plain(f"Error=BadRequest\nInfo=Not understood: {error}.\n", 400)
     user = None
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_NAME_LENGTH:
         user = authenticate(request, username=name, password=password, for_reader=True)
     if user is None:
         return _refused("name and password do not fit together")
-    app = given.one("source") or given.one("client") or request.headers.get("User-Agent", "")
+    app = parameters.one("source") or parameters.one("client") or request.headers.get("User-Agent", "")
     app_password = app_password_of(name, password)
-    token = open_login(subscriber_of(user), app_password, app[:LONGEST_APP], datetime.now(UTC))
+    token = open_login(subscriber_of(user), app_password, app[:MAX_APP_LENGTH], datetime.now(UTC))
     names = {"SID": token, "LSID": token, "Auth": token}
-    if given.one("output") == "json":
+    if parameters.one("output") == "json":
         return in_json(names)
     return plain("".join(f"{name}={value}\n" for name, value in names.items()))
 

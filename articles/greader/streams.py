@@ -1,7 +1,7 @@
-"""Which articles a stream holds, a page of it, and how many are unread.
+"""Streams of articles: selection, pages, and unread counts.
 
-Every stream is a part of what the subscriber follows. Pages are in order of publication and go on after the
-last article's (published, id), so that articles which arrive meanwhile shift nothing.
+Every stream is a part of the articles that the subscriber follows. Pages are in order of publication and
+continue after the last article's (published, id), so that articles which arrive meanwhile shift nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crawler.http.urls import BadUrl
 from crawler.web.pagination import beyond
 from feeds.adding import checked_address, known_feeds
 
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 """Unread articles of a feed are counted up to here, as the original did; readers show "1000+"."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,7 +36,8 @@ _ALL, _NONE = Q(pk__isnull=False), Q(pk__in=[])
 class StreamSelection:
     """Articles in any of `streams`, all of `include`, none of `exclude`, retrieved from `since` to `until`.
 
-    Times are those of retrieval, as in the original: what came late is not missed by who asks for news.
+    `since` and `until` are times of retrieval, as in the original, so that a client does not miss articles
+    that came late.
     """
 
     streams: Sequence[Stream]
@@ -48,7 +49,7 @@ class StreamSelection:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A page: how many articles, after which cursor (empty: from the start), in which direction."""
+    """A page: its size, the cursor it follows (empty: from the start), and its direction."""
 
     size: int
     cursor: str = ""
@@ -57,7 +58,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A followed feed with its number of unread articles (up to MOST_COUNTED) and when the newest came."""
+    """A followed feed with its number of unread articles (up to MAX_COUNTED) and the time of the newest."""
 
     feed: int
     folder: str
@@ -73,35 +74,35 @@ class _Count(Subquery):
 
 
 def microseconds(at: datetime) -> int:
-    """Since 1970."""
+    """Return the microseconds since 1970."""
     return (at - _EPOCH) // _MICROSECOND
 
 
 def from_microseconds(number: int) -> datetime:
-    """The time that many microseconds after 1970. Raises BadInput."""
+    """Return the time `number` microseconds after 1970. Raises BadInput."""
     try:
         return _EPOCH + timedelta(microseconds=number)
     except OverflowError as error:
         raise BadInput(f"{number} is too far from now for a time") from error
 
 
-def select(subscriber: Subscriber, wanted: StreamSelection) -> ArticleQuerySet:
-    """The articles of a selection, newest first."""
+def select(subscriber: Subscriber, selection: StreamSelection) -> ArticleQuerySet:
+    """Return the articles of a selection, newest first."""
     articles = followed(subscriber)
-    articles = articles.filter(reduce(or_, (_condition(subscriber, each) for each in wanted.streams)))
-    for each in wanted.include:
-        articles = articles.filter(_condition(subscriber, each))
-    for each in wanted.exclude:
-        articles = articles.filter(~_condition(subscriber, each))
-    if wanted.since is not None:
-        articles = articles.filter(fetched__gte=wanted.since)
-    if wanted.until is not None:
-        articles = articles.filter(fetched__lte=wanted.until)
+    articles = articles.filter(reduce(or_, (_condition(subscriber, stream) for stream in selection.streams)))
+    for stream in selection.include:
+        articles = articles.filter(_condition(subscriber, stream))
+    for stream in selection.exclude:
+        articles = articles.filter(~_condition(subscriber, stream))
+    if selection.since is not None:
+        articles = articles.filter(fetched__gte=selection.since)
+    if selection.until is not None:
+        articles = articles.filter(fetched__lte=selection.until)
     return articles
 
 
 def page(articles: ArticleQuerySet, window: Window) -> tuple[list[Article], str]:
-    """The articles of a page, and the cursor of the next one (empty at the end). Raises BadInput."""
+    """Return the articles of a page, and the cursor of the next one (empty at the end). Raises BadInput."""
     order = ("published", "id") if window.oldest_first else ("-published", "-id")
     articles = articles.order_by(*order)
     if window.cursor:
@@ -114,29 +115,32 @@ def page(articles: ArticleQuerySet, window: Window) -> tuple[list[Article], str]
 
 
 def feed_key(subscriber: Subscriber, name: str) -> int | None:
-    """The feed of `feed/...`: its number here, or the address of one that the subscriber follows."""
+    """Return the primary key in the name after `feed/`: a number, or the address of a followed feed.
+
+    Returns None when there is none. Raises BadInput for an unusable address.
+    """
     if name.isascii() and name.isdecimal():
         return int(name) if len(name) <= 18 else None
     try:
-        known = known_feeds(checked_address(name).variants)
+        feeds = known_feeds(checked_address(name).variants)
     except BadUrl as error:
         raise BadInput(str(error)) from error
-    keys = {feed.pk for feed in known.values()}
-    own = subscriber.subscriptions.filter(feed__in=keys).values_list("feed_id", flat=True)
-    key: int | None = own.first()
+    keys = {feed.pk for feed in feeds.values()}
+    followed_feeds = subscriber.subscriptions.filter(feed__in=keys).values_list("feed_id", flat=True)
+    key: int | None = followed_feeds.first()
     return key
 
 
 def unread_counts(subscriber: Subscriber) -> list[Unread]:
-    """Every followed feed, in one query that counts no further than MOST_COUNTED."""
+    """Count the unread articles of every followed feed up to MAX_COUNTED, in one query."""
     unread = Article.objects.filter(~marked_read(subscriber), feed=OuterRef("feed_id"))
     rows = Subscription.objects.filter(subscriber=subscriber).order_by("id")
-    counted = rows.annotate(unread=_Count(unread.newest_first().values("pk")[:MOST_COUNTED]))
+    counted = rows.annotate(unread=_Count(unread.newest_first().values("pk")[:MAX_COUNTED]))
     return [Unread(*row) for row in counted.values_list("feed_id", "folder", "unread", "feed__last_new")]
 
 
-def own_items(subscriber: Subscriber, keys: Iterable[int]) -> QuerySet[Article, int]:
-    """Those of the given primary keys that are articles of what the subscriber follows."""
+def followed_keys(subscriber: Subscriber, keys: Iterable[int]) -> QuerySet[Article, int]:
+    """Filter the primary keys to articles of feeds that the subscriber follows."""
     return followed(subscriber).filter(pk__in=set(keys)).order_by().values_list("pk", flat=True)
 
 

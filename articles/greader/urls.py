@@ -1,4 +1,4 @@
-"""The API under both addresses that readers know, FreshRSS's and Google's own, and the page of readers."""
+"""URLs of the API under FreshRSS's and Google's paths, and of the page of readers."""
 
 from __future__ import annotations
 

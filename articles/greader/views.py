@@ -1,4 +1,4 @@
-"""What readers read: streams, subscriptions, tags and counts."""
+"""Read-only endpoints for reader apps: streams, subscriptions, tags and counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from articles.greader.access import edit_token
 from articles.greader.items import REFERENCE, items_of, references, with_texts
 from articles.greader.names import FEED, LABEL, READING_LIST, STARRED, BadInput, Stream, item_key
 from articles.greader.streams import (
-    MOST_COUNTED,
+    MAX_COUNTED,
     StreamSelection,
     Unread,
     Window,
@@ -20,25 +20,26 @@ from articles.greader.streams import (
     select,
     unread_counts,
 )
-from articles.greader.wire import Asked, in_json, plain, reads
+from articles.greader.wire import ApiCall, in_json, plain, reads
 from articles.personal.following import export_subscriptions
 from articles.personal.selection import followed
+from crawler.pictures.addresses import icon_address
 
 DEFAULT_ITEMS = 20
-MOST_ITEMS = 1000
-MOST_REFERENCES = 10_000
+MAX_ITEMS = 1000
+MAX_REFERENCES = 10_000
 
 
 @reads
-def token(asked: Asked) -> HttpResponse:
-    """The short-lived token that original readers send with every write."""
-    return plain(edit_token(asked.login))
+def token(call: ApiCall) -> HttpResponse:
+    """Return the short-lived edit token that older readers send with every write."""
+    return plain(edit_token(call.login))
 
 
 @reads
-def user_info(asked: Asked) -> HttpResponse:
-    """Whose account this is."""
-    user = asked.subscriber.user
+def user_info(call: ApiCall) -> HttpResponse:
+    """Return the account's name and id."""
+    user = call.subscriber.user
     return in_json(
         {
             "userId": str(user.pk),
@@ -52,9 +53,9 @@ def user_info(asked: Asked) -> HttpResponse:
 
 
 @reads
-def subscriptions(asked: Asked) -> HttpResponse:
-    """What the subscriber follows, with folders as labels."""
-    rows = asked.subscriber.subscriptions.order_by("id").select_related("feed")
+def subscriptions(call: ApiCall) -> HttpResponse:
+    """Return the subscriptions, with folders as labels."""
+    rows = call.subscriber.subscriptions.order_by("id").select_related("feed")
     columns = ("subscriber", "folder", "title", "created", "feed__title", "feed__url", "feed__site_url")
     return in_json(
         {
@@ -67,7 +68,7 @@ def subscriptions(asked: Asked) -> HttpResponse:
                     "firstitemmsec": str(microseconds(row.created) // 1000),
                     "url": row.feed.url,
                     "htmlUrl": row.feed.site_url,
-                    "iconUrl": "",
+                    "iconUrl": call.request.build_absolute_uri(icon_address(row.feed_id)),
                 }
                 for row in rows.only(*columns)
             ]
@@ -76,130 +77,130 @@ def subscriptions(asked: Asked) -> HttpResponse:
 
 
 @reads
-def export(asked: Asked) -> HttpResponse:
-    """What the subscriber follows as OPML."""
-    return HttpResponse(export_subscriptions(asked.subscriber), "text/x-opml; charset=utf-8")
+def export(call: ApiCall) -> HttpResponse:
+    """Return the subscriptions as OPML."""
+    return HttpResponse(export_subscriptions(call.subscriber), "text/x-opml; charset=utf-8")
 
 
 @reads
-def tags(asked: Asked) -> HttpResponse:
-    """The star, and the folders in use."""
-    names = asked.subscriber.subscriptions.exclude(folder="").order_by("folder")
+def tags(call: ApiCall) -> HttpResponse:
+    """Return the starred state and the folders in use."""
+    names = call.subscriber.subscriptions.exclude(folder="").order_by("folder")
     folders = names.values_list("folder", flat=True).distinct()
     return in_json({"tags": [{"id": STARRED}, *({**_folder(name), "sortid": name} for name in folders)]})
 
 
 @reads
-def unread_count(asked: Asked) -> HttpResponse:
-    """Unread articles of each feed, each folder and all; each feed's up to MOST_COUNTED."""
-    feeds = unread_counts(asked.subscriber)
+def unread_count(call: ApiCall) -> HttpResponse:
+    """Return unread counts of each feed, each folder and all feeds; each feed's up to MAX_COUNTED."""
+    feeds = unread_counts(call.subscriber)
     folders: dict[str, list[Unread]] = {}
-    for each in feeds:
-        if each.folder:
-            folders.setdefault(each.folder, []).append(each)
-    counts = [_count(f"{FEED}{each.feed}", [each]) for each in feeds]
+    for unread in feeds:
+        if unread.folder:
+            folders.setdefault(unread.folder, []).append(unread)
+    counts = [_count(f"{FEED}{unread.feed}", [unread]) for unread in feeds]
     counts += [_count(f"{LABEL}{folder}", inside) for folder, inside in sorted(folders.items())]
-    return in_json({"max": MOST_COUNTED, "unreadcounts": [*counts, _count(READING_LIST, feeds)]})
+    return in_json({"max": MAX_COUNTED, "unreadcounts": [*counts, _count(READING_LIST, feeds)]})
 
 
 @reads
-def contents(asked: Asked, stream: str = "") -> HttpResponse:
-    """A page of a stream with its items."""
-    stream = stream or asked.parameters.one("s", READING_LIST)
-    wanted, window = _selection(asked, [asked.stream(stream)]), _window(asked, MOST_ITEMS)
-    articles, continuation = page(with_texts(select(asked.subscriber, wanted)), window)
-    answer = {
+def contents(call: ApiCall, stream: str = "") -> HttpResponse:
+    """Return a page of a stream with its items."""
+    stream = stream or call.parameters.one("s", READING_LIST)
+    selection, window = _selection(call, [call.stream(stream)]), _window(call, MAX_ITEMS)
+    articles, continuation = page(with_texts(select(call.subscriber, selection)), window)
+    body = {
         "direction": "ltr",
         "id": stream,
-        "title": _title(asked, wanted.streams[0]),
-        "updated": int(asked.now.timestamp()),
-        "items": items_of(asked.subscriber, articles),
+        "title": _title(call, selection.streams[0]),
+        "updated": int(call.now.timestamp()),
+        "items": items_of(call.subscriber, articles),
     }
-    return in_json(answer | ({"continuation": continuation} if continuation else {}))
+    return in_json(body | ({"continuation": continuation} if continuation else {}))
 
 
 @reads
-def contents_as_atom(asked: Asked, stream: str) -> HttpResponse:
-    """The same page as Atom."""
-    wanted, window = _selection(asked, [asked.stream(stream)]), _window(asked, MOST_ITEMS)
-    articles, continuation = page(with_texts(select(asked.subscriber, wanted)), window)
-    items = items_of(asked.subscriber, articles)
-    body = atom.write_stream(stream, _title(asked, wanted.streams[0]), items, continuation, asked.now)
+def contents_as_atom(call: ApiCall, stream: str) -> HttpResponse:
+    """Return a page of a stream as Atom."""
+    selection, window = _selection(call, [call.stream(stream)]), _window(call, MAX_ITEMS)
+    articles, continuation = page(with_texts(select(call.subscriber, selection)), window)
+    items = items_of(call.subscriber, articles)
+    body = atom.write_stream(stream, _title(call, selection.streams[0]), items, continuation, call.now)
     return HttpResponse(body, atom.CONTENT_TYPE)
 
 
 @reads
-def item_ids(asked: Asked) -> HttpResponse:
-    """A page of one or more streams as ids alone."""
-    asked.parameters.needed("s")
-    wanted, window = _selection(asked, asked.streams("s")), _window(asked, MOST_REFERENCES)
-    articles, continuation = page(select(asked.subscriber, wanted).only(*REFERENCE), window)
-    answer = {"itemRefs": references(articles)}
-    return in_json(answer | ({"continuation": continuation} if continuation else {}))
+def item_ids(call: ApiCall) -> HttpResponse:
+    """Return a page of one or more streams as ids alone."""
+    call.parameters.needed("s")
+    selection, window = _selection(call, call.streams("s")), _window(call, MAX_REFERENCES)
+    articles, continuation = page(select(call.subscriber, selection).only(*REFERENCE), window)
+    body = {"itemRefs": references(articles)}
+    return in_json(body | ({"continuation": continuation} if continuation else {}))
 
 
 @reads
-def item_contents(asked: Asked) -> HttpResponse:
-    """The items with the given ids, as far as they belong to what the subscriber follows."""
-    asked.parameters.needed("i")
-    keys = {item_key(text) for text in asked.parameters.all("i", MOST_ITEMS)}
-    articles = with_texts(followed(asked.subscriber).filter(pk__in=keys))
-    if _oldest_first(asked):
+def item_contents(call: ApiCall) -> HttpResponse:
+    """Return the items with the given ids that the subscriber follows."""
+    call.parameters.needed("i")
+    keys = {item_key(text) for text in call.parameters.all("i", MAX_ITEMS)}
+    articles = with_texts(followed(call.subscriber).filter(pk__in=keys))
+    if _oldest_first(call):
         articles = articles.order_by("published", "id")
     return in_json(
         {
             "direction": "ltr",
             "id": READING_LIST,
             "title": "Reading list",
-            "updated": int(asked.now.timestamp()),
-            "items": items_of(asked.subscriber, list(articles)),
+            "updated": int(call.now.timestamp()),
+            "items": items_of(call.subscriber, list(articles)),
         }
     )
 
 
 @reads
-def preferences(asked: Asked) -> HttpResponse:
-    """None are kept."""
+def preferences(call: ApiCall) -> HttpResponse:
+    """Return no preferences, because none are stored."""
     return in_json({"prefs": []})
 
 
 @reads
-def stream_preferences(asked: Asked) -> HttpResponse:
-    """None are kept."""
+def stream_preferences(call: ApiCall) -> HttpResponse:
+    """Return no stream preferences, because none are stored."""
     return in_json({"streamprefs": {}})
 
 
-def _selection(asked: Asked, streams: list[Stream]) -> StreamSelection:
-    """What xt (exclude), it (include), ot and nt (seconds) say, beside the streams. Raises BadInput."""
-    since, until = (asked.parameters.whole(name, 0) for name in ("ot", "nt"))
+def _selection(call: ApiCall, streams: list[Stream]) -> StreamSelection:
+    """Parse xt (exclude), it (include), ot and nt (seconds), besides the streams. Raises BadInput."""
+    since, until = (call.parameters.whole(name, 0) for name in ("ot", "nt"))
     return StreamSelection(
         streams=streams,
-        include=asked.streams("it"),
-        exclude=asked.streams("xt"),
+        include=call.streams("it"),
+        exclude=call.streams("xt"),
         since=from_microseconds(since * 1_000_000) if since else None,
         until=from_microseconds(until * 1_000_000) if until else None,
     )
 
 
-def _window(asked: Asked, most: int) -> Window:
-    """What n, c and r say; an n above `most` gets a page of `most` and a continuation. Raises BadInput."""
-    size = min(asked.parameters.whole("n", DEFAULT_ITEMS, least=1), most)
-    return Window(size, asked.parameters.one("c"), _oldest_first(asked))
+def _window(call: ApiCall, max_size: int) -> Window:
+    """Parse n, c and r; n is capped at `max_size`, with a continuation. Raises BadInput."""
+    size = min(call.parameters.whole("n", DEFAULT_ITEMS, minimum=1), max_size)
+    return Window(size, call.parameters.one("c"), _oldest_first(call))
 
 
-def _oldest_first(asked: Asked) -> bool:
-    order = asked.parameters.one("r")
+def _oldest_first(call: ApiCall) -> bool:
+    order = call.parameters.one("r")
     if order not in {"", "d", "n", "o"}:
         raise BadInput("the order r is o (oldest first), or n or d (newest first)")
     return order == "o"
 
 
-def _title(asked: Asked, stream: Stream) -> str:
+def _title(call: ApiCall, stream: Stream) -> str:
     if stream.kind == "state":
         return stream.name.replace("-", " ").capitalize()
     if stream.kind == "label":
         return stream.name
-    rows = asked.subscriber.subscriptions.filter(feed=feed_key(asked.subscriber, stream.name))
+    rows = call.subscriber.subscriptions.filter(feed=feed_key(call.subscriber, stream.name))
     titles = rows.values_list("title", "feed__title", "feed__url").first()
     return next((title for title in titles or () if title), "")
 
@@ -209,9 +210,9 @@ def _folder(name: str) -> dict[str, str]:
 
 
 def _count(stream_id: str, feeds: list[Unread]) -> dict[str, str | int]:
-    newest = max((each.newest for each in feeds if each.newest), default=None)
+    newest = max((unread.newest for unread in feeds if unread.newest), default=None)
     return {
         "id": stream_id,
-        "count": sum(each.count for each in feeds),
+        "count": sum(unread.count for unread in feeds),
         "newestItemTimestampUsec": str(microseconds(newest) if newest else 0),
     }

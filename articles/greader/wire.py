@@ -1,4 +1,4 @@
-"""What every endpoint of the API shares: who asks, the parameters with their limits, and the answers."""
+"""Shared parts of the API's endpoints: the login, the parameters with their limits, and the responses."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from articles.greader.names import BadInput
 from articles.models import Subscriber
 from crawler.web.attempts import count_attempt, seconds_to_wait, too_many
 
-MOST_FIELDS = 11_000
+MAX_FIELDS = 11_000
 LONGEST = 4000
 """Characters of one parameter."""
 
-MOST_STREAMS = 100
+MAX_STREAMS = 100
 _NO_EDIT_TOKENS = ("", "x")  # FeedMe sends none and Reeder an x; the login alone proves who writes
 _SCHEME, _FIELD = "googlelogin", "auth="
 
@@ -35,8 +35,7 @@ View = Callable[..., HttpResponse]
 
 
 class Parameters:
-    """Names and values of a request, the body's before the query's. Reading what is not as it should be
-    raises BadInput."""
+    """Names and values of a request, the body's before the query's. Invalid values raise BadInput."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -46,39 +45,39 @@ class Parameters:
             self._values.setdefault(name, []).append(value)
 
     def one(self, name: str, default: str = "") -> str:
-        """The first value."""
+        """Return the first value, or `default`."""
         return self._values.get(name, [default])[0]
 
     def needed(self, name: str) -> str:
-        """The first value, which must be there."""
+        """Return the first value. Raises BadInput when it is missing or empty."""
         if value := self.one(name):
             return value
         raise BadInput(f"the parameter {name!r} is missing")
 
-    def all(self, name: str, most: int) -> list[str]:
-        """Every value that is not empty, `most` of them at most."""
+    def all(self, name: str, limit: int) -> list[str]:
+        """Return the non-empty values. Raises BadInput for more than `limit`."""
         values = [value for value in self._values.get(name, ()) if value]
-        if len(values) > most:
-            raise BadInput(f"{len(values)} values of {name!r} are too many; up to {most}")
+        if len(values) > limit:
+            raise BadInput(f"{len(values)} values of {name!r} are too many; up to {limit}")
         return values
 
-    def titles(self, name: str, most: int) -> list[str]:
-        """Every value, empty ones too, for values that belong to another parameter's by their place."""
-        return self._values.get(name, [])[:most]
+    def titles(self, name: str, limit: int) -> list[str]:
+        """Return the first `limit` values, also empty ones: they pair with another parameter by position."""
+        return self._values.get(name, [])[:limit]
 
-    def whole(self, name: str, default: int, least: int = 0) -> int:
-        """A whole number, `least` or more."""
+    def whole(self, name: str, default: int, minimum: int = 0) -> int:
+        """Return the parameter as a whole number, or `default`. Raises BadInput for one below `minimum`."""
         text = self.one(name)
         if not text:
             return default
-        if not (text.isascii() and text.isdecimal() and len(text) <= 18 and int(text) >= least):
-            raise BadInput(f"the parameter {name!r} must be a whole number of at least {least}")
+        if not (text.isascii() and text.isdecimal() and len(text) <= 18 and int(text) >= minimum):
+            raise BadInput(f"the parameter {name!r} must be a whole number of at least {minimum}")
         return int(text)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request that was understood so far: whose it is, with which login, what it says, and when."""
+class ApiCall:
+    """An authenticated request with its login, its parameters and its time."""
 
     request: HttpRequest
     login: ReaderLogin
@@ -91,48 +90,48 @@ class Asked:
 
     @property
     def own_names(self) -> tuple[str, str]:
-        """What may stand for this user in the id of a stream."""
+        """The names of this user in the id of a stream."""
         user = self.subscriber.user
         return (str(user.pk), user.get_username())
 
     def stream(self, text: str) -> names.Stream:
-        """The stream of an id. Raises BadInput."""
+        """Parse the id of a stream. Raises BadInput."""
         return names.stream(text, self.own_names)
 
     def streams(self, name: str) -> list[names.Stream]:
-        """The streams that a parameter names. Raises BadInput."""
-        return [self.stream(text) for text in self.parameters.all(name, MOST_STREAMS)]
+        """Parse the streams named by a parameter. Raises BadInput."""
+        return [self.stream(text) for text in self.parameters.all(name, MAX_STREAMS)]
 
 
 def reads(view: View) -> View:
-    """An endpoint that changes nothing: GET or POST, as readers like it."""
+    """Wrap an endpoint that changes nothing: GET or POST, as readers use either."""
     return _endpoint(view, ("GET", "HEAD", "POST"), writes=False)
 
 
 def writes(view: View) -> View:
-    """An endpoint that changes something: POST."""
+    """Wrap an endpoint that changes something: POST only."""
     return _endpoint(view, ("POST",), writes=True)
 
 
 def plain(text: str, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
-    """An answer for people or in the original's own words."""
+    """Return a response of plain text, for people or in Google Reader's wording."""
     return HttpResponse(text, "text/plain; charset=utf-8", status=status, headers=headers)
 
 
 def in_json(values: dict[str, Any]) -> HttpResponse:
-    """An answer for the reader."""
+    """Return a JSON response for the reader."""
     return JsonResponse(values, json_dumps_params={"ensure_ascii": False})
 
 
 def ok() -> HttpResponse:
-    """What the original said after every write; readers compare it letter by letter."""
+    """Return Google Reader's response to every write; reader apps compare it letter by letter."""
     return plain("OK")
 
 
 def read_pairs(request: HttpRequest) -> list[tuple[str, str]]:
-    """The fields of the body. Raises BadInput.
+    """Return the fields of the body. Raises BadInput.
 
-    Read here and not by Django, whose limit of a thousand fields is short of what readers mark at once.
+    Parsed here and not by Django, whose limit of a thousand fields is below what readers mark at once.
     """
     try:
         if request.content_type == "multipart/form-data":
@@ -144,13 +143,13 @@ def read_pairs(request: HttpRequest) -> list[tuple[str, str]]:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError as error:
-        raise BadInput(f"more than {MOST_FIELDS} parameters") from error
+        raise BadInput(f"more than {MAX_FIELDS} parameters") from error
 
 
 def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
-    """Open to those whose token it is. No cookie counts here, so there is nothing for CSRF to forge."""
+    """Wrap an endpoint that requires a login token. Cookies are ignored, so CSRF cannot forge requests."""
 
     @csrf_exempt
     @login_not_required
@@ -174,7 +173,7 @@ def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
                 words = "The token T is not, or no longer, good: ask for a new one.\n"
                 return plain(words, 401, {"X-Reader-Google-Bad-Token": "true"})
             note_use(login, now)
-            return view(Asked(request, login, parameters, now), **place)
+            return view(ApiCall(request, login, parameters, now), **place)
         except BadInput as error:
             return plain(f"Not understood: {error}.\n", 400)
 
@@ -182,12 +181,12 @@ def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
 
 
 def _login(request: HttpRequest, now: datetime) -> ReaderLogin | HttpResponse:
-    """The login of the header `Authorization: GoogleLogin auth=...`, or the refusal."""
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    given = given.strip()
-    if scheme.lower() != _SCHEME or not given.startswith(_FIELD):
+    """Return the login of the header `Authorization: GoogleLogin auth=...`, or the error response."""
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
+    credentials = credentials.strip()
+    if scheme.lower() != _SCHEME or not credentials.startswith(_FIELD):
         return _unauthorized()
-    secret = given.removeprefix(_FIELD).strip().strip('"')
+    secret = credentials.removeprefix(_FIELD).strip().strip('"')
     login = login_with(secret)
     if login is None:
         if too_many("reader-token", request, now, secret):

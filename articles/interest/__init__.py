@@ -1,1 +1,1 @@
-"""What subscribers care for: learned from what they do, explained item by item."""
+"""Interests of subscribers, learned from their actions and explained for each item."""

@@ -1,4 +1,4 @@
-"""Events and interests in the admin, to be read; their subscribers change them on their own pages."""
+"""Events and interests in the admin, read-only; subscribers change them on their own pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.web.admin import RecordAdmin
 
 @admin.register(Event)
 class EventAdmin(RecordAdmin):
-    """What subscribers did and were shown."""
+    """Admin of the log of subscribers' actions and of lists shown."""
 
     list_display = ("subscriber", "kind", "article_id", "at", "undone")
     list_filter = ("kind", ("undone", admin.EmptyFieldListFilter))
@@ -23,7 +23,7 @@ class EventAdmin(RecordAdmin):
 
 @admin.register(Interest)
 class InterestAdmin(RecordAdmin):
-    """How much was learned of whom; what, is the subscriber's own business."""
+    """Admin of the number of events learned per subscriber; the weights themselves are private."""
 
     list_display = ("subscriber", "version", "learned", "changed")
     list_select_related = ("subscriber__user",)

@@ -34,7 +34,7 @@ from crawler.web.pagination import KeysetPages
 
 
 class InterestViewSet(viewsets.ViewSet):
-    """What was learned of the signed-in subscriber."""
+    """The learned interests of the signed-in subscriber."""
 
     @extend_schema(summary="What was learned", responses=InterestSerializer)
     def list(self, request: Request) -> Response:
@@ -73,17 +73,17 @@ class InterestViewSet(viewsets.ViewSet):
     )
     @action(detail=False, methods=["get"], url_path=r"why/(?P<article>\d{1,18})")
     def why(self, request: Request, article: str) -> Response:
-        found = explain(subscriber_of(request.user), int(article), datetime.now(UTC))
-        if found is None:
+        explanation = explain(subscriber_of(request.user), int(article), datetime.now(UTC))
+        if explanation is None:
             raise NotFound
-        return Response(ExplanationSerializer(found).data)
+        return Response(ExplanationSerializer(explanation).data)
 
 
 @extend_schema_view(
     list=extend_schema(summary="The subscriber's own log"), retrieve=extend_schema(summary="One event")
 )
 class InterestEventViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Event]):
-    """What the signed-in subscriber did, newest first; nobody sees another's."""
+    """The actions of the signed-in subscriber, newest first; nobody sees another's."""
 
     queryset = Event.objects.all()
     serializer_class = InterestEventSerializer
@@ -96,13 +96,15 @@ class InterestEventViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, vie
         return super().get_queryset().filter(subscriber__user=cast(User, self.request.user))
 
     @extend_schema(
-        summary="Say more, less, hide or save", request=FeedbackSerializer, responses=GivenSerializer
+        summary="Say more, less, hide or save", request=FeedbackSerializer, responses={200: GivenSerializer}
     )
     def create(self, request: Request) -> Response:
         return self._said(request, feedback.give)
 
     @extend_schema(
-        summary="Take back what was said of an article", request=FeedbackSerializer, responses=GivenSerializer
+        summary="Take back what was said of an article",
+        request=FeedbackSerializer,
+        responses={200: GivenSerializer},
     )
     @action(detail=False, methods=["post"], url_path="take-back")
     def take_back(self, request: Request) -> Response:
@@ -116,10 +118,10 @@ class InterestEventViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, vie
         event.refresh_from_db()
         return Response(self.get_serializer(event).data)
 
-    def _said(self, request: Request, say: Any) -> Response:
-        wanted = FeedbackSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        subscriber, article = subscriber_of(request.user), wanted.validated_data["article"].pk
-        say(subscriber, article, wanted.validated_data["feedback"], datetime.now(UTC))
-        given = sorted(feedback.given(subscriber, [article])[article])
-        return Response(GivenSerializer({"article": article, "given": given}).data)
+    def _said(self, request: Request, change: Any) -> Response:
+        serializer = FeedbackSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        subscriber, article = subscriber_of(request.user), serializer.validated_data["article"].pk
+        change(subscriber, article, serializer.validated_data["feedback"], datetime.now(UTC))
+        words = sorted(feedback.given(subscriber, [article])[article])
+        return Response(GivenSerializer({"article": article, "given": words}).data)

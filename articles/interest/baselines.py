@@ -1,6 +1,6 @@
-"""What lists can be ordered by: the interest model, and the simpler ways that it has to beat.
+"""Rankers of lists: the interest model, and simpler baselines that it has to beat.
 
-Each ranker keeps what it learned of many subscribers, so that one pass over a log serves all of them.
+Each ranker keeps its state for many subscribers, so that one pass over a log serves all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from articles.interest.ranking import Candidate, ranked_candidates
 
 @dataclass(frozen=True, slots=True)
 class ShownArticle:
-    """An article in a list: `published` in epoch seconds, `unseen` when this subscriber never had it."""
+    """An article in a list: `published` in epoch seconds, `unseen` when it was never shown to this
+    subscriber.
+    """
 
     features: Mapping[str, float]
     published: float
@@ -23,32 +25,32 @@ class ShownArticle:
 
 
 class Ranker:
-    """One way to order a subscriber's list."""
+    """A method to order a subscriber's list."""
 
     name: str
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
-        """A number for each article, the best highest; equal ones are listed newest first."""
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
+        """Return a score for each article, highest first in the list; ties are listed newest first."""
         raise NotImplementedError
 
     def learn(self, subscriber: str, event: LoggedEvent) -> None:
-        """Take in what the subscriber did."""
+        """Learn from an event of the subscriber."""
 
 
 class NewestFirst(Ranker):
-    """By time of publication; learns nothing."""
+    """A ranker by time of publication, which learns nothing."""
 
     name = "newest"
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
-        return [each.published for each in shown]
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
+        return [article.published for article in articles]
 
 
 class SourceAffinity(Ranker):
-    """By feed: the share of its articles, of those shown, that this subscriber opened.
+    """A ranker by feed: the share of its shown articles that this subscriber opened.
 
-    The share is drawn towards the subscriber's own over all feeds, as if `PRIOR_SHOWN` more articles of the
-    feed had been shown (a Beta prior), so that one opening does not outweigh everything.
+    The share is shrunk towards the subscriber's share over all feeds, as if `PRIOR_SHOWN` more articles of
+    the feed had been shown (a Beta prior), so that one opening does not outweigh everything.
     """
 
     name = "source-affinity"
@@ -58,9 +60,9 @@ class SourceAffinity(Ranker):
         self._shown: dict[tuple[str, str], float] = defaultdict(float)
         self._opened: dict[tuple[str, str], float] = defaultdict(float)
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
         overall = (self._opened[subscriber, ""] + 1) / (self._shown[subscriber, ""] + self.PRIOR_SHOWN)
-        return [self._share(subscriber, _feed(each.features), overall) for each in shown]
+        return [self._share(subscriber, _feed(article.features), overall) for article in articles]
 
     def learn(self, subscriber: str, event: LoggedEvent) -> None:
         counts = self._opened if STRENGTHS[event.kind][0] else self._shown
@@ -69,16 +71,16 @@ class SourceAffinity(Ranker):
 
     def _share(self, subscriber: str, feed: str, overall: float) -> float:
         opened = self._opened[subscriber, feed] if feed else 0.0
-        seen = self._shown[subscriber, feed] if feed else 0.0
-        return (opened + overall * self.PRIOR_SHOWN) / (seen + self.PRIOR_SHOWN)
+        shown = self._shown[subscriber, feed] if feed else 0.0
+        return (opened + overall * self.PRIOR_SHOWN) / (shown + self.PRIOR_SHOWN)
 
 
 class KeywordsOnly(Ranker):
-    """By words: the similarity with the subscriber's profile, as Rocchio (1971) makes it.
+    """A ranker by words: the similarity with the subscriber's profile (Rocchio, 1971).
 
-    The profile is `LIKED` times the mean keyword vector of what was opened (or wanted, or saved) less
-    `PASSED` times that of what was shown or refused; both factors are those of Manning, Raghavan and
-    Schuetze, "Introduction to Information Retrieval" (2008), section 9.1.1.
+    The profile is `LIKED` times the mean keyword vector of opened, wanted or saved articles, less `PASSED`
+    times that of shown or refused articles. Both factors are from Manning, Raghavan and Schuetze,
+    "Introduction to Information Retrieval" (2008), section 9.1.1.
     """
 
     name = "keywords"
@@ -88,9 +90,9 @@ class KeywordsOnly(Ranker):
         self._liked: dict[str, _Mean] = defaultdict(_Mean)
         self._passed: dict[str, _Mean] = defaultdict(_Mean)
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
         liked, passed = self._liked[subscriber], self._passed[subscriber]
-        words = [_words(each.features) for each in shown]
+        words = [_words(each.features) for each in articles]
         return [self.LIKED * liked.dot(each) - self.PASSED * passed.dot(each) for each in words]
 
     def learn(self, subscriber: str, event: LoggedEvent) -> None:
@@ -111,35 +113,39 @@ class _Mean:
             self._sums[name] += value
 
     def dot(self, vector: Mapping[str, float]) -> float:
-        found = sum(value * self._sums.get(name, 0.0) for name, value in vector.items())
-        return found / max(self._count, 1)
+        total = sum(value * self._sums.get(name, 0.0) for name, value in vector.items())
+        return total / max(self._count, 1)
 
 
 class InterestRanking(Ranker):
-    """The model of `articles.interest.model`, without exploration."""
+    """A ranker by the model of `articles.interest.model`, without exploration."""
 
     name = "interest"
 
     def __init__(self) -> None:
         self.weights: dict[str, Weights] = defaultdict(Weights)
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
         aged = self.weights[subscriber].aged(at)
-        newest = max((each.published for each in shown), default=0.0)
-        return [aged.score(each.features) + aged.recency(newest - each.published) for each in shown]
+        newest = max((article.published for article in articles), default=0.0)
+        return [
+            aged.score(article.features) + aged.recency(newest - article.published) for article in articles
+        ]
 
     def learn(self, subscriber: str, event: LoggedEvent) -> None:
         learn_event(self.weights[subscriber], event, {})
 
 
 class InterestKeywords(InterestRanking):
-    """The same model with keywords alone: what categories, feeds and authors add is the difference."""
+    """A ranker by the interest model with keywords alone, to measure the value of the other features."""
 
     name = "interest-keywords"
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
         return super().scores(
-            subscriber, [ShownArticle(_words(each.features), each.published) for each in shown], at
+            subscriber,
+            [ShownArticle(_words(article.features), article.published) for article in articles],
+            at,
         )
 
     def learn(self, subscriber: str, event: LoggedEvent) -> None:
@@ -147,9 +153,10 @@ class InterestKeywords(InterestRanking):
 
 
 class InterestExploring(Ranker):
-    """The model with the place in ten that goes to what is least known: the list as it is served.
+    """A ranker with exploration, which gives one place in ten to the most uncertain article, as in served
+    lists.
 
-    What it scores with learns by itself.
+    It has no state of its own: the given `interest` ranker learns separately.
     """
 
     name = "interest-exploring"
@@ -157,17 +164,17 @@ class InterestExploring(Ranker):
     def __init__(self, interest: InterestRanking) -> None:
         self._interest = interest
 
-    def scores(self, subscriber: str, shown: Sequence[ShownArticle], at: float) -> list[float]:
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
         candidates = [
-            Candidate(i, each.published, each.features, each.unseen) for i, each in enumerate(shown)
+            Candidate(i, each.published, each.features, each.unseen) for i, each in enumerate(articles)
         ]
         placed = ranked_candidates(self._interest.weights[subscriber], candidates)
         places = {each.article_id: place for place, each in enumerate(placed)}
-        return [-float(places[i]) for i in range(len(shown))]
+        return [-float(places[i]) for i in range(len(articles))]
 
 
 def rankers() -> list[Ranker]:
-    """One of each, having learned nothing."""
+    """Return one untrained ranker of each kind."""
     interest = InterestRanking()
     return [
         NewestFirst(),

@@ -1,11 +1,11 @@
-"""What was noted and learned, taken out of the database: of one subscriber, and the whole log to replay."""
+"""Exports of events and interests: one subscriber's, and the whole log for a replay."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
-from articles.interest.events import Log, Logged
+from articles.interest.events import Log, LoggedAction
 from articles.interest.facts import Facts
 from articles.interest.learned import weight_rows
 from articles.interest.model import DAY, HALF_LIFE, STRENGTHS, VERSION
@@ -13,22 +13,22 @@ from articles.interest.models import Event, Interest
 from articles.interest.stored import facts_of
 from articles.models import Subscriber
 
-MOST_EXPORTED = 20_000
-MOST_REPLAYED = 20_000
+MAX_EXPORTED = 20_000
+MAX_REPLAYED = 20_000
 WORDS = {"shown": "impression", "opened": "click", "hidden": "hide", "saved": "save"}
 """Kinds as `manage.py evaluate_interest` calls them, where it has another word."""
 
 
 def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
-    """Weights (aged to now) and the newest MOST_EXPORTED events with what is known of their articles.
+    """Return the weights (aged to now) and the newest MAX_EXPORTED events with the facts of their articles.
 
     Each event has the fields of docs/interest.md, so that `events`, one a line, can be replayed elsewhere.
     """
     row = Interest.objects.filter(pk=subscriber.pk).first()
     events = Event.objects.filter(subscriber=subscriber).order_by("-id")
-    newest = list(events[: MOST_EXPORTED + 1])
-    kept = newest[:MOST_EXPORTED][::-1]
-    facts = facts_of({event.article_id for event in kept})
+    newest = list(events[: MAX_EXPORTED + 1])
+    exported = newest[:MAX_EXPORTED][::-1]
+    facts = facts_of({event.article_id for event in exported})
     return {
         "subscriber": str(subscriber),
         "exported": now.isoformat(),
@@ -43,23 +43,25 @@ def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
             for each in weight_rows(subscriber, now)
         ],
         "forgotten": {name: _iso(until) for name, until in (row.forgotten if row else {}).items()},
-        "events": [_event(event, facts) for event in kept],
-        "older_events_left_out": len(newest) > MOST_EXPORTED,
+        "events": [_event(event, facts) for event in exported],
+        "older_events_left_out": len(newest) > MAX_EXPORTED,
     }
 
 
-def own_log(most: int = MOST_REPLAYED) -> Log:
-    """The newest `most` events of all subscribers in order of time, without what was undone; articles as they
-    are described now. What one subscriber was shown at one time is a list.
+def own_log(limit: int = MAX_REPLAYED) -> Log:
+    """Return the newest `limit` valid events of all subscribers in order of time, with current facts of
+    articles.
+
+    Articles shown to one subscriber at one time form a list.
     """
     rows = Event.objects.valid().order_by("-id").values_list("at", "subscriber_id", "kind", "article_id")
-    newest = sorted(rows[:most])
+    newest = sorted(rows[:limit])
     log = Log("this deployment's log")
-    known = facts_of({article for *_, article in newest})
-    log.articles.update((str(article), facts) for article, facts in known.items())
+    facts_by_article = facts_of({article for *_, article in newest})
+    log.articles.update((str(article), facts) for article, facts in facts_by_article.items())
     for at, subscriber, kind, article in newest:
         shown_in = f"{at.timestamp():.6f}" if kind == Event.Kind.SHOWN else ""
-        log.add(Logged(at.timestamp(), str(subscriber), kind, str(article), shown_in))
+        log.add(LoggedAction(at.timestamp(), str(subscriber), kind, str(article), shown_in))
     return log
 
 

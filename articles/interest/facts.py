@@ -1,4 +1,4 @@
-"""What a log says of an article, read from the fields that logs have for it."""
+"""The facts of an article, read from the fields of a log."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 class TitleWords:
-    """Weights of the words of titles, where a log has no keywords: rare words so far weigh more."""
+    """Weights of title words for logs without keywords; words that were rare so far weigh more."""
 
     def __init__(self) -> None:
         self._titles = 0
         self._with: Counter[str] = Counter()
 
     def keywords(self, title: str) -> list[Keyword]:
-        """Each word once with log(1 + titles / titles with it), this title counted."""
+        """Return each word of a title once, weighted by log(1 + titles / titles with it), this title
+        included.
+        """
         words = list(dict.fromkeys(_WORD.findall(title.casefold())))
         self._titles += 1
         self._with.update(words)
@@ -41,7 +43,7 @@ class TitleWords:
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of one article. Later lines add what is missing and change nothing."""
+    """The facts of an article. Later lines fill in missing facts and change none."""
 
     feed: str = ""
     categories: list[str] = field(default_factory=list)
@@ -51,7 +53,7 @@ class Facts:
     published: float | None = None
 
     def fill(self, line: Mapping[str, Any], words: TitleWords) -> None:
-        """Take what a line says. Raises ValueError for a field of the wrong shape."""
+        """Fill in missing facts from a line. Raises ValueError for a field of the wrong shape."""
         self.feed = self.feed or text_of(FEED, line, missing="")
         self.categories = self.categories or _texts(CATEGORY, line)
         self.author = self.author or ", ".join(_texts(AUTHOR, line))
@@ -63,7 +65,7 @@ class Facts:
             self.published = time_of(PUBLISHED, line)
 
     def features(self) -> dict[str, float]:
-        """As the model sees the article."""
+        """Return the article's features for the model."""
         return features_of_article(
             feed=self.feed,
             categories=self.categories,
@@ -73,12 +75,15 @@ class Facts:
 
 
 def named(names: Sequence[str], line: Mapping[str, Any]) -> Any:
-    """The first of these fields that has a value."""
+    """Return the value of the first of these fields that has one. Returns None when none has."""
     return next((line[name] for name in names if line.get(name) not in (None, "")), None)
 
 
 def text_of(names: Sequence[str], line: Mapping[str, Any], missing: str | None = None) -> str:
-    """A string or whole number as text, `missing` where there is none. Raises ValueError without that."""
+    """Return a string or whole number as text. Returns `missing` when there is no value.
+
+    Raises ValueError for another type, or for no value when `missing` is None.
+    """
     value = named(names, line)
     if isinstance(value, Mapping):
         value = named(("id", "key", "name", "url"), value)
@@ -92,9 +97,9 @@ def text_of(names: Sequence[str], line: Mapping[str, Any], missing: str | None =
 
 
 def time_of(names: Sequence[str], line: Mapping[str, Any]) -> float:
-    """A time in epoch seconds, from ISO 8601 (UTC without an offset), seconds or milliseconds.
+    """Parse a time into epoch seconds, from ISO 8601 (UTC without an offset), seconds or milliseconds.
 
-    Raises ValueError.
+    Raises ValueError for no time or an invalid one.
     """
     value = named(names, line)
     if value is None:
@@ -121,34 +126,37 @@ def _seconds(value: object) -> float | None:
         return None
 
 
-def keywords_of(given: object) -> list[Keyword]:
-    """Terms with weights from [[term, weight], ...], [term, ...], {term: weight} or "term, term".
+def keywords_of(value: object) -> list[Keyword]:
+    """Return terms with weights from [[term, weight], ...], [term, ...], {term: weight} or "term, term".
 
     A bare term weighs 1. Raises ValueError for anything else.
     """
-    if isinstance(given, Mapping):
-        given = list(given.items())
-    if isinstance(given, str):
-        given = given.split(",")
-    if given is not None and not isinstance(given, list):
+    if isinstance(value, Mapping):
+        value = list(value.items())
+    if isinstance(value, str):
+        value = value.split(",")
+    if value is not None and not isinstance(value, list):
         raise ValueError("a list was expected")
-    return [_keyword(each) for each in given or ()]
+    return [_keyword(entry) for entry in value or ()]
 
 
-def _keyword(each: object) -> Keyword:
-    if isinstance(each, Mapping):
-        each = (named(("term", "keyword", "name", "word"), each), each.get("weight", each.get("score", 1.0)))
-    if isinstance(each, str):
-        return (each, 1.0)
-    if isinstance(each, list | tuple) and len(each) == 2:
-        term, weight = each
+def _keyword(entry: object) -> Keyword:
+    if isinstance(entry, Mapping):
+        entry = (
+            named(("term", "keyword", "name", "word"), entry),
+            entry.get("weight", entry.get("score", 1.0)),
+        )
+    if isinstance(entry, str):
+        return (entry, 1.0)
+    if isinstance(entry, list | tuple) and len(entry) == 2:
+        term, weight = entry
         if isinstance(term, str) and isinstance(weight, int | float) and not isinstance(weight, bool):
             return (term, float(weight))
     raise ValueError("keywords must be terms, or pairs of a term and its weight")
 
 
 def _texts(names: Sequence[str], line: Mapping[str, Any]) -> list[str]:
-    """One text or a list of them."""
-    given = named(names, line)
-    values = given if isinstance(given, list) else [given]
+    """Return the texts of a field that holds one text or a list of texts."""
+    field_value = named(names, line)
+    values = field_value if isinstance(field_value, list) else [field_value]
     return [text for text in (text_of(names, {names[0]: value}, missing="") for value in values) if text]

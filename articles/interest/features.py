@@ -1,4 +1,4 @@
-"""What an article is to the model: its keywords, categories, feed and author as named numbers."""
+"""Features of an article: its keywords, categories, feed and author as named numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
 
-MOST_KEYWORDS = 20
-LONGEST_NAME = 120
+MAX_KEYWORDS = 20
+MAX_NAME_LENGTH = 120
 KEYWORDS_TOGETHER = 2.0
 """Length of the vector of an article's keywords. Feed, category and author count 1 each; keywords come in
 parts, and each recurs seldom, so that together they are given more."""
@@ -26,29 +26,29 @@ def features_of_article(
     author: str = "",
     keywords: Sequence[Keyword] = (),
 ) -> dict[str, float]:
-    """Named values of one article; what is empty is left out.
+    """Return the features of an article by name, without those of empty fields.
 
     Several categories share the length 1. The weights of keywords are scaled to `KEYWORDS_TOGETHER`; terms
-    that differ in case alone are one.
+    that differ only in case are merged.
     """
-    found: dict[str, float] = {}
-    found.update(_scaled(_keyword_weights(keywords), "keyword", KEYWORDS_TOGETHER))
-    found.update(_scaled(dict.fromkeys(filter(None, map(plain, categories)), 1.0), "category", 1.0))
+    features: dict[str, float] = {}
+    features.update(_scaled(_keyword_weights(keywords), "keyword", KEYWORDS_TOGETHER))
+    features.update(_scaled(dict.fromkeys(filter(None, map(plain, categories)), 1.0), "category", 1.0))
     if feed:
-        found[f"feed:{feed[:LONGEST_NAME]}"] = 1.0
+        features[f"feed:{feed[:MAX_NAME_LENGTH]}"] = 1.0
     if name := author_name(author):
-        found[f"author:{name}"] = 1.0
-    return found
+        features[f"author:{name}"] = 1.0
+    return features
 
 
 @lru_cache(100_000)
 def plain(text: str) -> str:
-    """A name without case and superfluous blanks."""
-    return " ".join(text.split()).casefold()[:LONGEST_NAME]
+    """Normalise a name: case-folded, without superfluous blanks, at most MAX_NAME_LENGTH characters."""
+    return " ".join(text.split()).casefold()[:MAX_NAME_LENGTH]
 
 
 def author_name(author: str) -> str:
-    """An author's name in one spelling: "By Ada Lovelace" and "ada@example.org (Ada Lovelace)" are one."""
+    """Normalise an author's name: "By Ada Lovelace" and "ada@example.org (Ada Lovelace)" become the same."""
     mailbox = _MAILBOX.fullmatch(author.strip())
     return plain(mailbox[1] if mailbox else author).removeprefix("by ")
 
@@ -59,12 +59,14 @@ def _keyword_weights(keywords: Sequence[Keyword]) -> dict[str, float]:
         name = plain(term)
         if name and math.isfinite(weight) and weight > heaviest.get(name, 0.0):
             heaviest[name] = weight
-    kept = sorted(heaviest.items(), key=lambda item: (-item[1], item[0]))
-    return dict(kept[:MOST_KEYWORDS])
+    heaviest_first = sorted(heaviest.items(), key=lambda item: (-item[1], item[0]))
+    return dict(heaviest_first[:MAX_KEYWORDS])
 
 
 def _scaled(values: Mapping[str, float], kind: str, length: float) -> dict[str, float]:
-    """The values under their full names, scaled to one length (Euclidean). Articles share their names."""
+    """Scale the values to one Euclidean length, under their full names. Names are interned, as articles share
+    them.
+    """
     whole = math.hypot(*values.values())
     if not whole or not math.isfinite(whole):
         return {}

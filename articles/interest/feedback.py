@@ -1,4 +1,4 @@
-"""What subscribers say of articles with buttons: more, less, hide, save; and that they opened one."""
+"""Feedback of subscribers by buttons (more, less, hide, save), and openings of articles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS: Mapping[str, Kind] = {
 
 
 def give(subscriber: Subscriber, article: int, word: str, now: datetime) -> None:
-    """Note what a button says; to save is to star. Raises KeyError for a word that no button has."""
+    """Note the feedback of a button; saving stars the article. Raises KeyError for an unknown button."""
     if WORDS[word] == Kind.SAVED:
         marking.star(subscriber, [article], now)
     else:
@@ -32,7 +32,7 @@ def give(subscriber: Subscriber, article: int, word: str, now: datetime) -> None
 
 
 def take_back(subscriber: Subscriber, article: int, word: str, now: datetime) -> None:
-    """Undo what a button said. Raises KeyError for a word that no button has."""
+    """Undo the feedback of a button. Raises KeyError for an unknown button."""
     if WORDS[word] == Kind.SAVED:
         marking.star(subscriber, [article], now, starred=False)
     else:
@@ -40,7 +40,7 @@ def take_back(subscriber: Subscriber, article: int, word: str, now: datetime) ->
 
 
 def undo_event(event: Event, now: datetime) -> None:
-    """Undo one event of the log; with a save, its star goes."""
+    """Undo one event of the log. Undoing a save also removes the star."""
     if event.kind == Kind.SAVED and event.undone is None:
         marking.star(event.subscriber, [event.article_id], now, starred=False)
     else:
@@ -48,7 +48,9 @@ def undo_event(event: Event, now: datetime) -> None:
 
 
 def given(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozenset[str]]:
-    """The words that a subscriber said of each article, in one query: for `interest/_feedback.html`."""
+    """Return the button words that a subscriber chose for each article, in one query, for
+    `interest/_feedback.html`.
+    """
     words = {str(kind): word for word, kind in WORDS.items()}
     return {
         article: frozenset(words[kind] for kind in kinds)
@@ -57,9 +59,9 @@ def given(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozense
 
 
 def note_opening(request: HttpRequest, article: int) -> bool:
-    """For the view of an article's page: whoever asked for it has opened it; False where nobody has.
+    """Note that the requesting user opened the article's page. Returns whether it was an opening.
 
-    Browsers that fetch ahead, and HEAD requests, have not.
+    Prefetches, HEAD requests and anonymous requests are no openings.
     """
     purpose = request.headers.get("Sec-Purpose", "") + request.headers.get("Purpose", "")
     opened = request.method == "GET" and "prefetch" not in purpose and request.user.is_authenticated

@@ -1,4 +1,4 @@
-"""The buttons on articles: more, less, hide, save, and each taken back. With and without JavaScript."""
+"""Buttons on articles: more, less, hide, save, and their undoing. They work with and without JavaScript."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TAKEN_BACK = "It was taken back; your weights are as if you had not said it."
 
 @require_POST
 def give(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
-    """Say something of an article."""
+    """Note the feedback of a button on an article."""
     subscriber, article = _known(request, pk, kind)
     feedback.give(subscriber, article.pk, kind, datetime.now(UTC))
     return _answer(request, subscriber, article, SAID[kind])
@@ -37,7 +37,7 @@ def give(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 
 @require_POST
 def take_back(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
-    """Take it back."""
+    """Undo the feedback of a button on an article."""
     subscriber, article = _known(request, pk, kind)
     feedback.take_back(subscriber, article.pk, kind, datetime.now(UTC))
     return _answer(request, subscriber, article, TAKEN_BACK)
@@ -47,14 +47,15 @@ def take_back(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def rate(request: HttpRequest, signed: str) -> HttpResponse:
-    """Where items of personal feeds lead: a page that asks, and a POST that counts. No account.
+    """Show the feedback page that items of personal feeds link to, or note its feedback on POST. Needs no
+    account.
 
-    Reading never counts, so that no preview can vote.
+    A GET changes nothing, so that no preview can vote.
     """
-    found = read_feedback_address(signed)
-    if found is None:
+    rated = read_feedback_address(signed)
+    if rated is None:
         return render(request, "me/feedback_gone.html", status=404)
-    personal_feed, article = found
+    personal_feed, article = rated
     word = request.POST.get("word", "") if request.method == "POST" else ""
     undone = word.removeprefix("undo-")
     if word in RATED:
@@ -63,8 +64,8 @@ def rate(request: HttpRequest, signed: str) -> HttpResponse:
         feedback.take_back(personal_feed.subscriber, article.pk, undone, datetime.now(UTC))
     elif request.method == "POST":
         return HttpResponse("There is no such button.\n", "text/plain", status=400)
-    said = "It was taken back." if word and word not in RATED else RATED.get(word, "")
-    context = {"article": article, "personal_feed": personal_feed, "said": said, "word": word}
+    notice = "It was taken back." if word and word not in RATED else RATED.get(word, "")
+    context = {"article": article, "personal_feed": personal_feed, "said": notice, "word": word}
     return render(request, "me/feedback.html", context)
 
 
@@ -75,12 +76,12 @@ def _known(request: HttpRequest, pk: int, kind: str) -> tuple[Subscriber, Articl
     return subscriber_of(request.user), article
 
 
-def _answer(request: HttpRequest, subscriber: Subscriber, article: Article, said: str) -> HttpResponse:
-    """The buttons for htmx, else the page that the form was on with a message."""
+def _answer(request: HttpRequest, subscriber: Subscriber, article: Article, notice: str) -> HttpResponse:
+    """Return the buttons for htmx, else redirect to the form's page with a message."""
     going_on = safe_next(request, article.get_absolute_url())
     if not wants_part(request):
-        messages.success(request, f"{article}: {said}"[:300])
+        messages.success(request, f"{article}: {notice}"[:300])
         return HttpResponseRedirect(going_on)
-    given = feedback.given(subscriber, [article.pk])[article.pk]
-    context = {"article": article, "given": given, "next": going_on, "said": said}
+    words = feedback.given(subscriber, [article.pk])[article.pk]
+    context = {"article": article, "given": words, "next": going_on, "said": notice}
     return render(request, "interest/_feedback.html", context)

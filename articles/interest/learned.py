@@ -1,4 +1,4 @@
-"""What was learned of a subscriber, to be shown: weights with their names, the strongest first."""
+"""Learned interests of a subscriber for display: weights with their names, strongest first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STRONGEST = 25
 
 @dataclass(frozen=True, slots=True)
 class WeightRow:
-    """One weight, aged to now: log odds per unit of the feature, and its standard deviation."""
+    """A weight aged to now: log odds per unit of the feature, and its standard deviation."""
 
     feature: str
     weight: float
@@ -26,7 +26,7 @@ class WeightRow:
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """A weight with its name; `share` of the strongest one shown, from 0 to 1."""
+    """A weight with its label; `share` is its strength relative to the strongest one shown, from 0 to 1."""
 
     row: WeightRow
     label: Label
@@ -35,7 +35,7 @@ class Taste:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """The strongest likes and dislikes of `weights` in all, after `events`."""
+    """The strongest likes and dislikes; `weights` counts all weights, `events` the events learned from."""
 
     likes: list[Taste]
     dislikes: list[Taste]
@@ -44,7 +44,7 @@ class Learned:
 
 
 def weight_rows(subscriber: Subscriber, now: datetime) -> list[WeightRow]:
-    """All weights of features, the strongest first."""
+    """Return all weights of features, strongest first."""
     weights = weights_of(subscriber)
     aged = weights.aged(now.timestamp())
     rows = [
@@ -56,23 +56,26 @@ def weight_rows(subscriber: Subscriber, now: datetime) -> list[WeightRow]:
     return sorted(rows, key=lambda row: (-abs(row.weight), row.feature))
 
 
-def strongest(subscriber: Subscriber, now: datetime, most: int = STRONGEST) -> Learned:
-    """The `most` strongest likes and as many dislikes, with their names."""
+def strongest(subscriber: Subscriber, now: datetime, limit: int = STRONGEST) -> Learned:
+    """Return the `limit` strongest likes and as many dislikes, with their names."""
     rows = weight_rows(subscriber, now)
-    likes = [row for row in rows if row.weight > 0][:most]
-    dislikes = [row for row in rows if row.weight < 0][:most]
-    named = labels(row.feature for row in [*likes, *dislikes])
+    likes = [row for row in rows if row.weight > 0][:limit]
+    dislikes = [row for row in rows if row.weight < 0][:limit]
+    label_of = labels(row.feature for row in [*likes, *dislikes])
     top = max((abs(row.weight) for row in [*likes, *dislikes]), default=1.0)
 
     def tastes(chosen: list[WeightRow]) -> list[Taste]:
-        return [Taste(row, named[row.feature], abs(row.weight) / top) for row in chosen]
+        return [Taste(row, label_of[row.feature], abs(row.weight) / top) for row in chosen]
 
     noted = Interest.objects.filter(pk=subscriber.pk).values_list("learned", flat=True).first()
     return Learned(tastes(likes), tastes(dislikes), len(rows), noted or 0)
 
 
 def forgotten_features(subscriber: Subscriber) -> list[tuple[str, Label, datetime]]:
-    """What the subscriber had forgotten, with its name and when."""
-    known = Interest.objects.filter(pk=subscriber.pk).values_list("forgotten", flat=True).first() or {}
-    named = labels(known)
-    return [(name, named[name], datetime.fromtimestamp(until, UTC)) for name, until in sorted(known.items())]
+    """Return the features that the subscriber has forgotten, with labels and times."""
+    forgotten = Interest.objects.filter(pk=subscriber.pk).values_list("forgotten", flat=True).first() or {}
+    label_of = labels(forgotten)
+    return [
+        (name, label_of[name], datetime.fromtimestamp(until, UTC))
+        for name, until in sorted(forgotten.items())
+    ]

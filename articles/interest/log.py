@@ -1,7 +1,7 @@
-"""What subscribers do, noted and learned from in one transaction; undo, forget, reset, delete.
+"""The log of subscribers' actions and its operations: note (with learning), undo, forget, reset, delete.
 
-Every function locks the subscriber's one row of `Interest` first, so that two requests of one person never
-learn from the same state.
+Every function locks the subscriber's row of `Interest` first, so that two requests of one person never learn
+from the same state.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 
-from articles.interest.features import LONGEST_NAME
+from articles.interest.features import MAX_NAME_LENGTH
 from articles.interest.model import Weights
 from articles.interest.models import Event, Interest
 from articles.interest.stored import learn, locked, pack, rebuild
@@ -20,7 +20,7 @@ from articles.models import Article, Subscriber
 
 AGAIN_AFTER = timedelta(hours=1)
 """An article that is shown or opened again within this time is noted once."""
-MOST_FORGOTTEN = 500
+MAX_FORGOTTEN = 500
 
 Kind = Event.Kind
 OPPOSITES: dict[str, tuple[str, ...]] = {
@@ -28,19 +28,20 @@ OPPOSITES: dict[str, tuple[str, ...]] = {
     Kind.LESS: (Kind.MORE,),
     Kind.HIDDEN: (Kind.MORE,),
 }
-"""Who says the one takes the others back."""
+"""Feedback that undoes earlier feedback of these other kinds."""
 
 
 @transaction.atomic
 def note(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> int:
-    """Note that a subscriber did something with articles (primary keys) or was shown them, and learn from it.
+    """Log that a subscriber acted on articles (primary keys) or was shown them, and learn from the new
+    events.
 
-    Returns how many events that made. Being shown counts once an hour, and not after the subscriber did
-    something with the article; opening counts once an hour; everything else once until it is undone.
-    Opposites are undone. Articles that do not exist are left out.
+    Returns the number of events created. An article shown counts once an hour, and not after the subscriber
+    acted on it; an opening counts once an hour; other actions count once until they are undone. Opposite
+    feedback is undone. Articles that do not exist are ignored.
     """
     row = _row(subscriber, now)
-    undone = _undo(_of(subscriber, articles, OPPOSITES.get(kind, ())), now)
+    undone = _undo(_valid_events(subscriber, articles, OPPOSITES.get(kind, ())), now)
     events = [
         Event(subscriber=subscriber, article_id=article, kind=kind, at=now)
         for article in _noteworthy(subscriber, articles, kind, now)
@@ -55,9 +56,9 @@ def note(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datet
 
 @transaction.atomic
 def take_back(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> int:
-    """Undo what a subscriber said of these articles; how many events that were. Weights follow."""
+    """Undo a subscriber's feedback on these articles and update the weights. Returns the events undone."""
     row = _row(subscriber, now)
-    undone = _undo(_of(subscriber, articles, (kind,)), now)
+    undone = _undo(_valid_events(subscriber, articles, (kind,)), now)
     if undone:
         rebuild(row, now)
     return undone
@@ -65,7 +66,7 @@ def take_back(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: 
 
 @transaction.atomic
 def undo(event: Event, now: datetime) -> bool:
-    """Undo one event: weights become what they were without it. Whether it was valid until now."""
+    """Undo an event: weights become what they were without it. Returns False when it was undone already."""
     row = _row(event.subscriber, now)
     undone = _undo(Event.objects.filter(pk=event.pk), now)
     if undone:
@@ -75,13 +76,13 @@ def undo(event: Event, now: datetime) -> bool:
 
 @transaction.atomic
 def forget(subscriber: Subscriber, feature: str, now: datetime) -> None:
-    """Forget one feature, such as "keyword:rain": it is learned from later events alone.
+    """Forget a feature, such as "keyword:rain": it is learned from later events alone.
 
-    At most MOST_FORGOTTEN are remembered as forgotten, the newest.
+    Keeps only the newest MAX_FORGOTTEN forgotten features.
     """
     row = _row(subscriber, now)
-    forgotten = {**row.forgotten, feature[: LONGEST_NAME + 10]: now.timestamp()}
-    newest = sorted(forgotten.items(), key=lambda item: item[1])[-MOST_FORGOTTEN:]
+    forgotten = {**row.forgotten, feature[: MAX_NAME_LENGTH + 10]: now.timestamp()}
+    newest = sorted(forgotten.items(), key=lambda item: item[1])[-MAX_FORGOTTEN:]
     row.forgotten = dict(newest)
     rebuild(row, now)
 
@@ -96,7 +97,7 @@ def remember(subscriber: Subscriber, feature: str, now: datetime) -> None:
 
 @transaction.atomic
 def reset(subscriber: Subscriber, now: datetime) -> int:
-    """Unlearn everything: every event is undone, and lists are newest first. How many events that were."""
+    """Undo every event, so that lists are newest first. Returns the number of events undone."""
     row = _row(subscriber, now)
     undone = _undo(Event.objects.filter(subscriber=subscriber), now)
     row.forgotten, row.weights, row.learned, row.changed = {}, pack(Weights()), 0, now
@@ -106,7 +107,7 @@ def reset(subscriber: Subscriber, now: datetime) -> int:
 
 @transaction.atomic
 def delete_all(subscriber: Subscriber) -> int:
-    """Delete every event and all weights; how many events that were. Stars and what was read stay."""
+    """Delete every event and all weights; stars and read marks stay. Returns the number of events deleted."""
     locked(subscriber, None)
     deleted, _ = Event.objects.filter(subscriber=subscriber).delete()
     Interest.objects.filter(pk=subscriber.pk).delete()
@@ -114,18 +115,18 @@ def delete_all(subscriber: Subscriber) -> int:
 
 
 def hidden_articles(subscriber: Subscriber) -> QuerySet[Event, int]:
-    """Primary keys of what the subscriber hid, for `exclude(pk__in=...)`."""
+    """Return the primary keys of articles hidden by the subscriber, for `exclude(pk__in=...)`."""
     valid = Event.objects.valid().done()
     return valid.filter(subscriber=subscriber, kind=Kind.HIDDEN).values_list("article_id", flat=True)
 
 
 def said_of(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozenset[str]]:
-    """What a subscriber said of each of these articles (more, less, hidden, saved), in one query."""
-    rows = _of(subscriber, articles, (Kind.MORE, Kind.LESS, Kind.HIDDEN, Kind.SAVED))
-    said: dict[int, set[str]] = {}
+    """Return a subscriber's feedback on these articles (more, less, hidden, saved), in one query."""
+    rows = _valid_events(subscriber, articles, (Kind.MORE, Kind.LESS, Kind.HIDDEN, Kind.SAVED))
+    kinds_by_article: dict[int, set[str]] = {}
     for article, kind in rows.values_list("article_id", "kind"):
-        said.setdefault(article, set()).add(kind)
-    return {article: frozenset(said.get(article, ())) for article in articles}
+        kinds_by_article.setdefault(article, set()).add(kind)
+    return {article: frozenset(kinds_by_article.get(article, ())) for article in articles}
 
 
 def _row(subscriber: Subscriber, now: datetime) -> Interest:
@@ -134,7 +135,7 @@ def _row(subscriber: Subscriber, now: datetime) -> Interest:
     return row
 
 
-def _of(subscriber: Subscriber, articles: Sequence[int], kinds: Sequence[str]) -> QuerySet[Event]:
+def _valid_events(subscriber: Subscriber, articles: Sequence[int], kinds: Sequence[str]) -> QuerySet[Event]:
     valid = Event.objects.valid().filter(subscriber=subscriber, article__in=articles)
     return valid.filter(kind__in=kinds)
 
@@ -144,14 +145,14 @@ def _undo(events: QuerySet[Event], now: datetime) -> int:
 
 
 def _noteworthy(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> list[int]:
-    """Those of the articles that are worth an event, in the order given."""
+    """Return the articles that get an event, in the given order."""
     before = Event.objects.valid().filter(subscriber=subscriber, article__in=articles)
     lately = before.filter(kind=kind, at__gt=now - AGAIN_AFTER)
     if kind == Kind.SHOWN:
-        known = set(before.done().union(lately).values_list("article_id", flat=True))
+        noted = set(before.done().union(lately).values_list("article_id", flat=True))
     elif kind == Kind.OPENED:
-        known = set(lately.values_list("article_id", flat=True))
+        noted = set(lately.values_list("article_id", flat=True))
     else:
-        known = set(before.filter(kind=kind).values_list("article_id", flat=True))
-    there = set(Article.objects.filter(pk__in=articles).values_list("pk", flat=True))
-    return [article for article in dict.fromkeys(articles) if article in there and article not in known]
+        noted = set(before.filter(kind=kind).values_list("article_id", flat=True))
+    existing = set(Article.objects.filter(pk__in=articles).values_list("pk", flat=True))
+    return [article for article in dict.fromkeys(articles) if article in existing and article not in noted]

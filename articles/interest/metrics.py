@@ -1,4 +1,4 @@
-"""How well a list puts what was opened first, with intervals: AUC, nDCG@10, recall@20, bootstrap."""
+"""Measures of the rank of opened articles in a list, with intervals: AUC, nDCG@10, recall@20, bootstrap."""
 
 from __future__ import annotations
 
@@ -26,54 +26,55 @@ class Interval:
 
 
 def measured(scores: Floats, opened: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
-    """AUC, nDCG@10 and recall@20 of one list, given (n,) scores in the order that breaks ties.
+    """Return AUC, nDCG@10 and recall@20 of one list, given (n,) scores in the order that breaks ties.
 
-    NaN for what the list cannot tell: everything without an opening, AUC also when all were opened. AUC
-    counts a tie as half (Mann-Whitney); gains are 1 for opened articles, the discount log2(1 + place).
+    All are NaN without an opening; AUC is NaN also when every article was opened. AUC counts a tie as half
+    (Mann-Whitney); gains are 1 for opened articles, the discount log2(1 + place).
     """
-    found = int(opened.sum())
-    if not found:
+    opened_count = int(opened.sum())
+    if not opened_count:
         return (np.nan, np.nan, np.nan)
     order = np.argsort(-scores, kind="stable")
     gains = opened[order]
     discounts = 1 / np.log2(np.arange(2, 12))
-    best = discounts[: min(found, 10)].sum()
+    best = discounts[: min(opened_count, 10)].sum()
     ndcg = float((gains[:10] * discounts[: len(gains[:10])]).sum() / best)
-    return (_auc(scores, opened), ndcg, float(gains[:20].sum() / found))
+    return (_auc(scores, opened), ndcg, float(gains[:20].sum() / opened_count))
 
 
 def _auc(scores: Floats, opened: npt.NDArray[np.bool_]) -> float:
-    """The probability that an opened article stands before one that was not."""
-    found, missed = scores[opened], np.sort(scores[~opened])
-    if not len(missed):
+    """Return the probability that an opened article stands before one that was not opened."""
+    opened_scores, other_scores = scores[opened], np.sort(scores[~opened])
+    if not len(other_scores):
         return float("nan")
-    below = np.searchsorted(missed, found, side="left")
-    not_above = np.searchsorted(missed, found, side="right")
-    return float((below + not_above).mean() / (2 * len(missed)))
+    below = np.searchsorted(other_scores, opened_scores, side="left")
+    not_above = np.searchsorted(other_scores, opened_scores, side="right")
+    return float((below + not_above).mean() / (2 * len(other_scores)))
 
 
 def resampled_by(subscribers: Sequence[Hashable]) -> str:
-    """What is drawn again: subscribers where there are enough (their lists are alike), else lists."""
+    """Return the unit of resampling: subscribers where there are enough (similar lists), else lists."""
     return "subscriber" if len(set(subscribers)) >= MANY_SUBSCRIBERS else "session"
 
 
 def intervals(
     values: Floats, subscribers: Sequence[Hashable], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> list[Interval]:
-    """For each column of (n, k) values by session, NaN left out, the mean with a percentile bootstrap.
+    """Return the mean of each column of (n, k) values by session, ignoring NaN, with a percentile bootstrap.
 
-    `subscribers` names whose each session is. All columns are drawn together, so that they stay comparable.
+    `subscribers` names the subscriber of each session. All columns are resampled together, so that they stay
+    comparable.
     """
     if resampled_by(subscribers) == "subscriber":
         owners = {name: i for i, name in enumerate(dict.fromkeys(subscribers))}
         unit = np.array([owners[name] for name in subscribers], dtype=np.int64)
     else:
         unit = np.arange(len(values))
-    known = ~np.isnan(values)
+    is_measured = ~np.isnan(values)
     units = int(unit.max(initial=-1)) + 1
     sums, counts = np.zeros((units, values.shape[1])), np.zeros((units, values.shape[1]))
-    np.add.at(sums, unit, np.where(known, values, 0.0))
-    np.add.at(counts, unit, known)
+    np.add.at(sums, unit, np.where(is_measured, values, 0.0))
+    np.add.at(counts, unit, is_measured)
     random = np.random.default_rng(seed)
     means = np.full((resamples, values.shape[1]), np.nan)
     for i in range(resamples if units else 0):

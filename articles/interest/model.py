@@ -1,4 +1,4 @@
-"""What one subscriber cares for: Bayesian logistic regression, learned one event at a time.
+"""The interest model of one subscriber: Bayesian logistic regression, learned one event at a time.
 
 After Chapelle and Li (2011), "An Empirical Evaluation of Thompson Sampling", algorithm 3: every feature has
 a weight w ~ N(mean, 1 / precision), all independent. An event with features x, target y and strength s moves
@@ -7,14 +7,15 @@ the means to the minimum of
     sum_i precision_i (w_i - mean_i)^2 / 2  +  s log loss(y, sigmoid(w x))
 
 and adds s x_i^2 p (1 - p) to the precisions, p = sigmoid(w x) at the minimum. Weights age: with every
-`HALF_LIFE` that passes, half of what was learned is forgotten, of mean and precision alike.
+`HALF_LIFE` that passes, mean and precision lose half of their distance from the prior.
 
 Features are named "keyword:x", "category:x", "feed:x" and "author:x". One person goes by feeds, another by
-topics wherever they appear, so each kind has a trust, which multiplies its weights: it is learned in the same
-way, before the weights are, from what they made of the event (and so from articles they did not know yet).
+topics wherever they appear, so each kind has a trust, a factor on its weights. It is learned in the same way,
+before the weights, from their prediction of the event (and so from articles that they have not learned from).
 
-Two weights more are no feature's: the bias (how often this subscriber opens anything), which changes no
-order, and that of an article's age, whose prior prefers new articles. Times are epoch seconds, ages seconds.
+Two weights belong to no feature: the bias (how often this subscriber opens anything), which changes no
+order, and the weight of an article's age, whose prior prefers new articles. Times are epoch seconds, ages
+seconds.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 VERSION = 1
-"""Of the features and of everything below: weights of another version are computed anew from the log."""
+"""Version of the features and the model: weights of another version are computed anew from the log."""
 
 DAY = 86_400.0
 HALF_LIFE = 90 * DAY
-MOST_FEATURES = 3000
+MAX_FEATURES = 3000
 BIAS, AGE = "bias", "age"
 KINDS = ("keyword", "category", "feed", "author")
 TRUSTS = {kind: f"trust:{kind}" for kind in KINDS}
@@ -42,12 +43,12 @@ STRENGTHS: Mapping[str, tuple[float, float]] = {
     "hidden": (0.0, 2.0),
     "saved": (1.0, 2.0),
 }
-"""Target and strength by kind of event. Being shown is weak evidence against: whoever opens the article says
-more with that than several lists, passed over, have said before."""
+"""Target and strength by kind of event. Being shown is weak evidence against an article: an opening outweighs
+several lists in which it was passed over."""
 
 
 class Belief(NamedTuple):
-    """One weight as it was at a time: N(mean, 1 / precision)."""
+    """A weight as it was at a time: N(mean, 1 / precision)."""
 
     mean: float
     precision: float
@@ -60,85 +61,85 @@ APART: Mapping[str, Belief] = {
     AGE: Belief(-0.3, 20.0, 0.0),
     **dict.fromkeys(TRUSTS.values(), Belief(1.0, 1.0, 0.0)),
 }
-"""What is believed of weights before any event, and what they age towards: `PRIOR` but for these."""
+"""Priors of weights that do not have `PRIOR`; weights age towards their priors."""
 
 
 @dataclass(slots=True)
 class Weights:
-    """All that was learned of one subscriber; empty before the first event and after a reset."""
+    """The learned weights of one subscriber; empty before the first event and after a reset."""
 
     beliefs: dict[str, Belief] = field(default_factory=dict)
     learned: int = 0
 
     def belief(self, name: str, at: float) -> Belief:
-        """A weight aged to `at`; its prior where nothing was learned. Ageing never runs backwards."""
-        known = self.beliefs.get(name)
-        if known is None:
+        """Return a weight aged to `at`, or its prior where nothing was learned. Ageing never runs back."""
+        belief = self.beliefs.get(name)
+        if belief is None:
             return APART.get(name, PRIOR)
-        mean, precision, then = known
-        if at <= then:
-            return known
+        mean, precision, learned_at = belief
+        if at <= learned_at:
+            return belief
         prior = APART.get(name, PRIOR)
-        kept = 0.5 ** ((at - then) / HALF_LIFE)
-        mean = prior.mean + (mean - prior.mean) * kept
-        return Belief(mean, prior.precision + (precision - prior.precision) * kept, at)
+        retained_share = 0.5 ** ((at - learned_at) / HALF_LIFE)
+        mean = prior.mean + (mean - prior.mean) * retained_share
+        return Belief(mean, prior.precision + (precision - prior.precision) * retained_share, at)
 
     def aged(self, at: float) -> Aged:
-        """The weights as they are at a time, to score with."""
+        """Return the weights as they are at a time, for scoring."""
         return Aged(self, at)
 
     def learn(self, features: Mapping[str, float], kind: str, at: float, *, age: float | None = None) -> None:
-        """Take in one event. Raises KeyError for a kind of event or feature that there is not."""
+        """Learn from an event. Raises KeyError for an unknown kind of event or feature."""
         target, strength = STRENGTHS[kind]
         apart = {BIAS: 1.0} if age is None else {BIAS: 1.0, AGE: age_value(age)}
-        known = {name: self.belief(name, at) for name in (*features, *apart)}
-        made: dict[str, float] = {}
+        beliefs = {name: self.belief(name, at) for name in (*features, *apart)}
+        trust_values: dict[str, float] = {}
         for name, value in features.items():
             if name in self.beliefs:
                 trust = TRUSTS[kind_of(name)]
-                made[trust] = made.get(trust, 0.0) + value * known[name].mean
-        # Both steps start from what was known before the event.
-        trusts = {name: self.belief(name, at) for name in made}
-        offset = sum(value * known[name].mean for name, value in apart.items())
-        self._step(made, trusts, target=target, strength=strength, at=at, offset=offset)
-        self._step({**features, **apart}, known, target=target, strength=strength, at=at)
+                trust_values[trust] = trust_values.get(trust, 0.0) + value * beliefs[name].mean
+        # Both steps start from the beliefs before the event.
+        trusts = {name: self.belief(name, at) for name in trust_values}
+        offset = sum(value * beliefs[name].mean for name, value in apart.items())
+        self._step(trust_values, trusts, target=target, strength=strength, at=at, offset=offset)
+        self._step({**features, **apart}, beliefs, target=target, strength=strength, at=at)
         self.learned += 1
-        if len(self.beliefs) > MOST_FEATURES:
+        if len(self.beliefs) > MAX_FEATURES:
             self._drop_least(at)
 
     def _step(
         self,
         values: Mapping[str, float],
-        known: Mapping[str, Belief],
+        beliefs: Mapping[str, Belief],
         *,
         target: float,
         strength: float,
         at: float,
         offset: float = 0.0,
     ) -> None:
-        """Move the weights of these values, of which this was known, to the minimum."""
+        """Move the weights of these values from the given beliefs to the minimum."""
         before, spread = offset, 0.0
         for name, value in values.items():
-            mean, precision, _ = known[name]
+            mean, precision, _ = beliefs[name]
             before += value * mean
             spread += value * value / precision
         chance = sigmoid(_minimum(before, spread * strength, target))
         step, certainty = strength * (target - chance), strength * chance * (1 - chance)
         for name, value in values.items():
-            mean, precision, then = known[name]
+            mean, precision, then = beliefs[name]
             moved = mean + step * value / precision
             self.beliefs[name] = Belief(moved, precision + certainty * value * value, max(at, then))
 
     def _drop_least(self, at: float) -> None:
-        """Forget the fifth of the features that say least."""
+        """Forget MAX_FEATURES // 5 features, those with the smallest weights."""
         names = [name for name in self.beliefs if name not in APART]
         names.sort(key=lambda name: (abs(self.belief(name, at).mean), name))
-        for name in names[: MOST_FEATURES // 5]:
+        for name in names[: MAX_FEATURES // 5]:
             del self.beliefs[name]
 
 
 class Aged:
-    """Weights at one time: what articles score. Each weight is aged once, however many articles have it."""
+    """Weights at one time, for scoring articles. Each weight is aged once, however many articles have it."""
 
     def __init__(self, weights: Weights, at: float) -> None:
         self._weights = weights
@@ -150,26 +151,26 @@ class Aged:
         self._steepness = min(weights.belief(AGE, at).mean, 0.0)
 
     def trust(self, kind: str) -> float:
-        """What the weights of a kind of feature count for: 1 before anything was learned, never below 0."""
+        """Return the trust in a kind of feature: 1 before anything was learned, never below 0."""
         if kind not in self._trusts:
             self._trusts[kind] = max(self._weights.belief(TRUSTS[kind], self._at).mean, 0.0)
         return self._trusts[kind]
 
     def weight(self, name: str) -> Belief:
-        """A feature's weight times the trust in its kind: what it counts for."""
+        """Return a feature's weight times the trust in its kind."""
         if name not in self._weights.beliefs:
             return self._unlearned[name[0]]
-        known = self._known.get(name)
-        if known is None:
-            known = self._known[name] = self._trusted(self._weights.belief(name, self._at), kind_of(name))
-        return known
+        belief = self._known.get(name)
+        if belief is None:
+            belief = self._known[name] = self._trusted(self._weights.belief(name, self._at), kind_of(name))
+        return belief
 
     def _trusted(self, belief: Belief, kind: str) -> Belief:
         trust = self.trust(kind)
         return Belief(belief.mean * trust, belief.precision / trust**2 if trust else math.inf, self._at)
 
     def contributions(self, features: Mapping[str, float]) -> list[tuple[str, float]]:
-        """What each feature adds to the score, the strongest first; features without weight are left out."""
+        """Return each learned feature's part of the score, strongest first."""
         beliefs = self._weights.beliefs
         parts = [
             (name, value * self.weight(name).mean) for name, value in features.items() if name in beliefs
@@ -177,20 +178,22 @@ class Aged:
         return sorted(parts, key=lambda part: (-abs(part[1]), part[0]))
 
     def score(self, features: Mapping[str, float]) -> float:
-        """The sum of the contributions: log odds of an opening beyond those of any article."""
+        """Return the sum of the contributions: log odds of an opening beyond those of any article."""
         return self.score_and_variance(features)[0]
 
     def variance(self, features: Mapping[str, float]) -> float:
-        """How unsure the score is: the variance of w x."""
+        """Return the variance of the score w x."""
         return self.score_and_variance(features)[1]
 
     def score_and_variance(self, features: Mapping[str, float]) -> tuple[float, float]:
-        """Both at once: a list has hundreds of articles with a dozen features each."""
-        beliefs, known, unlearned = self._weights.beliefs, self._known, self._unlearned
+        """Return score and variance in one pass, as a list has hundreds of articles with a dozen features
+        each.
+        """
+        beliefs, aged_beliefs, unlearned = self._weights.beliefs, self._known, self._unlearned
         score = variance = 0.0
         for name, value in features.items():
             if name in beliefs:
-                mean, precision, _ = known.get(name) or self.weight(name)
+                mean, precision, _ = aged_beliefs.get(name) or self.weight(name)
                 score += value * mean
             else:
                 precision = unlearned[name[0]].precision
@@ -198,20 +201,20 @@ class Aged:
         return score, variance
 
     def recency(self, age: float) -> float:
-        """What an age (seconds) adds to the order: 0 for a new article, less for older ones.
+        """Return the contribution of an age (seconds) to the score: 0 for a new article, less for older ones.
 
-        Log odds fall with the logarithm of age; each subscriber's clicks make that steeper or flatter, but
-        never prefer what is old.
+        Log odds fall with the logarithm of age. Each subscriber's clicks make the slope steeper or flatter,
+        but never prefer older articles.
         """
         return self._steepness * age_value(age)
 
     def chance(self, total: float) -> float:
-        """The probability of an opening, for a score with its recency."""
+        """Return the probability of an opening, for a score with its recency."""
         return sigmoid(self._weights.belief(BIAS, self._at).mean + total)
 
 
 class LoggedEvent(NamedTuple):
-    """One event with what is known of its article: what `learned_from` takes."""
+    """An event with the features and publication time of its article, for `learned_from`."""
 
     features: Mapping[str, float]
     kind: str
@@ -220,9 +223,9 @@ class LoggedEvent(NamedTuple):
 
 
 def learned_from(events: Iterable[LoggedEvent], forgotten: Mapping[str, float] | None = None) -> Weights:
-    """Weights from a log in its order, as if every event were learned when it came.
+    """Learn weights from a log in its order, as if every event were learned when it came.
 
-    What was `forgotten` (feature to time) is learned only from events after that time.
+    Features in `forgotten` (feature to time) are learned only from events after that time.
     """
     weights = Weights()
     for event in events:
@@ -231,7 +234,7 @@ def learned_from(events: Iterable[LoggedEvent], forgotten: Mapping[str, float] |
 
 
 def learn_event(weights: Weights, event: LoggedEvent, forgotten: Mapping[str, float]) -> None:
-    """One event of a log; see `learned_from`."""
+    """Learn from one event of a log; see `learned_from`."""
     features = event.features
     if forgotten:
         dropped = {name for name, since in forgotten.items() if name in features and event.at <= since}
@@ -241,24 +244,24 @@ def learn_event(weights: Weights, event: LoggedEvent, forgotten: Mapping[str, fl
 
 
 def kind_of(name: str) -> str:
-    """The kind of a feature: "keyword" of "keyword:rain"."""
+    """Return the kind of a feature: "keyword" of "keyword:rain"."""
     return name[: name.index(":")]
 
 
 def age_value(age: float) -> float:
-    """An age (seconds) as the model sees it: log2(1 + days)."""
+    """Return log2(1 + days), the model's value of an age (seconds)."""
     return math.log2(1 + max(age, 0.0) / DAY)
 
 
 def sigmoid(odds: float) -> float:
-    """The probability of log odds, without overflow."""
+    """Return the probability of log odds, without overflow."""
     if odds >= 0:
         return 1 / (1 + math.exp(-odds))
     return math.exp(odds) / (1 + math.exp(odds))
 
 
 def _minimum(before: float, spread: float, target: float) -> float:
-    """The log odds z at the minimum: z = before + spread (target - sigmoid(z)).
+    """Return the log odds z at the minimum: z = before + spread (target - sigmoid(z)).
 
     The right side falls with z, so there is one solution, between `before` and the right side there.
     """

@@ -1,4 +1,4 @@
-"""What subscribers did with articles, and what was learned from it."""
+"""Actions of subscribers on articles, and the interests learned from them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from django.db.models import Q
 
 
 class EventQuerySet(models.QuerySet["Event"]):
-    """Reads of events."""
+    """Common queries of events."""
 
     def valid(self) -> EventQuerySet:
-        """Those that were not undone."""
+        """Filter to events that were not undone."""
         return self.filter(undone__isnull=True)
 
     def done(self) -> EventQuerySet:
-        """What subscribers did, without what they were merely shown."""
+        """Filter to actions, without lists that were merely shown."""
         return self.exclude(kind="shown")
 
 
 class Event(models.Model):
-    """One thing a subscriber did with an article, or was shown. Weights follow from this log."""
+    """An action of a subscriber on an article, or an article shown. Weights are computed from this log."""
 
     class Kind(models.TextChoices):
         SHOWN = "shown", "was shown"
@@ -49,7 +49,7 @@ class Event(models.Model):
 
 
 class Interest(models.Model):
-    """A subscriber's weights, packed; computed anew from the events when one is undone."""
+    """A subscriber's weights, packed; recomputed from the events when one is undone."""
 
     subscriber = models.OneToOneField(
         "articles.Subscriber", on_delete=models.CASCADE, primary_key=True, related_name="interest"

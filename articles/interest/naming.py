@@ -1,4 +1,4 @@
-"""Features in words: what kind of thing they are, what it is called, and where it is shown."""
+"""Labels of features for people: their kind, name and URL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from feeds.models import Feed
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A feature for people: "keyword", "rain", and the address of what has it (may be empty)."""
+    """A feature for people: "keyword", "rain", and the URL of articles or the feed with it (may be empty)."""
 
     kind: str
     name: str
@@ -24,7 +24,7 @@ class Label:
 
 
 def labels(features: Iterable[str]) -> dict[str, Label]:
-    """The label of each feature; feeds take one query."""
+    """Return the label of each feature. Feeds take one query."""
     parts = {feature: feature.partition(":") for feature in features}
     keys = {int(name) for kind, _, name in parts.values() if kind == "feed" and _is_key(name)}
     feeds = Feed.objects.only("id", "title", "url").in_bulk(list(keys)) if keys else {}
@@ -42,5 +42,5 @@ def _label(kind: str, name: str, feeds: dict[int, Feed]) -> Label:
 
 
 def _is_key(name: str) -> bool:
-    """Whether it may be a feed's primary key: people can forget features that there never were."""
+    """Return whether a name may be a feed's primary key: people can forget features that never existed."""
     return name.isascii() and name.isdecimal() and len(name) < 19

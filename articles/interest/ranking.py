@@ -1,7 +1,7 @@
-"""The order by interest: score and recency, with one place in ten for what is least known.
+"""The order by interest: score and recency, with one place in ten for the most uncertain article.
 
-It depends on the weights and the candidates alone, not on the clock: ages are counted from the newest
-candidate, and weights are aged to its time, so that a list asked for twice is the same list.
+The order depends on the weights and the candidates alone, not on the clock: ages are counted from the newest
+candidate, and weights are aged to its time, so that a list requested twice is the same list.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An article in its place: the score of its features, what its age takes from that, and why it is here.
+    """An article in its place: the score of its features, and its recency, which is 0 or less.
 
     `exploring` marks a place that was given to learn about the article, not for its score.
     """
@@ -45,43 +45,49 @@ class Placed:
 
 
 def ranked_candidates(
-    weights: Weights, candidates: Sequence[Candidate], most: int | None = None
+    weights: Weights, candidates: Sequence[Candidate], limit: int | None = None
 ) -> list[Placed]:
-    """By score plus recency, ties newest first; the first `most`, or all.
+    """Order candidates by score plus recency, ties newest first. Returns the first `limit`, or all.
 
-    Without weights: newest first, nothing explored.
+    Without weights the order is newest first, without exploration.
     """
-    newest = max((each.published for each in candidates), default=0.0)
+    newest = max((candidate.published for candidate in candidates), default=0.0)
     if not weights.learned:
-        return [Placed(each.article, 0.0) for each in sorted(candidates, key=_newest_first)[:most]]
+        return [Placed(candidate.article, 0.0) for candidate in sorted(candidates, key=_newest_first)[:limit]]
     aged = weights.aged(newest)
     scored = [
-        _Scored(*aged.score_and_variance(each.features), aged.recency(newest - each.published), each)
-        for each in candidates
-    ]
-    scored.sort(key=lambda one: (-(one.score + one.recency), *_newest_first(one.candidate)))
-    return _with_exploration(scored, len(scored) if most is None else min(most, len(scored)))
-
-
-def _with_exploration(ordered: Sequence[_Scored], most: int) -> list[Placed]:
-    """Every tenth place goes to the unseen article with the most uncertain score among those that remain."""
-    unseen = (one for one in ordered if one.candidate.unseen)
-    by_doubt = iter(sorted(unseen, key=lambda one: (-one.variance, *_newest_first(one.candidate))))
-    in_order = iter(ordered)
-    done: list[Placed] = []
-    taken: set[int] = set()
-    while len(done) < most:
-        tenth = len(done) % EXPLORE_EVERY == EXPLORE_EVERY - 1
-        explored = (
-            next((one for one in by_doubt if one.candidate.article not in taken), None) if tenth else None
+        _Scored(
+            *aged.score_and_variance(candidate.features),
+            aged.recency(newest - candidate.published),
+            candidate,
         )
-        chosen = explored or next(one for one in in_order if one.candidate.article not in taken)
-        taken.add(chosen.candidate.article)
-        done.append(
+        for candidate in candidates
+    ]
+    scored.sort(key=lambda entry: (-(entry.score + entry.recency), *_newest_first(entry.candidate)))
+    return _with_exploration(scored, len(scored) if limit is None else min(limit, len(scored)))
+
+
+def _with_exploration(ordered: Sequence[_Scored], size: int) -> list[Placed]:
+    """Give every tenth place to the unseen article with the most uncertain score among those that remain."""
+    unseen = (entry for entry in ordered if entry.candidate.unseen)
+    by_doubt = iter(sorted(unseen, key=lambda entry: (-entry.variance, *_newest_first(entry.candidate))))
+    in_order = iter(ordered)
+    placed: list[Placed] = []
+    placed_keys: set[int] = set()
+    while len(placed) < size:
+        tenth = len(placed) % EXPLORE_EVERY == EXPLORE_EVERY - 1
+        explored = (
+            next((entry for entry in by_doubt if entry.candidate.article not in placed_keys), None)
+            if tenth
+            else None
+        )
+        chosen = explored or next(entry for entry in in_order if entry.candidate.article not in placed_keys)
+        placed_keys.add(chosen.candidate.article)
+        placed.append(
             Placed(chosen.candidate.article, chosen.score, chosen.recency, exploring=explored is not None)
         )
-    return done
+    return placed
 
 
-def _newest_first(each: Candidate) -> tuple[float, int]:
-    return (-each.published, -each.article)
+def _newest_first(candidate: Candidate) -> tuple[float, int]:
+    return (-candidate.published, -candidate.article)

@@ -1,10 +1,10 @@
-"""A log of impressions and clicks replayed in order of time, each list ordered by what was known before it.
+"""The replay of a log of impressions and clicks, each list ranked with the knowledge before it.
 
-A list (session) is what one subscriber was shown together: impressions of one list name, or without names
-impressions no more than `LIST_GAP` apart in which no article comes twice. An opening belongs to the list
-that it names, else to the last list before it that showed the article. Every ranker scores a list when its
-first impression comes, and only then learns from the impressions; it learns of an opening when that comes,
-which may be lists later. Lists in which nothing was opened are learned from but not measured.
+A list (session) is a group of articles shown to one subscriber together: impressions of one list name, or
+without names impressions no more than `LIST_GAP` apart in which no article comes twice. An opening belongs to
+the list that it names, else to the last list before it that showed the article. Every ranker scores a list at
+its first impression, and only then learns from the impressions; it learns from an opening at the time of the
+opening, which may be lists later. Lists without an opening are learned from but not measured.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from articles.interest.baselines import Ranker, ShownArticle, rankers
-from articles.interest.events import Log, Logged
+from articles.interest.events import Log, LoggedAction
 from articles.interest.metrics import METRICS, Interval, intervals, measured, resampled_by
 from articles.interest.model import STRENGTHS, LoggedEvent
 
@@ -26,7 +26,7 @@ LIST_GAP = 600.0
 
 @dataclass(slots=True)
 class Session:
-    """One list as it was shown: articles with the time of their impression, and which were opened."""
+    """A list as it was shown: articles with the times of their impressions, and the opened articles."""
 
     subscriber: str
     began: float
@@ -37,7 +37,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How each method did; `measured` sessions had an opening, `unattributed` openings had no session."""
+    """Results by method; `measured` sessions had an opening, `unattributed` openings had no session."""
 
     name: str
     events: int
@@ -52,13 +52,13 @@ class Evaluation:
     methods: dict[str, dict[str, Interval]]
 
     def as_json(self) -> dict[str, Any]:
-        """The object of `manage.py evaluate_interest --json`."""
+        """Return the object of `manage.py evaluate_interest --json`."""
         return {**{name: value for name, value in asdict(self).items() if name != "name"}, "log": self.name}
 
 
 @dataclass(slots=True)
 class _Sessions:
-    """Lists found in a log: by the position of their first impression, and by event."""
+    """Lists of a log by the position of their first impression, and the number of openings without one."""
 
     first: dict[int, Session] = field(default_factory=dict)
     unattributed: int = 0
@@ -74,75 +74,77 @@ def evaluate(
     """Replay the log with every method, by default all. Deterministic for a log and a seed."""
     methods = rankers() if methods is None else methods
     events = log.ordered()
-    found = sessions_of(events)
-    shown = _Articles(log, events)
+    sessions = sessions_of(events)
+    articles = _Articles(log, events)
     rows: list[list[float]] = []
     owners: list[str] = []
-    had: set[tuple[str, str]] = set()
+    seen_articles: set[tuple[str, str]] = set()
     touched: set[tuple[str, str]] = set()
     for i, event in enumerate(events):
         if progress is not None and i % 500 == 0:
             progress(i / len(events))
-        session = found.first.get(i)
+        session = sessions.first.get(i)
         if session is not None:
             if session.opened:
-                rows.append(_scored(methods, session, shown, had))
+                rows.append(_scored(methods, session, articles, seen_articles))
                 owners.append(session.subscriber)
-            had.update((session.subscriber, article) for article in session.articles)
+            seen_articles.update((session.subscriber, article) for article in session.articles)
         key = (event.subscriber, event.article)
         if event.kind != "shown":
             touched.add(key)
         elif key in touched:
             continue  # shown again after it was opened: no evidence against it
         for method in methods:
-            method.learn(event.subscriber, shown.event(event))
+            method.learn(event.subscriber, articles.event(event))
     if progress is not None:
         progress(1.0)
-    return _evaluation(log, events, found, methods, rows=rows, owners=owners, seed=seed)
+    return _evaluation(log, events, sessions, methods, rows=rows, owners=owners, seed=seed)
 
 
-def sessions_of(events: Sequence[Logged]) -> _Sessions:
-    """Lists with their openings, from events in order of time."""
-    found = _Sessions()
-    named: dict[tuple[str, str], Session] = {}
+def sessions_of(events: Sequence[LoggedAction]) -> _Sessions:
+    """Group events in order of time into lists with their openings."""
+    sessions = _Sessions()
+    by_list_name: dict[tuple[str, str], Session] = {}
     latest: dict[str, Session] = {}
-    showed: dict[tuple[str, str], Session] = {}
+    by_article: dict[tuple[str, str], Session] = {}
     for i, event in enumerate(events):
         if event.kind == "shown":
             session = (
-                named.get((event.subscriber, event.list)) if event.list else latest.get(event.subscriber)
+                by_list_name.get((event.subscriber, event.list))
+                if event.list
+                else latest.get(event.subscriber)
             )
-            if session is None or (not event.list and _another(session, event)):
+            if session is None or (not event.list and _starts_new_list(session, event)):
                 session = Session(event.subscriber, event.at, event.at)
-                found.first[i] = session
+                sessions.first[i] = session
                 if event.list:
-                    named[event.subscriber, event.list] = session
+                    by_list_name[event.subscriber, event.list] = session
                 else:
                     latest[event.subscriber] = session
             session.last = event.at
             session.articles.setdefault(event.article, event.at)
-            showed[event.subscriber, event.article] = session
+            by_article[event.subscriber, event.article] = session
         elif STRENGTHS[event.kind][0]:
-            session = named.get((event.subscriber, event.list)) if event.list else None
+            session = by_list_name.get((event.subscriber, event.list)) if event.list else None
             if session is None or event.article not in session.articles:
-                session = showed.get((event.subscriber, event.article))
+                session = by_article.get((event.subscriber, event.article))
             if session is None:
-                found.unattributed += 1
+                sessions.unattributed += 1
             else:
                 session.opened.add(event.article)
-    return found
+    return sessions
 
 
-def _another(session: Session, event: Logged) -> bool:
-    """Whether an impression without a list's name begins a new list."""
+def _starts_new_list(session: Session, event: LoggedAction) -> bool:
+    """Return whether an impression without a list's name begins a new list."""
     again = session.articles.get(event.article)
     return event.at - session.last > LIST_GAP or (again is not None and again < event.at)
 
 
 class _Articles:
-    """Features and times of a log's articles, made when first wanted."""
+    """Features and times of a log's articles, computed on first use."""
 
-    def __init__(self, log: Log, events: Sequence[Logged]) -> None:
+    def __init__(self, log: Log, events: Sequence[LoggedAction]) -> None:
         self._log = log
         self._features: dict[str, dict[str, float]] = {}
         self._first: dict[str, float] = {}
@@ -155,24 +157,26 @@ class _Articles:
         return self._features[article]
 
     def published(self, article: str) -> float:
-        """As the log says, else when it was first mentioned."""
-        known = self._log.articles[article].published
-        return self._first[article] if known is None else known
+        """Return the publication time in the log, else the time of the first mention."""
+        published = self._log.articles[article].published
+        return self._first[article] if published is None else published
 
-    def event(self, event: Logged) -> LoggedEvent:
+    def event(self, event: LoggedAction) -> LoggedEvent:
         return LoggedEvent(
             self.features(event.article), event.kind, event.at, self._log.articles[event.article].published
         )
 
 
 def _scored(
-    methods: Sequence[Ranker], session: Session, shown: _Articles, had: set[tuple[str, str]]
+    methods: Sequence[Ranker], session: Session, catalogue: _Articles, seen_articles: set[tuple[str, str]]
 ) -> list[float]:
-    """All metrics of all methods for one list."""
+    """Return all metrics of all methods for one list."""
     # Newest first, then by name: how ties are listed must not follow the order in which the list was shown.
-    articles = sorted(session.articles, key=lambda article: (-shown.published(article), article))
+    articles = sorted(session.articles, key=lambda article: (-catalogue.published(article), article))
     rows = [
-        ShownArticle(shown.features(a), shown.published(a), (session.subscriber, a) not in had)
+        ShownArticle(
+            catalogue.features(a), catalogue.published(a), (session.subscriber, a) not in seen_articles
+        )
         for a in articles
     ]
     opened = np.array([article in session.opened for article in articles])
@@ -185,8 +189,8 @@ def _scored(
 
 def _evaluation(
     log: Log,
-    events: Sequence[Logged],
-    found: _Sessions,
+    events: Sequence[LoggedAction],
+    sessions: _Sessions,
     methods: Sequence[Ranker],
     *,
     rows: list[list[float]],
@@ -199,12 +203,12 @@ def _evaluation(
     return Evaluation(
         name=log.name,
         events=len(events),
-        sessions=len(found.first),
+        sessions=len(sessions.first),
         measured=len(rows),
         subscribers=len({event.subscriber for event in events}),
         impressions=sum(event.kind == "shown" for event in events),
         openings=sum(event.kind == "opened" for event in events),
-        unattributed=found.unattributed,
+        unattributed=sessions.unattributed,
         late=log.late,
         resampled=resampled_by(owners),
         methods={

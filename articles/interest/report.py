@@ -1,4 +1,4 @@
-"""An evaluation as a table of text."""
+"""Text report of an evaluation."""
 
 from __future__ import annotations
 
@@ -8,42 +8,48 @@ from articles.interest.replay import Evaluation
 FEW_SESSIONS = 30
 
 
-def table(found: Evaluation) -> str:
-    """What was replayed, a line for each method, and what to beware of."""
+def table(evaluation: Evaluation) -> str:
+    """Format the replay's results as a table with a row for each method, and warnings."""
     head = ["method", *METRICS]
     lines = [head] + [
-        [name, *(spelled(result[metric]) for metric in METRICS)] for name, result in found.methods.items()
+        [name, *(spelled(result[metric]) for metric in METRICS)]
+        for name, result in evaluation.methods.items()
     ]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     rows = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-    return "\n".join([summary(found), *rows, *remarks(found)])
+    return "\n".join([summary(evaluation), *rows, *remarks(evaluation)])
 
 
-def summary(found: Evaluation) -> str:
-    """How much was replayed, and how much of it could be measured."""
+def summary(evaluation: Evaluation) -> str:
+    """Return a line about the size of the replay and of its measured part."""
     return (
-        f"{found.name}: {found.events:,} events of {found.subscribers:,} subscribers; "
-        f"{found.sessions:,} lists ({found.impressions:,} impressions), {found.measured:,} with an opening; "
-        f"intervals of 95 % by {found.resampled}"
+        f"{evaluation.name}: {evaluation.events:,} events of {evaluation.subscribers:,} subscribers; "
+        f"{evaluation.sessions:,} lists ({evaluation.impressions:,} impressions), "
+        f"{evaluation.measured:,} with an opening; "
+        f"intervals of 95 % by {evaluation.resampled}"
     )
 
 
-def remarks(found: Evaluation) -> list[str]:
-    """Why the figures may say less than they seem to."""
-    said = []
-    if not found.measured:
-        said.append("Nothing could be measured: no list has an article that was opened.")
-    elif found.measured < FEW_SESSIONS:
-        said.append(f"Only {found.measured} lists were measured; intervals are rough below {FEW_SESSIONS}.")
-    if found.unattributed:
-        said.append(f"{found.unattributed:,} openings belong to no list; they were learned from.")
-    if found.late:
-        said.append(f"{found.late:,} events were logged after later ones; they were put in order of time.")
-    return said
+def remarks(evaluation: Evaluation) -> list[str]:
+    """Return warnings about the figures' reliability."""
+    lines = []
+    if not evaluation.measured:
+        lines.append("Nothing could be measured: no list has an article that was opened.")
+    elif evaluation.measured < FEW_SESSIONS:
+        lines.append(
+            f"Only {evaluation.measured} lists were measured; intervals are rough below {FEW_SESSIONS}."
+        )
+    if evaluation.unattributed:
+        lines.append(f"{evaluation.unattributed:,} openings belong to no list; they were learned from.")
+    if evaluation.late:
+        lines.append(
+            f"{evaluation.late:,} events were logged after later ones; they were put in order of time."
+        )
+    return lines
 
 
 def spelled(interval: Interval) -> str:
-    """A mean with its interval: "0.412 [0.398, 0.427]"."""
+    """Format a mean with its interval: "0.412 [0.398, 0.427]". Returns "-" when nothing was measured."""
     if interval.mean is None or interval.low is None or interval.high is None:
         return "-"
     return f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}]"

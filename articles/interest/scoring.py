@@ -1,4 +1,4 @@
-"""Scores and orders for subscribers, and why: for personal feeds, reading lists and pages."""
+"""Orders of articles by a subscriber's interest, and explanations of scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawler.database.prepared import rows_of
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One line of a score: `weight` was learned, `value` is the article's; their product adds to it."""
+    """A part of a score: the learned `weight` times the article's `value`."""
 
     feature: str
     label: Label
@@ -26,14 +26,16 @@ class Part:
 
     @property
     def contribution(self) -> float:
-        """What it adds, in log odds."""
+        """The feature's part of the score, in log odds."""
         return self.weight * self.value
 
 
 @dataclass(frozen=True, slots=True)
 class InterestExplanation:
-    """Why an article has its score: `parts` sum to `score`. With `recency` (what its age takes away) that is
-    its order, and with the bias its `chance` of being opened. `unknown` features have no weight yet.
+    """Explanation of an article's score, the sum of `parts`.
+
+    The score and `recency` determine its order, and with the bias its `chance` of being opened. `unknown`
+    features have no weight yet.
     """
 
     parts: list[Part]
@@ -47,14 +49,14 @@ class InterestExplanation:
 
     @property
     def total(self) -> float:
-        """What the order goes by."""
+        """The score that articles are ordered by."""
         return self.score + self.recency
 
 
-def ranked(subscriber: Subscriber, articles: QuerySet[Article], most: int | None = None) -> list[Placed]:
-    """The first `most` (else all) of these articles in the order of the subscriber's interest.
+def ranked(subscriber: Subscriber, articles: QuerySet[Article], limit: int | None = None) -> list[Placed]:
+    """Return the first `limit` (else all) of these articles in the order of the subscriber's interest.
 
-    Two queries; the same for the same weights and articles at any time.
+    Takes two queries. The order is the same for the same weights and articles at any time.
     """
     weights = weights_of(subscriber)
     if weights.learned:
@@ -62,24 +64,24 @@ def ranked(subscriber: Subscriber, articles: QuerySet[Article], most: int | None
     else:
         newest = rows_of(articles.values_list("pk", "published"))
         listed = [Candidate(article, published.timestamp(), {}) for article, published in newest]
-    return ranked_candidates(weights, listed, most)
+    return ranked_candidates(weights, listed, limit)
 
 
 def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExplanation | None:
-    """Why an article has the score it has now; None when it does not exist."""
+    """Explain the current score of an article. Returns None when the article does not exist."""
     about = described([article]).get(article)
     if about is None:
         return None
     weights, at = weights_of(subscriber), now.timestamp()
-    aged, named = weights.aged(at), labels(about.features)
+    aged, label_of = weights.aged(at), labels(about.features)
     score, age = aged.score(about.features), max(at - about.published, 0.0)
     recency = aged.recency(age)
     return InterestExplanation(
         parts=[
-            Part(name, named[name], aged.weight(name).mean, about.features[name])
+            Part(name, label_of[name], aged.weight(name).mean, about.features[name])
             for name, _ in aged.contributions(about.features)
         ],
-        unknown=[named[name] for name in about.features if name not in weights.beliefs],
+        unknown=[label_of[name] for name in about.features if name not in weights.beliefs],
         score=score,
         deviation=math.sqrt(aged.variance(about.features)),
         recency=recency,

@@ -22,7 +22,7 @@ class WeightSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(many=False)
 class InterestSerializer(serializers.Serializer[Any]):
-    """What was learned of the signed-in subscriber; the strongest weights first."""
+    """The learned interests of the signed-in subscriber, the strongest weights first."""
 
     learned = serializers.IntegerField(help_text="Events that were learned from.")
     changed = serializers.DateTimeField(allow_null=True)
@@ -31,7 +31,7 @@ class InterestSerializer(serializers.Serializer[Any]):
 
 
 class PartSerializer(serializers.Serializer[Any]):
-    """What one feature of an article adds to its score."""
+    """One feature's part of an article's score."""
 
     feature = serializers.CharField()
     weight = serializers.FloatField()
@@ -62,14 +62,14 @@ class InterestEventSerializer(serializers.ModelSerializer[Event]):
 
 
 class FeedbackSerializer(serializers.Serializer[Any]):
-    """What the subscriber says of an article; to save is to star."""
+    """Feedback on an article; to save is to star."""
 
     article = serializers.PrimaryKeyRelatedField(queryset=Article.objects.only("pk"))
     feedback = serializers.ChoiceField(choices=list(WORDS))
 
 
 class GivenSerializer(serializers.Serializer[Any]):
-    """What the subscriber has said of an article."""
+    """The subscriber's feedback on an article."""
 
     article = serializers.IntegerField()
     given = serializers.ListField(child=serializers.CharField(), help_text=f"Some of {', '.join(WORDS)}.")

@@ -1,4 +1,4 @@
-"""Weights as they are kept: packed in a row for each subscriber, and computed anew from the log."""
+"""Storage of weights: packed in a row for each subscriber, and recomputed from the log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from articles.interest.ranking import Candidate
 from articles.models import Article, Subscriber
 from crawler.database.prepared import planned_rows, rows_of
 
-MOST_EVENTS = 5_000
+MAX_EVENTS = 5_000
 """Weights that are computed anew follow from the newest 5,000 things done and the newest 5,000 showings."""
 LARGEST = 4_000_000
 KEPT_FEATURES = 20_000
@@ -37,45 +37,47 @@ _TABLES = "articles_article a LEFT JOIN enrichment_enrichment e ON e.article_id 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """An article as the model sees it; `published` in epoch seconds."""
+    """An article's features for the model; `published` in epoch seconds."""
 
     features: Mapping[str, float]
     published: float
 
 
 def facts_of(articles: Collection[int]) -> dict[int, Facts]:
-    """What is known of these articles (primary keys), in one query; those that are gone are left out."""
+    """Read the facts of these articles (primary keys) in one query. Omits deleted articles."""
     return {pk: replace(_facts(*about), published=published) for pk, published, *about in _rows(articles)}
 
 
 def described(articles: Collection[int]) -> dict[int, Described]:
-    """The same as features."""
+    """Read the features of these articles. Omits deleted articles."""
     return {pk: Described(_features(*about), published) for pk, published, *about in _rows(articles)}
 
 
 def candidates(subscriber: Subscriber, articles: QuerySet[Article]) -> list[Candidate]:
-    """Articles as lists are made of them, in one query; unseen are those that the subscriber was not shown
-    and did not open, whether undone or not.
+    """Read the articles as candidates of a list, in one query.
+
+    An article is unseen when the subscriber has no event about it, undone or not.
     """
     try:
-        wanted, parameters = articles.values("pk").query.sql_with_params()
+        article_query, parameters = articles.values("pk").query.sql_with_params()
     except EmptyResultSet:
         return []
     rows = planned_rows(
         f"""
         SELECT {_COLUMNS}, EXISTS (
             SELECT FROM interest_event WHERE subscriber_id = %s AND article_id = a.id
-        ) FROM {_TABLES} WHERE a.id IN ({wanted})
+        ) FROM {_TABLES} WHERE a.id IN ({article_query})
         """,  # noqa: S608 - Django's own statement
         [subscriber.pk, *parameters],
     )
     return [
-        Candidate(pk, published, _features(*about), unseen=not seen) for pk, published, *about, seen in rows
+        Candidate(pk, published, _features(*about), unseen=not was_seen)
+        for pk, published, *about, was_seen in rows
     ]
 
 
 def _rows(articles: Collection[int]) -> list[tuple[Any, ...]]:
-    """`_COLUMNS` of articles. Lists have hundreds, for which the ORM takes four times as long."""
+    """Read `_COLUMNS` of articles by SQL; for lists of hundreds the ORM takes four times as long."""
     return planned_rows(f"SELECT {_COLUMNS} FROM {_TABLES} WHERE a.id = ANY(%s::bigint[])", [list(articles)])  # noqa: S608
 
 
@@ -90,12 +92,12 @@ def _facts(feed: str, author: str, category: str, keywords: str) -> Facts:
 
 @lru_cache(KEPT_FEATURES)
 def _features(feed: str, author: str, category: str, keywords: str) -> Mapping[str, float]:
-    """Kept by what they are made of, so that the lists of many subscribers share them and none is stale."""
+    """Return features, cached by content, so that many subscribers' lists share them and none is stale."""
     return _facts(feed, author, category, keywords).features()
 
 
 def pack(weights: Weights) -> bytes:
-    """Weights as compressed JSON; means to six decimals, times to the second."""
+    """Pack weights as compressed JSON; means to six decimals, times to the second."""
     plain = {
         name: [round(belief.mean, 6), round(belief.precision, 4), int(belief.at)]
         for name, belief in weights.beliefs.items()
@@ -104,7 +106,7 @@ def pack(weights: Weights) -> bytes:
 
 
 def unpack(packed: bytes) -> Weights | None:
-    """What `pack` packed; None for anything else."""
+    """Unpack the result of `pack`. Returns None for anything else."""
     try:
         plain = orjson.loads(zlib.decompressobj().decompress(packed, LARGEST))
         beliefs = {name: Belief(*values) for name, values in plain["beliefs"].items()}
@@ -114,7 +116,7 @@ def unpack(packed: bytes) -> Weights | None:
 
 
 def weights_of(subscriber: Subscriber) -> Weights:
-    """What was learned of a subscriber; computed anew where another version had learned it."""
+    """Read the weights of a subscriber. Recomputes weights of another version."""
     rows = rows_of(Interest.objects.filter(pk=subscriber.pk).values_list("version", "weights"))
     if not rows:
         return Weights()
@@ -133,18 +135,21 @@ def _current(row: Interest) -> Weights | None:
 
 
 def locked(subscriber: Subscriber, now: datetime | None) -> Interest | None:
-    """The subscriber's row, locked until the transaction ends; made at `now` where there is none."""
+    """Return the subscriber's row, locked until the transaction ends.
+
+    Creates a missing row at `now`. Returns None when `now` is None and there is no row.
+    """
     rows = Interest.objects.select_for_update()
-    found = rows.filter(pk=subscriber.pk).first()
-    if found is None and now is not None:
+    row = rows.filter(pk=subscriber.pk).first()
+    if row is None and now is not None:
         empty = {"version": VERSION, "weights": pack(Weights()), "changed": now}
         Interest.objects.get_or_create(subscriber=subscriber, defaults=empty)
-        found = rows.get(pk=subscriber.pk)
-    return found
+        row = rows.get(pk=subscriber.pk)
+    return row
 
 
 def learn(row: Interest, events: Sequence[Event], now: datetime) -> None:
-    """Take new events into a locked row; what another version learned is computed anew, these included."""
+    """Learn from new events in a locked row. Recomputes weights of another version, these events included."""
     weights = _current(row)
     if weights is None:
         rebuild(row, now)
@@ -155,9 +160,9 @@ def learn(row: Interest, events: Sequence[Event], now: datetime) -> None:
 
 
 def rebuild(row: Interest, now: datetime) -> Weights:
-    """Compute a locked row's weights from the log, as if what was undone had never happened."""
+    """Recompute a locked row's weights from the log, as if undone events had never happened."""
     valid = Event.objects.valid().filter(subscriber=row.pk).order_by("-id")
-    events = [*valid.done()[:MOST_EVENTS], *valid.filter(kind=Event.Kind.SHOWN)[:MOST_EVENTS]]
+    events = [*valid.done()[:MAX_EVENTS], *valid.filter(kind=Event.Kind.SHOWN)[:MAX_EVENTS]]
     events.sort(key=lambda event: event.pk)
     weights = learned_from(with_features(events), _forgotten(row))
     _save(row, weights, now)
@@ -165,12 +170,12 @@ def rebuild(row: Interest, now: datetime) -> Weights:
 
 
 def with_features(events: Sequence[Event]) -> list[model.LoggedEvent]:
-    """Events with the features of their articles as these are now; without those whose article is gone."""
-    known = described({event.article_id for event in events})
+    """Return events with the current features of their articles. Omits events of deleted articles."""
+    descriptions = described({event.article_id for event in events})
     return [
         model.LoggedEvent(about.features, event.kind, event.at.timestamp(), about.published)
         for event in events
-        if (about := known.get(event.article_id)) is not None
+        if (about := descriptions.get(event.article_id)) is not None
     ]
 
 

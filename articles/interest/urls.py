@@ -1,4 +1,4 @@
-"""Addresses of the pages about interests: the subscriber's own, and the evaluation for staff."""
+"""URLs of the subscriber's pages about interests, and of the evaluation for staff."""
 
 from django.urls import path
 

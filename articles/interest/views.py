@@ -1,4 +1,4 @@
-"""The subscriber's pages about what was learned of them, and the evaluation for staff."""
+"""Pages about a subscriber's learned interests, and the evaluation for staff."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
-from articles.interest.export import MOST_EXPORTED, MOST_REPLAYED, export, own_log
+from articles.interest.export import MAX_EXPORTED, MAX_REPLAYED, export, own_log
 from articles.interest.learned import forgotten_features, strongest
 from articles.interest.log import delete_all, forget, remember, reset
 from articles.interest.models import Event
@@ -29,13 +29,13 @@ from crawler.web.permissions import staff_only
 @never_cache
 @require_safe
 def learned(request: HttpRequest) -> HttpResponse:
-    """The strongest likes and dislikes, what was forgotten, and everything that can be done about them."""
+    """Show the strongest likes and dislikes, forgotten features, and actions on them."""
     subscriber = subscriber_of(request.user)
     context = {
         "learned": strongest(subscriber, datetime.now(UTC)),
         "forgotten": forgotten_features(subscriber),
         "events": Event.objects.filter(subscriber=subscriber).exists(),
-        "most_exported": MOST_EXPORTED,
+        "most_exported": MAX_EXPORTED,
     }
     return render(request, "interest/learned.html", context)
 
@@ -43,7 +43,7 @@ def learned(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def log(request: HttpRequest) -> HttpResponse:
-    """The subscriber's own events, newest first; what they were merely shown only when asked for."""
+    """Show the subscriber's own events, newest first; with `all=1` also articles merely shown."""
     subscriber = subscriber_of(request.user)
     everything = request.GET.get("all") == "1"
     events = Event.objects.filter(subscriber=subscriber)
@@ -55,7 +55,7 @@ def log(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def undo_event(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo one of the subscriber's own events; undoing a save takes the star away."""
+    """Undo one of the subscriber's own events; undoing a save removes the star."""
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     event = get_object_or_404(Event, pk=pk, subscriber=subscriber)
     feedback.undo_event(event, now)
@@ -74,7 +74,7 @@ def forget_feature(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def remember_feature(request: HttpRequest) -> HttpResponse:
-    """Take a forgetting back."""
+    """Undo the forgetting of a feature."""
     feature = _feature(request)
     remember(subscriber_of(request.user), feature, datetime.now(UTC))
     messages.success(request, f"Learned again from all of your log: {feature.replace(':', ' ', 1)}.")
@@ -83,7 +83,7 @@ def remember_feature(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def reset_all(request: HttpRequest) -> HttpResponse:
-    """Unlearn everything; the log stays, undone."""
+    """Undo all events and reset the weights."""
     undone = reset(subscriber_of(request.user), datetime.now(UTC))
     messages.success(
         request, f"Reset: {undone} events were undone; lists by interest are newest first again."
@@ -102,7 +102,7 @@ def delete_everything(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def export_all(request: HttpRequest) -> HttpResponse:
-    """Weights and log as a JSON file."""
+    """Return weights and log as a JSON file."""
     body = orjson.dumps(export(subscriber_of(request.user), datetime.now(UTC)), option=orjson.OPT_INDENT_2)
     headers = {"Content-Disposition": 'attachment; filename="interest.json"'}
     return HttpResponse(body, "application/json", headers=headers)
@@ -111,7 +111,7 @@ def export_all(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def why(request: HttpRequest, pk: int) -> HttpResponse:
-    """Why an article stands where it stands; `exploring=1` when it was listed to learn about it."""
+    """Explain an article's place in a list; `exploring=1` when it was shown to learn about it."""
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     rows = Article.objects.select_related("feed").only("title", "identity", "published", "feed__title")
     article = get_object_or_404(rows, pk=pk)
@@ -131,16 +131,16 @@ def why(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_safe
 def evaluation(request: HttpRequest) -> HttpResponse:
-    """The deployment's own log replayed with every method, when asked for."""
-    found = None
+    """Show the evaluation page; with `run=1`, replay the deployment's own log with every method."""
+    result = None
     if request.GET.get("run") == "1":
         log = own_log()
-        found = evaluate(log) if log.events else None
+        result = evaluate(log) if log.events else None
     context = {
-        "found": found,
-        "remarks": remarks(found) if found else [],
+        "found": result,
+        "remarks": remarks(result) if result else [],
         "asked": request.GET.get("run") == "1",
-        "most": MOST_REPLAYED,
+        "most": MAX_REPLAYED,
         "few": FEW_SESSIONS,
     }
     return render(request, "interest/evaluation.html", context)

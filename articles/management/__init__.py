@@ -1,1 +1,1 @@
-"""Commands about articles and their readers."""
+"""Commands of articles."""

@@ -1,1 +1,1 @@
-"""What subscribers follow, mark, read and have made: personal feeds, topics, reading list, account."""
+"""Pages of subscribers: subscriptions, marks, personal feeds, topics, reading list, account."""

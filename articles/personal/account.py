@@ -1,4 +1,4 @@
-"""All that belongs to one subscriber, to be taken along as one document."""
+"""The export of all data of one subscriber as one document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PERSONAL_FEED = ("name", "folder", "include", "exclude", "categories", "body", "
 
 
 def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
-    """Feeds, topics, personal feeds, marks, interests and their log; secret addresses are left out."""
+    """Return feeds, topics, personal feeds, marks, interests and their log. Omits secret addresses."""
     marks = Mark.objects.filter(subscriber=subscriber).select_related("article").order_by("pk")
     return {
         "subscriber": str(subscriber),

@@ -1,4 +1,4 @@
-"""Personal feeds under /personal/."""
+"""URLs of personal feeds under /personal/."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""What subscribers follow: feeds in folders, one by one or from OPML.
+"""Subscriptions: feeds in folders, followed one by one or from OPML.
 
-`Feed.subscribers` is counted by a trigger on the table of subscriptions, in the same transaction.
+A trigger on the table of subscriptions counts `Feed.subscribers` in the same transaction.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -21,30 +22,34 @@ FOLDER_LENGTH = 400
 
 
 def subscriber_of(user: User | AnonymousUser) -> Subscriber:
-    """The subscriber that a signed-in user is; made when they come for the first time.
+    """Return the subscriber of a signed-in user, created on first use.
 
-    Raises PermissionDenied for people who are not signed in.
+    Raises PermissionDenied for users who are not signed in.
     """
     if not user.is_authenticated:
         raise PermissionDenied("only people who are signed in follow feeds")
-    return Subscriber.objects.get_or_create(user_id=user.pk)[0]
+    try:
+        known: Subscriber = user.subscriber  # kept on the user for this request
+    except Subscriber.DoesNotExist:
+        return Subscriber.objects.get_or_create(user_id=user.pk)[0]
+    return known
 
 
 def folders_of(subscriber: Subscriber) -> list[str]:
-    """Every folder of a subscriber, with the folders around it."""
+    """Return every folder of a subscriber, and the folders around it."""
     names = set(subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct())
     parts = [name.split("/") for name in names]
     return sorted({"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)})
 
 
 def folder_named(text: str) -> str:
-    """A folder as it is stored: "News/Tech", without blank parts or blanks around the parts."""
+    """Normalise a folder: "News/Tech", without blank parts or blanks around the parts."""
     parts = (part.strip() for part in text.split("/"))
     return "/".join(part for part in parts if part)[:FOLDER_LENGTH].rstrip("/ ")
 
 
 def within(folder: str, column: str = "folder") -> Q:
-    """The condition for a folder and those inside it; the empty folder holds all."""
+    """Return the condition for a folder and its subfolders, empty for the empty folder."""
     return Q(**{column: folder}) | Q(**{f"{column}__startswith": f"{folder}/"}) if folder else Q()
 
 
@@ -52,7 +57,7 @@ def within(folder: str, column: str = "folder") -> Q:
 def follow(
     subscriber: Subscriber, feed: Feed, *, folder: str = "", title: str = ""
 ) -> tuple[Subscription, bool]:
-    """Follow a feed; following it again changes nothing. Second: whether it is new."""
+    """Follow a feed; following it again changes nothing. Returns the subscription and whether it is new."""
     subscription, new = Subscription.objects.get_or_create(
         subscriber=subscriber,
         feed=feed,
@@ -61,6 +66,18 @@ def follow(
     if new:
         renew_outputs(subscriber)
     return subscription, new
+
+
+@transaction.atomic
+def follow_all(subscriber: Subscriber, folders: Mapping[int, str]) -> None:
+    """Follow feeds, each in a folder; those that are followed already stay where they are."""
+    # In one order everywhere, so that the row locks of two such requests cannot cross.
+    rows = [
+        Subscription(subscriber=subscriber, feed_id=feed, folder=folder_named(folders[feed]))
+        for feed in sorted(folders)
+    ]
+    Subscription.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
+    renew_outputs(subscriber)
 
 
 @transaction.atomic
@@ -80,29 +97,24 @@ def refile(subscription: Subscription, *, folder: str, title: str) -> None:
 
 @transaction.atomic
 def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
-    """Follow every feed of an OPML file, adding those that the deployment does not know yet.
+    """Follow every feed of an OPML file, adding unknown ones to the deployment.
 
-    Outcomes in the order of the file. Raises OpmlError; nothing is changed then.
+    Returns the outcomes in the order of the file. Raises OpmlError; nothing is changed then.
     """
     outlines = read_opml(data)
     if not outlines:
         raise OpmlError("the file names no feed (no outline has an xmlUrl)")
     outcomes = add_feeds([WantedFeed(outline.url, outline.title) for outline in outlines])
-    wanted: dict[int, Subscription] = {}
+    folders: dict[int, str] = {}
     for outline, outcome in zip(outlines, outcomes, strict=True):
         if outcome.feed is not None:
-            folder = folder_named("/".join(outline.folder))
-            subscription = Subscription(subscriber=subscriber, feed=outcome.feed, folder=folder)
-            wanted.setdefault(outcome.feed.pk, subscription)
-    # In one order everywhere, so that the row locks of two such imports cannot cross.
-    rows = [wanted[key] for key in sorted(wanted)]
-    Subscription.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
-    renew_outputs(subscriber)
+            folders.setdefault(outcome.feed.pk, "/".join(outline.folder))
+    follow_all(subscriber, folders)
     return outcomes
 
 
 def export_subscriptions(subscriber: Subscriber) -> bytes:
-    """What the subscriber follows as OPML 2.0, folders nested."""
+    """Return the subscriptions as OPML 2.0, folders nested."""
     rows = subscriber.subscriptions.select_related("feed").order_by("folder", "id")
     outlines = [
         Outline(
@@ -117,5 +129,5 @@ def export_subscriptions(subscriber: Subscriber) -> bytes:
 
 
 def renew_outputs(subscriber: Subscriber) -> None:
-    """Let readers of the subscriber's personal feeds see that their contents changed."""
+    """Mark the subscriber's personal feeds as changed, so that feed readers fetch them anew."""
     PersonalFeed.objects.filter(subscriber=subscriber).update(changed=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""The forms of the subscriber's own pages."""
+"""Forms of the subscriber's own pages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from articles.personal.following import folder_named
 from articles.personal.selection import keywords
 from crawler.web.forms import LinesField
 
-MOST_ADDRESSES = 100
+MAX_ADDRESSES = 100
 
 
 class FollowForm(forms.Form):
-    """Addresses to follow, one a line, and the folder for them."""
+    """A form for addresses to follow, one a line, and their folder."""
 
     addresses = LinesField(
-        most=MOST_ADDRESSES,
+        most=MAX_ADDRESSES,
         too_many="{lines} addresses are too many at once; up to {most}, or an OPML file.",
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": "https://example.org/"}),
         help_text="One a line; the address of a site is fine, its feed is found.",
@@ -32,7 +32,7 @@ class FollowForm(forms.Form):
 
 
 class TopicForm(forms.Form):
-    """A topic to follow."""
+    """A form for a topic to follow."""
 
     kind = forms.ChoiceField(choices=Topic.Kind.choices, label="What")
     value = forms.CharField(
@@ -41,7 +41,7 @@ class TopicForm(forms.Form):
 
 
 class SubscriptionForm(forms.Form):
-    """Where a followed feed is filed, and what the subscriber calls it."""
+    """A form for the folder and the subscriber's own title of a followed feed."""
 
     title = forms.CharField(
         max_length=400, required=False, label="Own title", help_text="Empty: the feed's own."
@@ -50,16 +50,16 @@ class SubscriptionForm(forms.Form):
 
 
 class OpmlForm(forms.Form):
-    """A list of feeds from another reader."""
+    """A form for a list of feeds from another reader."""
 
     file = forms.FileField(label="OPML file", help_text="Exported by another feed reader; up to 20 MB.")
 
 
 class KeywordsFormField(forms.CharField):
-    """Words and phrases, separated by commas or lines, as a list."""
+    """A field for words and phrases, separated by commas or lines, as a list."""
 
-    def __init__(self, **named: Any) -> None:
-        super().__init__(required=False, max_length=10_000, **named)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, max_length=10_000, **kwargs)
 
     def clean(self, value: Any) -> list[str]:
         return keywords(super().clean(value))
@@ -69,7 +69,7 @@ class KeywordsFormField(forms.CharField):
 
 
 class PersonalFeedForm(forms.Form):
-    """What goes into a personal feed, and how much of each article."""
+    """A form for the filter and order of a personal feed, and how much of each article it shows."""
 
     name = forms.CharField(max_length=200)
     folder = forms.CharField(

@@ -1,11 +1,11 @@
-"""What subscribers mark: articles read and starred."""
+"""Marks of subscribers: articles read and starred."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from articles.interest.log import note, take_back
@@ -16,12 +16,12 @@ AT_ONCE = 5000
 
 
 def marked_read(subscriber: Subscriber) -> Exists:
-    """The condition, in a query of articles, that the subscriber has read one; ~ for those unread."""
+    """Return the condition, for a query of articles, that the subscriber has read the article."""
     return Exists(Mark.objects.filter(subscriber=subscriber, article=OuterRef("pk"), read__isnull=False))
 
 
 def marked_starred(subscriber: Subscriber) -> Exists:
-    """The condition, in a query of articles, that the subscriber has starred one."""
+    """Return the condition, for a query of articles, that the subscriber has starred the article."""
     return Exists(Mark.objects.filter(subscriber=subscriber, article=OuterRef("pk"), starred__isnull=False))
 
 
@@ -31,7 +31,9 @@ def mark_read(subscriber: Subscriber, articles: Sequence[int], now: datetime, *,
 
 
 def star(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, starred: bool = True) -> None:
-    """Star these articles (primary keys), or take the star away; the subscriber's interests learn of it."""
+    """Star these articles (primary keys), or remove the star. Notes or undoes a save for the subscriber's
+    interests.
+    """
     with transaction.atomic():
         if starred:
             _mark(subscriber, articles, starred=now)
@@ -42,25 +44,28 @@ def star(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, star
 
 
 def mark_all_read(subscriber: Subscriber, articles: QuerySet[Article], now: datetime) -> int:
-    """Mark what a query holds as read, some thousands in a transaction; how many were not."""
+    """Mark all articles of a query as read, AT_ONCE to a transaction. Returns the number newly marked."""
     unread = articles.filter(~marked_read(subscriber)).order_by("pk").values_list("pk", flat=True)
-    done, last = 0, 0
+    count, last = 0, 0
     while keys := list(unread.filter(pk__gt=last)[:AT_ONCE]):
         mark_read(subscriber, keys, now)
-        done, last = done + len(keys), keys[-1]
-    return done
+        count, last = count + len(keys), keys[-1]
+    return count
 
 
 @transaction.atomic
 def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime) -> None:
     # In one order everywhere, so that the row locks of two requests cannot cross.
-    keys = sorted(set(articles))
-    known = Article.objects.filter(pk__in=keys).order_by("pk").values_list("pk", flat=True)
-    rows = [Mark(subscriber=subscriber, article_id=key, **fields) for key in known]
-    Mark.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["subscriber", "article"], update_fields=list(fields),
-        batch_size=1000,
-    )  # fmt: skip
+    (column, moment), *_ = fields.items()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            INSERT INTO {Mark._meta.db_table} (subscriber_id, article_id, {column})
+            SELECT %s, id, %s FROM {Article._meta.db_table} WHERE id = ANY(%s::bigint[]) ORDER BY id
+            ON CONFLICT (subscriber_id, article_id) DO UPDATE SET {column} = EXCLUDED.{column}
+            """,  # noqa: S608 - the tables' and columns' own names
+            [subscriber.pk, moment, sorted(set(articles))],
+        )
 
 
 @transaction.atomic

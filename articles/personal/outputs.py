@@ -1,4 +1,4 @@
-"""From stored articles to the item model: one page of a personal feed in a handful of queries."""
+"""Pages of personal feeds: stored articles converted to the item model in a handful of queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from articles.enrichment.models import Enrichment
-from articles.models import Article, PersonalFeed, Subscription
+from articles.models import Article, Page, PersonalFeed, Subscription
 from articles.personal.rating import feedback_addresses
 from articles.personal.selection import chosen
 from crawler.database.prepared import planned_rows
@@ -25,6 +25,7 @@ from crawler.web.syndication.item import (
     full_body,
     language_tag,
     short_body,
+    stored_details,
     title_of,
     web_url,
 )
@@ -32,19 +33,21 @@ from feeds.models import Feed
 
 PAGE_ITEMS = 50
 LAST_PAGE = 1000
-MOST_SOURCES = 10
+MAX_SOURCES = 10
 """Other feeds of its story that an item names."""
 
 _ROWS = f"""
 SELECT
     article.id, article.url, article.title, article.author, article.category, article.categories,
     article.language, article.published, article.updated, article.summary, article.content, article.text,
-    article.enclosures::text,
+    article.enclosures::text, article.details::text, article.image,
     coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url),
     feed.canonical_url, feed.site_url,
-    coalesce(made.summary, ''), coalesce(made.category, ''), made.story_id, made.at
+    coalesce(made.summary, ''), coalesce(made.category, ''), made.story_id, made.at,
+    coalesce(page.content, '')
 FROM {Article._meta.db_table} AS article
 JOIN {Feed._meta.db_table} AS feed ON feed.id = article.feed_id
+LEFT JOIN {Page._meta.db_table} AS page ON page.id = article.page_id
 LEFT JOIN {Enrichment._meta.db_table} AS made ON made.article_id = article.id
 LEFT JOIN {Subscription._meta.db_table} AS followed
     ON followed.feed_id = article.feed_id AND followed.subscriber_id = %s
@@ -54,22 +57,22 @@ WHERE article.id = ANY(%s::bigint[])
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the document is served: itself without a page number, and the deployment's own address."""
+    """The URLs of a served document: its own without a page number, and the deployment's root."""
 
     self_url: str
     root_url: str
 
     def page(self, number: int) -> str:
-        """The address of one page; the first has none in it."""
+        """Return the URL of one page. The first page has no number in it."""
         return self.self_url if number == 1 else f"{self.self_url}?page={number}"
 
     def under(self, path: str) -> str:
-        """The address of a path of this deployment."""
+        """Return the URL of a path of this deployment."""
         return self.root_url.rstrip("/") + path
 
 
 class _Row(NamedTuple):
-    """What `_ROWS` answers for an article: `source` is the subscriber's name for the feed, else its own."""
+    """A row of `_ROWS`: `source` is the subscriber's name for the feed, else its own."""
 
     id: int
     url: str
@@ -84,6 +87,8 @@ class _Row(NamedTuple):
     content: str
     text: str
     enclosures: str
+    details: str
+    image: str
     source: str
     feed_url: str
     site_url: str
@@ -91,24 +96,25 @@ class _Row(NamedTuple):
     made_category: str
     story: int | None
     made_at: datetime | None
+    page: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Also:
-    """Another feed that carries an item's story: its name, and the address of the article there."""
+    """Another feed that carries an item's story: its name, and the address of its article."""
 
     feed: str
     url: str
 
 
 def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -> tuple[Channel, list[Item]]:
-    """Page `number` (from 1) of a personal feed, in its order."""
+    """Build page `number` (from 1) of a personal feed, in its order."""
     first = (number - 1) * PAGE_ITEMS
     keys = chosen(personal_feed, first, PAGE_ITEMS + 1)
-    more, keys = len(keys) > PAGE_ITEMS and number < LAST_PAGE, keys[:PAGE_ITEMS]
+    has_next, keys = len(keys) > PAGE_ITEMS and number < LAST_PAGE, keys[:PAGE_ITEMS]
     deployment = Deployment.own_key()
-    found = {row[0]: _Row(*row) for row in planned_rows(_ROWS, [personal_feed.subscriber_id, keys])}
-    rows = [found[key] for key in keys if key in found]  # without what went in the meantime
+    rows_by_key = {row[0]: _Row(*row) for row in planned_rows(_ROWS, [personal_feed.subscriber_id, keys])}
+    rows = [rows_by_key[key] for key in keys if key in rows_by_key]  # without what went in the meantime
     items = _items(personal_feed, rows, deployment, addresses)
     channel = Channel(
         id=_urn(deployment, "personal-feed", personal_feed.pk),
@@ -117,7 +123,7 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
         home_url=addresses.under("/me/"),
         self_url=addresses.page(number),
         first_url=addresses.page(1),
-        next_url=addresses.page(number + 1) if more else "",
+        next_url=addresses.page(number + 1) if has_next else "",
         previous_url=addresses.page(number - 1) if number > 1 else "",
         updated=max((item.updated for item in items), default=personal_feed.changed),
     )
@@ -137,9 +143,9 @@ def _items(
 
 
 def _item(row: _Row, key: str, ending: str, *, full: bool) -> Item:
-    found = (attachment(given) for given in json.loads(row.enclosures))
+    attachments = (attachment(enclosure) for enclosure in json.loads(row.enclosures))
     short = short_body(row.summary, row.made_summary or row.text)
-    body = full_body(row.content, row.summary, row.text) if full else ""
+    body = full_body(row.content, row.summary, row.text, row.page) if full else ""
     return Item(
         id=key,
         url=web_url(row.url),
@@ -152,39 +158,43 @@ def _item(row: _Row, key: str, ending: str, *, full: bool) -> Item:
         source=ItemSource(row.source, row.feed_url, row.site_url),
         language=language_tag(row.language),
         categories=_categories(row),
-        attachments=tuple(media for media in found if media is not None),
+        attachments=tuple(media for media in attachments if media is not None),
+        image=web_url(row.image),
+        details=stored_details(json.loads(row.details)),
     )
 
 
 def _categories(row: _Row) -> tuple[str, ...]:
-    """The entry's own, and the deployment's."""
-    named = [*(row.categories or [row.category]), row.made_category]
-    return tuple(dict.fromkeys(name for name in named if name.strip()))
+    """Return the entry's own categories, and the deployment's category."""
+    names = [*(row.categories or [row.category]), row.made_category]
+    return tuple(dict.fromkeys(name for name in names if name.strip()))
 
 
 def _elsewhere(rows: Iterable[_Row]) -> dict[int, list[_Also]]:
-    """By article the other members of its story: what is grouped stays listed."""
+    """Return the other members of each article's story, so that grouped articles stay listed."""
     stories = {row.story: row.id for row in rows if row.story}
     if not stories:
         return {}
     members = Enrichment.objects.filter(story__in=stories).exclude(article__in=stories.values())
     ordered = members.order_by("article__published", "article_id")
-    found: defaultdict[int, list[_Also]] = defaultdict(list)
+    others_by_article: defaultdict[int, list[_Also]] = defaultdict(list)
     for story, title, address, url in ordered.values_list(
         "story_id", "article__feed__title", "article__feed__canonical_url", "article__url"
     ):
-        if len(found[stories[story]]) < MOST_SOURCES:
-            found[stories[story]].append(_Also(title or address, web_url(url)))
-    return found
+        if len(others_by_article[stories[story]]) < MAX_SOURCES:
+            others_by_article[stories[story]].append(_Also(title or address, web_url(url)))
+    return others_by_article
 
 
 def _ending(also: Iterable[_Also], rate: str) -> str:
-    """What Freshet adds to the text of an item: other sources, and where to say what one thinks of it."""
-    named = [
-        f'<a href="{html.escape(one.url)}">{html.escape(one.feed)}</a>' if one.url else html.escape(one.feed)
-        for one in also
+    """Return the text that is added to an item: other sources, and links for feedback."""
+    links = [
+        f'<a href="{html.escape(source.url)}">{html.escape(source.feed)}</a>'
+        if source.url
+        else html.escape(source.feed)
+        for source in also
     ]
-    others = f"<p>Also in: {', '.join(named)}</p>" if named else ""
+    others = f"<p>Also in: {', '.join(links)}</p>" if links else ""
     return f'{others}<p><a href="{html.escape(rate)}">More or less like this, and why it is here</a></p>'
 
 
@@ -202,10 +212,10 @@ def _description(personal_feed: PersonalFeed) -> str:
 
 
 def _urn(deployment: uuid.UUID, kind: str, key: int) -> str:
-    """An id made of the deployment's and the row's alone (RFC 9562 name-based UUID)."""
+    """Return an id that depends only on the deployment and the row (RFC 9562 name-based UUID)."""
     return uuid.uuid5(deployment, f"{kind}:{key}").urn
 
 
 def last_changed(personal_feed: PersonalFeed, channel: Channel) -> datetime:
-    """The newest change among the items, and of the personal feed's own settings."""
+    """Return the time of the newest change to an item or to the personal feed's settings."""
     return max(channel.updated, personal_feed.changed)

@@ -1,6 +1,7 @@
-"""Feedback from a feed reader: an address for each item that allows to rate this one article, nothing else.
+"""Feedback links in personal feeds: an address for each item that allows to rate this one article, nothing
+else.
 
-It is signed, not secret: an item that is passed on gives away neither the feed nor its address.
+It is signed, not secret: an item that is passed on reveals neither the feed nor its address.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _VALUE = re.compile(r"(\d{1,18})-(\d{1,18})-([\w-]{22})")
 
 
 def feedback_addresses(personal_feed: PersonalFeed, articles: Iterable[int]) -> dict[int, str]:
-    """The paths at which the subscriber of a personal feed rates these articles; always the same ones."""
+    """Return the paths at which the subscriber of a personal feed rates these articles. They never change."""
     before, _, after = reverse("feedback", args=["-"]).rpartition("-")
     feed = personal_feed.pk
     return {key: f"{before}{feed}-{key}-{_signature(feed, key)}{after}" for key in articles}
 
 
 def read_feedback_address(value: str) -> tuple[PersonalFeed, Article] | None:
-    """What a signed value stands for; None for one that is forged, or whose feed or article is gone."""
+    """Read a signed value. Returns None for a forged value, or when feed or article no longer exist."""
     match = _VALUE.fullmatch(value)
     if match is None:
         return None
@@ -43,12 +44,12 @@ def read_feedback_address(value: str) -> tuple[PersonalFeed, Article] | None:
 
 
 def _signature(feed: int, article: int) -> str:
-    """128 bits that only this deployment can make."""
+    """Return a signature of 128 bits that only this deployment can make."""
     digest = hmac.digest(_key(settings.SECRET_KEY), f"{feed}-{article}".encode(), "sha256")
     return base64.urlsafe_b64encode(digest[:16]).decode().rstrip("=")
 
 
 @lru_cache(2)
 def _key(secret: str) -> bytes:
-    """The key that `salted_hmac` derives for "articles.personal.rating", once instead of for every item."""
+    """Derive the same key as `salted_hmac` for "articles.personal.rating", once instead of for every item."""
     return hashlib.sha256(b"articles.personal.rating" + secret.encode()).digest()

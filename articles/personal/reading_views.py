@@ -1,4 +1,4 @@
-"""The reading list: what a subscriber follows, marked as it is read, in either order."""
+"""The reading list: articles that a subscriber follows, newest first or by interest, with marks."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import folder_named, folders_of, subscriber_of
 from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
 from articles.personal.selection import RANKED, followed, once_a_story
+from crawler.web.filters import search_problem
 from crawler.web.pages import safe_next, wants_part
 
 PAGE_ARTICLES = 30
@@ -29,29 +30,29 @@ WORDS = ("read", "unread", "star", "unstar")
 
 @require_safe
 def reading_list(request: HttpRequest) -> HttpResponse:
-    """Articles of what the subscriber follows, by folder, words and mark; of a story the first one."""
+    """Show followed articles by folder, words and mark, with only the first article of each story."""
     subscriber = subscriber_of(request.user)
-    asked = _Asked(request)
-    articles = asked.articles(subscriber)
+    query = ReadingQuery(request)
+    articles = query.articles(subscriber)
     number = _page_number(request)
-    keys, exploring, more = _page(subscriber, articles, asked.order, number)
-    known = lean(Article.objects.select_related("enrichment")).in_bulk(keys)
-    shown = [known[key] for key in keys if key in known]
+    keys, exploring, has_next = _page(subscriber, articles, query.order, number)
+    articles_by_key = lean(Article.objects.select_related("enrichment")).in_bulk(keys)
+    page_articles = [articles_by_key[key] for key in keys if key in articles_by_key]
     if request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", ""):
         note(subscriber, keys, Kind.SHOWN, datetime.now(UTC))
     marks = {mark.article_id: mark for mark in Mark.objects.filter(subscriber=subscriber, article__in=keys)}
     context = {
-        "articles": shown,
+        "articles": page_articles,
         "marks": marks,
         "given": feedback.given(subscriber, keys),
         "exploring": exploring,
-        "asked": asked,
+        "asked": query,
         "views": VIEWS,
         "orders": ORDERS,
         "folders": folders_of(subscriber),
         "page": number,
         "newer": number - 1,
-        "older": number + 1 if more and number < LAST_PAGE else 0,
+        "older": number + 1 if has_next and number < LAST_PAGE else 0,
         "follows": subscriber.subscriptions.exists() or subscriber.topics.exists(),
         "hidden": hidden_articles(subscriber).count(),
     }
@@ -60,7 +61,7 @@ def reading_list(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
-    """Mark one article as read or starred, or take that back."""
+    """Mark one article as read or starred, or remove the mark."""
     if word not in WORDS:
         raise Http404(f"there is no button {word!r}")
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
@@ -78,60 +79,67 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
 
 @require_POST
 def mark_list_read(request: HttpRequest) -> HttpResponse:
-    """Mark all that the list holds as read."""
+    """Mark all articles of the list as read."""
     subscriber = subscriber_of(request.user)
-    asked = _Asked(request)
-    done = mark_all_read(subscriber, asked.articles(subscriber), datetime.now(UTC))
-    messages.success(request, f"{done} articles are marked as read.")
-    return redirect(f"/me/?{asked.query}" if asked.query else "/me/")
+    query = ReadingQuery(request)
+    if query.problem:
+        messages.error(request, f"Nothing is marked as read. {query.problem}")
+    else:
+        count = mark_all_read(subscriber, query.articles(subscriber), datetime.now(UTC))
+        messages.success(request, f"{count} articles are marked as read.")
+    return redirect(f"/me/?{query.query}" if query.query else "/me/")
 
 
-class _Asked:
-    """What a request for the list names: folder, words, view and order."""
+class ReadingQuery:
+    """The parameters of a request for the list: folder, words, view and order."""
 
     def __init__(self, request: HttpRequest) -> None:
-        given = request.POST if request.method == "POST" else request.GET
-        self.folder = folder_named(given.get("folder", "").replace("\0", ""))
-        self.q = given.get("q", "").replace("\0", "")[:300]
-        self.view = given.get("view", "") if given.get("view", "") in VIEWS else "all"
-        self.order = given.get("order", "") if given.get("order", "") in ORDERS else "newest"
+        parameters = request.POST if request.method == "POST" else request.GET
+        self.folder = folder_named(parameters.get("folder", "").replace("\0", ""))
+        self.q = parameters.get("q", "").replace("\0", "")
+        self.problem = search_problem(self.q)
+        self.view = parameters.get("view", "") if parameters.get("view", "") in VIEWS else "all"
+        self.order = parameters.get("order", "") if parameters.get("order", "") in ORDERS else "newest"
 
     @property
     def query(self) -> str:
-        """The same as an address has it."""
-        usual = {"view": "all", "order": "newest"}
-        named = {"folder": self.folder, "q": self.q, "view": self.view, "order": self.order}
-        return urlencode({name: value for name, value in named.items() if value and value != usual.get(name)})
+        """The parameters as the query part of a URL."""
+        defaults = {"view": "all", "order": "newest"}
+        parameters = {"folder": self.folder, "q": self.q, "view": self.view, "order": self.order}
+        return urlencode(
+            {name: value for name, value in parameters.items() if value and value != defaults.get(name)}
+        )
 
     def articles(self, subscriber: Subscriber) -> ArticleQuerySet:
-        """The articles of the list, newest first."""
+        """Return the articles of the list, newest first."""
+        words = "" if self.problem else self.q
         if self.view == "starred":  # whether or not their feed is still followed
             stars = Article.objects.filter(marked_starred(subscriber)).newest_first()
-            return stars.search(self.q)
+            return stars.search(words)
         if self.view == "hidden":
-            return Article.objects.filter(pk__in=hidden_articles(subscriber)).newest_first().search(self.q)
-        found = followed(subscriber, self.folder).search(self.q)
-        found = found.exclude(pk__in=hidden_articles(subscriber))
+            return Article.objects.filter(pk__in=hidden_articles(subscriber)).newest_first().search(words)
+        unhidden = followed(subscriber, self.folder).search(words)
+        unhidden = unhidden.exclude(pk__in=hidden_articles(subscriber))
         if self.view == "unread":
-            found = found.filter(~marked_read(subscriber))
-        return once_a_story(found, subscriber)
+            unhidden = unhidden.filter(~marked_read(subscriber))
+        return once_a_story(unhidden, subscriber)
 
 
 def _page(
     subscriber: Subscriber, articles: ArticleQuerySet, order: str, number: int
 ) -> tuple[list[int], frozenset[int], bool]:
-    """Primary keys of one page, those of them that are there to explore, and whether there are more."""
+    """Return the primary keys of one page, the keys placed for exploration, and whether more pages follow."""
     first = (number - 1) * PAGE_ARTICLES
     if order == "newest":
         keys = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
         return keys[:PAGE_ARTICLES], frozenset(), len(keys) > PAGE_ARTICLES
     placed = ranked(subscriber, articles[:RANKED])
-    shown = placed[first : first + PAGE_ARTICLES]
-    exploring = frozenset(one.article_id for one in shown if one.exploring)
-    return [one.article_id for one in shown], exploring, len(placed) > first + PAGE_ARTICLES
+    page_entries = placed[first : first + PAGE_ARTICLES]
+    exploring = frozenset(entry.article_id for entry in page_entries if entry.exploring)
+    return [entry.article_id for entry in page_entries], exploring, len(placed) > first + PAGE_ARTICLES
 
 
 def _page_number(request: HttpRequest) -> int:
-    given = request.GET.get("page", "1")
-    number = int(given) if given.isascii() and given.isdecimal() and len(given) <= 6 else 1
+    text = request.GET.get("page", "1")
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 1
     return min(max(number, 1), LAST_PAGE)

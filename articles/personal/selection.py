@@ -1,12 +1,10 @@
-"""Personal feeds: which articles one holds, and the secret addresses at which it is served."""
+"""Personal feeds: selection of their articles, and the secret addresses at which they are served."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from django.db import transaction
@@ -29,31 +27,45 @@ from articles.models import (
     Topic,
 )
 from articles.personal.following import within
-from articles.search import CJK, article_query
+from articles.search import query_of
 from crawler.database.prepared import rows_of
+from crawler.text.search import Search, spaced
 from crawler.web.syndication.formats import FORMATS
 
 MAX_KEYWORDS = 50
 RANKED = 500
 """So many of the newest are ordered by interest."""
-_CJK = re.compile(f"[{CJK}]")
 
 
 def followed(subscriber: Subscriber, folder: str = "") -> ArticleQuerySet:
-    """Articles of what a subscriber follows, in one folder with those inside it or in all; newest first.
+    """Return the articles that a subscriber follows, in one folder and its subfolders or in all, newest
+    first.
 
-    Topics are in no folder: their articles come with those of all feeds.
+    Topics are in no folder: their articles are included only when no folder is given.
     """
     feeds = Subscription.objects.filter(within(folder), subscriber=subscriber).values("feed_id")
-    wanted = Q(feed__in=feeds)
+    condition = Q(feed__in=feeds)
     if not folder:
-        wanted |= _on_topics(list(subscriber.topics.all()))
-    return Article.objects.filter(wanted).newest_first()
+        condition |= _on_topics(list(subscriber.topics.all()))
+    return Article.objects.filter(condition).newest_first()
+
+
+def of_topics_only(subscriber: Subscriber) -> ArticleQuerySet:
+    """Return the articles on a subscriber's topics in feeds that the subscriber does not follow."""
+    feeds = Subscription.objects.filter(subscriber=subscriber).values("feed_id")
+    topics = list(subscriber.topics.all())
+    return (
+        Article.objects.filter(_on_topics(topics)).exclude(feed__in=feeds)
+        if topics
+        else Article.objects.none()
+    )
 
 
 def selection(personal_feed: PersonalFeed) -> ArticleQuerySet:
-    """Articles of a personal feed, newest first: at least one word of `include` and none of `exclude`,
-    one of the categories; without those that the subscriber hid.
+    """Return the articles of a personal feed, newest first.
+
+    An article has at least one word of `include`, none of `exclude`, and one of the categories. Excludes
+    articles that the subscriber hid.
     """
     articles = followed(personal_feed.subscriber, personal_feed.folder)
     if personal_feed.include:
@@ -65,37 +77,37 @@ def selection(personal_feed: PersonalFeed) -> ArticleQuerySet:
     return articles.exclude(pk__in=hidden_articles(personal_feed.subscriber))
 
 
-def chosen(personal_feed: PersonalFeed, first: int, most: int) -> list[int]:
-    """Primary keys of at most `most` articles from place `first` on, in the personal feed's order.
+def chosen(personal_feed: PersonalFeed, first: int, limit: int) -> list[int]:
+    """Return primary keys of at most `limit` articles from place `first` on, in the personal feed's order.
 
-    Of a story only the article that came first. By interest are ordered the newest RANKED; older ones
-    follow, newest first.
+    Only the first article of a story is included. With order by interest, the newest RANKED articles are
+    ranked; older ones follow, newest first.
     """
     articles = once_a_story(selection(personal_feed), personal_feed.subscriber)
     if personal_feed.order == PersonalFeed.Order.NEWEST:
-        return _keys(articles[first : first + most])
+        return _keys(articles[first : first + limit])
     keys: list[int] = []
     if first < RANKED:
-        placed = ranked(personal_feed.subscriber, articles[:RANKED], first + most)
-        keys = [one.article_id for one in placed[first : first + most]]
-    rest = most - len(keys)
+        placed = ranked(personal_feed.subscriber, articles[:RANKED], first + limit)
+        keys = [entry.article_id for entry in placed[first : first + limit]]
+    remaining = limit - len(keys)
     start = max(first, RANKED)
-    return keys + (_keys(articles[start : start + rest]) if rest else [])
+    return keys + (_keys(articles[start : start + remaining]) if remaining else [])
 
 
 def once_a_story(articles: ArticleQuerySet, subscriber: Subscriber) -> ArticleQuerySet:
-    """Without articles of a story of which an earlier one is in a feed that the subscriber follows."""
+    """Exclude articles whose story has an earlier article in a feed that the subscriber follows."""
     return articles.filter(_FirstOfStory(F("pk"), Value(subscriber.pk)))
 
 
 def keywords(text: str) -> list[str]:
-    """Keywords as people type them, separated by commas or lines; each once, at most MAX_KEYWORDS."""
+    """Parse keywords separated by commas or lines; each once, at most MAX_KEYWORDS."""
     words = (" ".join(word.split())[:200] for word in re.split(r"[,\n]", text))
     return list(dict.fromkeys(word for word in words if word))[:MAX_KEYWORDS]
 
 
 def address_token(personal_feed: PersonalFeed) -> str | None:
-    """The token of the valid address, if there is one."""
+    """Return the token of the valid address, None if there is none."""
     token: str | None = (
         personal_feed.tokens.filter(revoked__isnull=True).values_list("token", flat=True).first()
     )
@@ -103,7 +115,7 @@ def address_token(personal_feed: PersonalFeed) -> str | None:
 
 
 def addresses(personal_feed: PersonalFeed, request: HttpRequest) -> dict[str, str]:
-    """Where a personal feed is served, by format; none while its address is revoked."""
+    """Return the addresses of a personal feed by format. Empty while its address is revoked."""
     token = address_token(personal_feed)
     paths = {kind: reverse("personal-feed", args=[token, kind]) for kind in FORMATS} if token else {}
     return {kind: request.build_absolute_uri(path) for kind, path in paths.items()}
@@ -111,7 +123,7 @@ def addresses(personal_feed: PersonalFeed, request: HttpRequest) -> dict[str, st
 
 @transaction.atomic
 def create_personal_feed(subscriber: Subscriber, **fields: Any) -> PersonalFeed:
-    """A personal feed with its first address."""
+    """Create a personal feed with its first address."""
     personal_feed = PersonalFeed.objects.create(subscriber=subscriber, **fields)
     PersonalFeedToken.objects.create(personal_feed=personal_feed)
     return personal_feed
@@ -119,7 +131,7 @@ def create_personal_feed(subscriber: Subscriber, **fields: Any) -> PersonalFeed:
 
 @transaction.atomic
 def rotate_address(personal_feed: PersonalFeed) -> str:
-    """Revoke the address and make a new one; the new token."""
+    """Revoke the address and create a new one. Returns the new token."""
     # The row is locked so that two requests at once do not both make one.
     PersonalFeed.objects.select_for_update().get(pk=personal_feed.pk)
     revoke_address(personal_feed)
@@ -127,7 +139,7 @@ def rotate_address(personal_feed: PersonalFeed) -> str:
 
 
 def revoke_address(personal_feed: PersonalFeed) -> bool:
-    """Let the address answer 410 from now on; whether there was a valid one."""
+    """Revoke the address, which answers 410 from now on. Returns whether there was a valid one."""
     valid = personal_feed.tokens.filter(revoked__isnull=True)
     return bool(valid.update(revoked=datetime.now(UTC)))
 
@@ -137,9 +149,9 @@ def _keys(articles: ArticleQuerySet) -> list[int]:
 
 
 class _FirstOfStory(Func):
-    """Whether no earlier article of an article's story is in a feed that a subscriber follows.
+    """The condition that no earlier article of an article's story is in a feed that a subscriber follows.
 
-    As Django would say it, PostgreSQL would join the list with all enrichments there are.
+    With Django's own SQL for it, PostgreSQL would join the list with all enrichments.
     """
 
     output_field = BooleanField()
@@ -158,37 +170,31 @@ class _FirstOfStory(Func):
     def as_sql(  # type: ignore[override]
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
     ) -> tuple[str, list[Any]]:
-        """Its parameters come in the order of the template."""
+        """Compile the template, with parameters in its order."""
         (article, of_article), (subscriber, of_subscriber) = map(compiler.compile, self.source_expressions)
         return self.template % {"article": article, "subscriber": subscriber}, [*of_subscriber, *of_article]
 
 
 def _on_topics(topics: Sequence[Topic]) -> Q:
-    """Articles of any feed that one of these topics names."""
+    """Return the condition for articles of any feed that match one of these topics."""
     words = [topic.value for topic in topics if topic.kind == Topic.Kind.KEYWORD]
     categories = [topic.value for topic in topics if topic.kind == Topic.Kind.CATEGORY]
     sites = [topic.value for topic in topics if topic.kind == Topic.Kind.SITE]
-    wanted = Q()
+    condition = Q()
     if words:
-        wanted |= Q(search=_any_of(words))
+        condition |= Q(search=_any_of(words))
     if categories:
-        wanted |= _in_categories(categories)
+        condition |= _in_categories(categories)
     if sites:
-        wanted |= Q(page__host__name__in=sites) | Q(feed__host__name__in=sites)
-    return wanted
+        condition |= Q(page__host__name__in=sites) | Q(feed__host__name__in=sites)
+    return condition
 
 
 def _in_categories(names: Sequence[str]) -> Q:
-    """Filed under one of these by the deployment, or by the entry itself."""
+    """Return the condition that the deployment or the entry itself gives one of these categories."""
     return Q(enrichment__category__in=names) | Q(categories__overlap=list(names))
 
 
 def _any_of(words: list[str]) -> Expression:
-    """One full-text query for any of the words; more than one word in a keyword is a phrase."""
-    return reduce(or_, (article_query(_phrase(word)) for word in words))
-
-
-def _phrase(keyword: str) -> str:
-    plain = keyword.replace('"', " ")
-    # article_query makes a phrase of Chinese, Japanese and Korean characters itself.
-    return plain if _CJK.search(plain) else f'"{plain}"'
+    """Return one full-text query for any of the words; a keyword of several words is a phrase."""
+    return query_of(Search(tuple((spaced(word.replace('"', " ")),) for word in words)))

@@ -1,4 +1,4 @@
-"""Topics that subscribers follow beside feeds: keywords, categories, sites."""
+"""Topics that subscribers follow besides feeds: keywords, categories, sites."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from articles.models import Subscriber, Topic
 from articles.personal.following import renew_outputs
 from crawler.http.urls import BadUrl, canonical_url, host_key
 
-MOST_TOPICS = 200
+MAX_TOPICS = 200
 
 
 class TopicError(ValueError):
-    """A topic that cannot be followed; the message says why."""
+    """Error for a topic that cannot be followed; the message says why."""
 
 
 @transaction.atomic
 def follow_topic(subscriber: Subscriber, kind: str, value: str) -> tuple[Topic, bool]:
-    """Follow a topic; following it again changes nothing. Second: whether it is new.
+    """Follow a topic; following it again changes nothing. Returns the topic and whether it is new.
 
     A site is given by its address or its host name. Raises TopicError.
     """
@@ -33,11 +33,11 @@ def follow_topic(subscriber: Subscriber, kind: str, value: str) -> tuple[Topic, 
             raise TopicError(f"{plain!r} is no site: {error}") from error
     # The subscriber's row is locked so that two requests at once do not go beyond the limit.
     Subscriber.objects.select_for_update().get(pk=subscriber.pk)
-    found = subscriber.topics.filter(kind=kind, value=plain).first()
-    if found is not None:
-        return found, False
-    if subscriber.topics.count() >= MOST_TOPICS:
-        raise TopicError(f"{MOST_TOPICS} topics are the most that one subscriber follows")
+    existing = subscriber.topics.filter(kind=kind, value=plain).first()
+    if existing is not None:
+        return existing, False
+    if subscriber.topics.count() >= MAX_TOPICS:
+        raise TopicError(f"{MAX_TOPICS} topics are the most that one subscriber follows")
     topic = Topic.objects.create(subscriber=subscriber, kind=kind, value=plain)
     renew_outputs(subscriber)
     return topic, True

@@ -1,4 +1,4 @@
-"""The subscriber's own pages under /me/."""
+"""URLs of the subscriber's own pages under /me/."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What has changed for readers: a version number for every feed, from which documents get their stamps.
+"""Version numbers of feeds, from which the stamps of personal feeds' documents are computed.
 
-A stamp that is the same says that a document would be the same, so that most readings end without building
-it. `touch` is the last statement of a transaction, in one order, so that no two wait for each other.
+An unchanged stamp means an unchanged document, so that most requests end without building it. `touch` is the
+last statement of a transaction and takes its locks in one order, so that no two transactions deadlock.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from crawler.web.attempts import FAILURES
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An address of a personal feed when it is asked for: whose it is, what decides on its document, and the
-    validators of that document as it was built last. `failures` are attempts with unknown tokens from where
-    it is asked for (`crawler.web.attempts`); `token` is None for one more of them.
+    """A request for an address of a personal feed: its owner, the stamp, and the last document's validators.
+
+    `failures` are earlier attempts with unknown tokens by the requester (`crawler.web.attempts`); `token` is
+    None when this one is unknown, too. `stamp` is of the current state, `built` of the last document.
     """
 
     failures: int | None
@@ -50,33 +51,36 @@ class Reading:
 
     @property
     def known(self) -> bool:
-        """Whether the document would be what it was when it was built last."""
+        """True when the document would be the same as the last one built."""
         return self.built is not None and bytes(self.built) == self.stamp
 
 
 def reading(token: str, address: str, kind: str, number: int, attempts: Mapping[str, Any]) -> Reading:
-    """What is known of a token and of the document at an address, and the attempts of who asks
-    (`crawler.web.attempts.attempts_of`), in one query.
+    """Read the state of a token, the document at an address, and the requester's attempts, in one query.
+
+    `attempts` is the result of `crawler.web.attempts.attempts_of`.
     """
-    asked = {"token": token, "kind": kind, "number": number, **attempts}
-    (row,) = planned_rows(_READING, asked)
+    parameters = {"token": token, "kind": kind, "number": number, **attempts}
+    (row,) = planned_rows(_READING, parameters)
     failures, key, revoked, last_read, feed, active, built, digest, changed, *state = row
     stamp = hashlib.blake2b(repr((address, feed, state)).encode(), digest_size=16).digest()
     return Reading(failures, key, revoked, last_read, feed, active, stamp, built, digest or "", changed)
 
 
-def keep_validators(asked: Reading, kind: str, number: int, digest: str, changed: datetime) -> None:
-    """Keep the validators of a document that was built, for as long as its stamp stays."""
-    planned_rows(_KEEP, [asked.personal_feed, kind, number, asked.stamp, digest, changed])
+def keep_validators(visit: Reading, kind: str, number: int, digest: str, changed: datetime) -> None:
+    """Store the validators of a built document together with its stamp."""
+    planned_rows(_KEEP, [visit.personal_feed, kind, number, visit.stamp, digest, changed])
 
 
-def note_reading(asked: Reading, now: datetime) -> None:
-    """Remember that the address is in use."""
-    planned_rows(_NOTE, [now, asked.token])
+def note_reading(visit: Reading, now: datetime) -> None:
+    """Store the time at which the address was last read."""
+    planned_rows(_NOTE, [now, visit.token])
 
 
 def touch(feeds: Iterable[int]) -> None:
-    """Note that articles of these feeds came, changed or went; at the end of the transaction that did it."""
+    """Raise the versions of feeds whose articles were added, changed or deleted, at the end of that
+    transaction.
+    """
     keys = sorted(set(feeds))
     if not keys:
         return
@@ -93,7 +97,7 @@ def touch(feeds: Iterable[int]) -> None:
 
 
 def touch_articles(articles: Iterable[int]) -> None:
-    """The same for the feeds of these articles."""
+    """Raise the versions of the feeds of these articles."""
     touch(Article.objects.filter(pk__in=list(articles)).values_list("feed_id", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""The subscriber's own pages: what they follow, their personal feeds, their account."""
+"""The subscriber's own pages: followed feeds and topics, personal feeds, account."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
 from feeds.opml import MAX_BYTES, OpmlError
 
-MOST_REFUSALS_TOLD = 20
+MAX_REFUSALS_SHOWN = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def feeds(request: HttpRequest) -> HttpResponse:
-    """What the subscriber follows, and the form to follow more."""
+    """Show the subscriptions and the form to follow more, or follow the addresses of the form."""
     subscriber = subscriber_of(request.user)
     form = FollowForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
-        outcomes = add_feeds([WantedFeed(address) for address in said["addresses"]])
+        fields = form.cleaned_data
+        outcomes = add_feeds([WantedFeed(address) for address in fields["addresses"]])
         for outcome in outcomes:
             if outcome.feed is not None:
-                follow(subscriber, outcome.feed, folder=said["folder"])
+                follow(subscriber, outcome.feed, folder=fields["folder"])
         _tell(request, outcomes)
         return redirect("me-feeds")
     return _followed(request, subscriber, form, OpmlForm())
@@ -58,7 +58,7 @@ def feeds(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
-    """Follow a feed that is here already (the button on its page)."""
+    """Follow a feed that the deployment already has (the button on its page)."""
     feed = get_object_or_404(Feed, pk=pk)
     _, new = follow(subscriber_of(request.user), feed, folder=request.POST.get("folder", ""))
     messages.success(request, f"You {'now follow' if new else 'follow'} {feed}.")
@@ -91,7 +91,7 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def subscription(request: HttpRequest, pk: int) -> HttpResponse:
-    """One followed feed: its folder and title."""
+    """Show or change the folder and title of a followed feed."""
     row = _own_subscription(request, pk)
     form = SubscriptionForm(request.POST or None, initial={"title": row.title, "folder": row.folder})
     if request.method == "POST" and form.is_valid():
@@ -103,7 +103,7 @@ def subscription(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
-    """Stop following."""
+    """Stop following a feed."""
     row = _own_subscription(request, pk)
     unfollow(row)
     messages.success(request, f"You no longer follow {row.title or row.feed}.")
@@ -126,7 +126,7 @@ def import_opml(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export_opml(request: HttpRequest) -> HttpResponse:
-    """What the subscriber follows, for another reader."""
+    """Return the subscriptions as OPML."""
     headers = {"Content-Disposition": 'attachment; filename="feeds.opml"'}
     return HttpResponse(
         export_subscriptions(subscriber_of(request.user)), "text/x-opml; charset=utf-8", headers=headers
@@ -136,22 +136,22 @@ def export_opml(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def personal_feeds(request: HttpRequest) -> HttpResponse:
-    """The subscriber's personal feeds with their addresses."""
+    """Show the subscriber's personal feeds with their addresses."""
     rows = [(row, addresses(row, request)) for row in subscriber_of(request.user).personal_feeds.all()]
     return render(request, "me/personal_feeds.html", {"personal_feeds": rows, "formats": FORMATS})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_personal_feed(request: HttpRequest, pk: int | None = None) -> HttpResponse:
-    """Make a personal feed, or change one; a preview shows what it holds now."""
+    """Create or change a personal feed, with a preview of its current articles."""
     subscriber = subscriber_of(request.user)
     row = None if pk is None else _own_personal_feed(request, pk)
     initial = model_to_dict(row or PersonalFeed(), PersonalFeedForm.base_fields)
     form = PersonalFeedForm(request.POST or None, subscriber=subscriber, personal_feed=row, initial=initial)
     if request.method == "POST" and form.is_valid():
         if row is None:
-            made = create_personal_feed(subscriber, **form.cleaned_data)
-            messages.success(request, f"{made.name} is ready: copy its address into your reader.")
+            personal_feed = create_personal_feed(subscriber, **form.cleaned_data)
+            messages.success(request, f"{personal_feed.name} is ready: copy its address into your reader.")
         else:
             for name, value in form.cleaned_data.items():
                 setattr(row, name, value)
@@ -184,7 +184,7 @@ def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
-    """What is kept of the subscriber: to take along, or to delete."""
+    """Show the numbers of the subscriber's stored data, or delete the subscriber."""
     subscriber = subscriber_of(request.user)
     if request.method == "POST":
         if request.POST.get("sure") != subscriber.user.get_username():
@@ -206,7 +206,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def export_account(request: HttpRequest) -> HttpResponse:
-    """Everything that is kept of the subscriber, as JSON."""
+    """Return all stored data of the subscriber as JSON."""
     headers = {"Content-Disposition": 'attachment; filename="freshet.json"'}
     return JsonResponse(everything(subscriber_of(request.user), datetime.now(UTC)), headers=headers)
 
@@ -226,33 +226,33 @@ def _followed(
 
 
 def _own_subscription(request: HttpRequest, pk: int) -> Subscription:
-    own = Subscription.objects.select_related("feed", "subscriber__user")
-    return get_object_or_404(own, pk=pk, subscriber=subscriber_of(request.user))
+    subscriptions = Subscription.objects.select_related("feed", "subscriber__user")
+    return get_object_or_404(subscriptions, pk=pk, subscriber=subscriber_of(request.user))
 
 
 def _own_personal_feed(request: HttpRequest, pk: int) -> PersonalFeed:
-    own = PersonalFeed.objects.select_related("subscriber__user")
-    return get_object_or_404(own, pk=pk, subscriber=subscriber_of(request.user))
+    personal_feeds = PersonalFeed.objects.select_related("subscriber__user")
+    return get_object_or_404(personal_feeds, pk=pk, subscriber=subscriber_of(request.user))
 
 
 def _preview(row: PersonalFeed) -> list[Article]:
-    """The first articles of a personal feed."""
+    """Return the first articles of a personal feed."""
     keys = chosen(row, 0, 5)
-    known = (
+    articles_by_key = (
         Article.objects.select_related("feed").only("id", "title", "published", "feed__title").in_bulk(keys)
     )
-    return [known[key] for key in keys if key in known]
+    return [articles_by_key[key] for key in keys if key in articles_by_key]
 
 
 def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
-    """One message for what went well, one for each refusal."""
+    """Add one message for the followed feeds and one for each refusal."""
     counts = Counter(outcome.outcome for outcome in outcomes)
     if followed_now := counts["added"] + counts["duplicate"]:
         new = f", {counts['added']} of them new here and visited now" if counts["added"] else ""
         feeds_word = "feed" if followed_now == 1 else "feeds"
         messages.success(request, f"You follow {followed_now} {feeds_word} more{new}.")
     refusals = [outcome.message for outcome in outcomes if outcome.outcome == "refused"]
-    for message in refusals[:MOST_REFUSALS_TOLD]:
+    for message in refusals[:MAX_REFUSALS_SHOWN]:
         messages.error(request, f"Refused: {message}")
-    if len(refusals) > MOST_REFUSALS_TOLD:
-        messages.error(request, f"{len(refusals) - MOST_REFUSALS_TOLD} more were refused.")
+    if len(refusals) > MAX_REFUSALS_SHOWN:
+        messages.error(request, f"{len(refusals) - MAX_REFUSALS_SHOWN} more were refused.")

@@ -14,7 +14,6 @@ from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.poisons import POISONS, Poison
 from crawler.http.failures import Failure
 
-MOST_REQUESTS = 6
 LOOK_SECONDS = 0.4
 _ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
 _PHASES = {"error", "entities"}
@@ -140,7 +139,7 @@ def judged(world: World, cell: Cell, seen: Seen) -> list[str]:
     found = [seen.trouble] if seen.trouble else []
     if seen.missing:
         found.append(f"neighbours are not stored: {', '.join(seen.missing)}")
-    if world.sent(cell) > MOST_REQUESTS:
+    if world.sent(cell) > cell.poison.max_requests:
         found.append(f"{world.sent(cell)} requests to the poison")
     if cell.kind.turn and not seen.ready and not (seen.stored or seen.failure):
         found.append("never came as far as the poison")

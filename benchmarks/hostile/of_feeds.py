@@ -59,12 +59,14 @@ def _articles(world: World) -> dict[int, list[dict[str, Any]]]:
 
 
 def _missing_feeds(world: World, cell: Cell, paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the feeds of a host that have no articles yet, each with its failure if it has one."""
     feeds, articles = _stored_feeds(world), _articles(world)
-    return tuple(
-        path
-        for path in paths
-        if (row := feeds.get(world.url(cell, path))) is None or len(articles.get(row["id"], ())) < 2
-    )
+    missing = []
+    for path in paths:
+        row = feeds.get(world.url(cell, path))
+        if row is None or len(articles.get(row["id"], ())) < 2:
+            missing.append(f"{path} ({row['failure']})" if row and row["failure"] else path)
+    return tuple(missing)
 
 
 def look_at_feeds(world: World, kind: Kind, cells: Sequence[Cell]) -> dict[Cell, Seen]:

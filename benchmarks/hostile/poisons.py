@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.hostile import wire
 from benchmarks.hostile.documents import Content, Shape
+from crawler.frontier.budgets import MAX_REDIRECTS
 
 Body = Callable[[str], bytes]
 """Makes a whole document for an origin."""
@@ -24,7 +25,8 @@ class Poison:
     `content` fills the usual document of a shape; `bodies` replaces the document, and where there is none for
     a shape the poison does not concern it. `headers` are added to the answer's, or replace them. `send`
     writes the answer. `query` is asked as SPARQL (`{service}` is an address on the poison's host).
-    `costly` ones take seconds of processor time: the tests leave them to the benchmark.
+    More than `max_requests` for it are a fault. `costly` ones take seconds of processor time: the tests leave
+    them to the benchmark.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Poison:
     send: wire.Send | None = None
     query: str | bytes = ""
     costly: bool = False
+    max_requests: int = 6
 
     def concerns(self, shape: Shape) -> bool:
         """Whether an answer of this shape can be poisoned so."""
@@ -92,6 +95,14 @@ _MANY_ITEMS = b"".join(
     b"<item><guid>%d</guid><title>%d</title><description>%s</description></item>" % (n, n, b"&lt;b&gt;" * 900)
     for n in range(900)
 )
+
+
+_PICTURE = b'<p>Words</p><img data-src="/i&#1;.png"><math><mrow<noscript>x'
+_LETTERS = "".join(chr(code) for code in range(0x10428, 0x10450))  # each takes four bytes
+_MANY_WORDS = " ".join(
+    "".join(_RANDOM.choices(_LETTERS, k=3)) + "-" + "".join(_RANDOM.choices(_LETTERS, k=3))
+    for _ in range(40_000)
+).encode()
 
 
 def _always(body: bytes) -> Body:
@@ -164,6 +175,14 @@ POISONS: tuple[Poison, ...] = (
     Poison("an xml:base for each entry", costly=True, bodies={
         "feed": _always(_rss(_BASES, b" xml:base='http://example.org/" + b"x" * 100_000 + b"/'")),
     }),
+    Poison("a picture's address with a control sign", bodies={
+        "feed": _always(_rss(_item(b"<description><![CDATA[" + _PICTURE + b"]]></description>"))),
+        "page": _always(_page(_PICTURE)),
+    }),
+    Poison("more words than an index takes", costly=True, bodies={
+        "feed": _always(_rss(_item(b"<description>" + _MANY_WORDS + b"</description>"))),
+        "page": _always(_page(b"<article><p>" + _MANY_WORDS + b"</p></article>")),
+    }),
     Poison("entities in entities", bodies={
         "feed": _always(_LOL + _rss(_item(b"<description>&j;</description>"))),
         "sitemap": _always(_LOL + _urls(b"<url><loc>&j;</loc></url>")),
@@ -191,6 +210,7 @@ POISONS: tuple[Poison, ...] = (
     Poison("a body without end", send=wire.endless_body),
     Poison("5 MB of headers", send=wire.endless_head),
     Poison("20,000 times 100 Continue", send=wire.many_continues),
+    Poison("102, 103 and 199", send=wire.early_hints),
     Poison("cut off", send=wire.cut_off),
     Poison("a length below zero", send=wire.negative_length),
     Poison("two lengths", send=wire.two_lengths),
@@ -202,6 +222,8 @@ POISONS: tuple[Poison, ...] = (
     Poison("a file of 200 MB under gzip", send=wire.bomb_within),
     Poison("damaged gzip", send=wire.damaged_gzip),
     Poison("redirect to itself", send=wire.redirect(301, b"?again")),
+    Poison("redirects to ever new addresses", send=wire.redirect_anew(),
+        max_requests=2 * (MAX_REDIRECTS + 1)),  # a feed and an article page are tried twice
     Poison("redirect nowhere", send=wire.redirect(302, b"http://[::1")),
     Poison("redirect with control signs", send=wire.redirect(302, b"/a\x00b\xed\xa0\x80")),
     Poison("redirect to a private network", send=wire.redirect(302, b"http://10.0.0.1/")),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.hostile import wire
 
-MOST_HEAD = 65_536
+MAX_HEAD = 65_536
 
 
 @dataclass(frozen=True, slots=True)

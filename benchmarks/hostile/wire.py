@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import io
+import itertools
 import zlib
 from collections.abc import Awaitable, Callable
 from functools import cache
@@ -76,6 +77,15 @@ async def many_continues(writer: asyncio.StreamWriter, head: bytes, body: bytes)
     await writer.drain()
 
 
+async def early_hints(writer: asyncio.StreamWriter, head: bytes, body: bytes) -> None:
+    """Three interim answers before the answer."""
+    writer.write(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n")
+    writer.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+    await writer.drain()
+    writer.write(b"HTTP/1.1 199 Odd\r\nContent-Length: 0\r\n\r\n" + head + body)
+    await writer.drain()
+
+
 async def cut_off(writer: asyncio.StreamWriter, head: bytes, body: bytes) -> None:
     """Promise more than comes."""
     writer.write(_with_length(head, str(len(body) + 1000)) + body)
@@ -140,6 +150,16 @@ def redirect(status: int, location: bytes) -> Send:
             b"HTTP/1.1 %d Found\r\nLocation: " % status + location + b"\r\nContent-Length: 0\r\n\r\n"
         )
         await writer.drain()
+
+    return send
+
+
+def redirect_anew() -> Send:
+    """Lead to another address each time."""
+    numbers = itertools.count()
+
+    async def send(writer: asyncio.StreamWriter, head: bytes, body: bytes) -> None:
+        await redirect(302, b"?%d" % next(numbers))(writer, head, body)
 
     return send
 

@@ -1,4 +1,4 @@
-"""Many rows in one statement: one JSON parameter, which PostgreSQL reads into the table's own row type.
+"""Bulk writes in one statement with one JSON parameter, which PostgreSQL reads into the table's row type.
 
 Django's bulk_create and bulk_update bind one parameter per value; for a visit's articles and log that took
 several times the processor time of everything else (benchmarks/refresh.py).
@@ -22,24 +22,24 @@ from django.db import connection, models, transaction
 
 Model = type[models.Model]
 
-MOST_ROWS = 500  # in one statement: their text is in memory three times while it is sent
+MAX_ROWS = 500  # in one statement: their text is in memory three times while it is sent
 
 
 def insert_rows(model: Model, rows: Sequence[object], *, returning: str = "") -> list[Any]:
-    """Insert new rows, all in one transaction of the caller's; those that a constraint refuses are left out.
+    """Insert new rows in the caller's transaction, leaving out rows that a constraint refuses.
 
-    Answers with the column `returning` of those that were inserted. A row is an instance of the model or
-    anything with its attributes (`feed_id`, not `feed`). The primary key, generated columns and columns with
-    a default of the database are left to it. Values must be what the columns hold: no field converts them.
-    Raises ValueError for text that UTF-8 cannot carry, DatabaseError as bulk_create does.
+    Returns the column `returning` of the inserted rows. A row is an instance of the model or anything with
+    its attributes (`feed_id`, not `feed`). The database fills the primary key, generated columns and columns
+    with a default of its own. Values must be what the columns hold: no field converts them. Raises ValueError
+    for text that UTF-8 cannot carry, DatabaseError as bulk_create does.
     """
-    answer = f' RETURNING "{returning}"' if returning else ""
-    statement = f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING{answer}"
+    returning_clause = f' RETURNING "{returning}"' if returning else ""
+    statement = f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING{returning_clause}"
     return [value for (value,) in _run(model, statement, _inserted(model), rows)]
 
 
 def upsert_rows(model: Model, rows: Sequence[object]) -> None:
-    """The same, but a row already there with this primary key takes the new values; no key may come twice."""
+    """Insert rows, or update those whose primary key is there already. No key may come twice."""
     key = model._meta.pk.column
     changes = ", ".join(f'"{name}" = EXCLUDED."{name}"' for name in _inserted(model) if name != key)
     statement = f'INSERT INTO {_columns(model)} ON CONFLICT ("{key}") DO UPDATE SET {changes}'
@@ -60,12 +60,12 @@ def update_rows(model: Model, rows: Sequence[object], fields: Sequence[str]) -> 
 
 
 def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows of a `values_list` query, at most `size` at a time, in PostgreSQL's binary format.
+    """Yield the rows of a `values_list` query in blocks of at most `size`, in PostgreSQL's binary format.
 
-    No binary column is spelled in hex, and values are what psycopg makes of them: no field converts them.
-    One cursor on the server: a query for each block that begins behind the last one would join
-    the other tables from their beginning, again and again. While the caller works on a block the server is
-    asked for the next one.
+    No binary column is spelled in hex, and values are what psycopg makes of them: no field converts them. One
+    cursor on the server serves all blocks: a query for each block that begins behind the last one would join
+    the other tables from their beginning each time. While the caller works on a block the server is asked for
+    the next one.
     """
     try:
         statement, parameters = query.query.sql_with_params()
@@ -92,7 +92,7 @@ def select_blocks(query: models.QuerySet[Any], size: int) -> Iterator[list[tuple
 
 @cache
 def _inserted(model: Model) -> tuple[str, ...]:
-    """Columns that an insert fills."""
+    """Return the columns that an insert fills."""
     return tuple(
         str(field.column)
         for field in model._meta.concrete_fields
@@ -101,7 +101,7 @@ def _inserted(model: Model) -> tuple[str, ...]:
 
 
 def _columns(model: Model) -> str:
-    """`table (columns) SELECT columns FROM given`."""
+    """Return `table (columns) SELECT columns FROM given`."""
     names = ", ".join(f'"{name}"' for name in _inserted(model))
     table = model._meta.db_table
     return f'"{table}" ({names}) SELECT {names} FROM {_given(table)}'
@@ -114,21 +114,21 @@ def _given(table: str) -> str:
 def _run(
     model: Model, statement: str, names: Sequence[str], objects: Sequence[object]
 ) -> list[tuple[Any, ...]]:
-    """What the statement returns for all of them."""
+    """Run the statement for all rows and return its results."""
     if not objects:
         return []
-    answer: list[tuple[Any, ...]] = []
+    returned: list[tuple[Any, ...]] = []
     attributes = {field.column: field.attname for field in model._meta.concrete_fields}
     pairs = [(name, attributes[name]) for name in names]
     connection.ensure_connection()
     # psycopg's own cursor sends the parameter as it is; Django's would quote it into the statement.
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        for start in range(0, len(objects), MOST_ROWS):
-            part = objects[start : start + MOST_ROWS]
-            rows = [{name: getattr(one, attribute) for name, attribute in pairs} for one in part]
+        for start in range(0, len(objects), MAX_ROWS):
+            part = objects[start : start + MAX_ROWS]
+            rows = [{name: getattr(row, attribute) for name, attribute in pairs} for row in part]
             cursor.execute(statement, [_json(rows)])
-            answer += cursor.fetchall() if cursor.description else []
-    return answer
+            returned += cursor.fetchall() if cursor.description else []
+    return returned
 
 
 def _json(rows: Sequence[dict[str, Any]]) -> str:
@@ -139,7 +139,7 @@ def _json(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Binary columns as PostgreSQL writes them."""
+    """Convert binary values to the form that PostgreSQL writes in JSON."""
     if isinstance(value, bytes | memoryview):
         return "\\x" + bytes(value).hex()
     raise TypeError(f"no column takes a {type(value).__name__}")

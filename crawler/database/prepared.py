@@ -1,7 +1,8 @@
-"""Statements that PostgreSQL plans once for each connection: planning often takes longer than reading.
+"""Prepared statements, which PostgreSQL plans once for each connection: planning often takes longer than
+reading.
 
-Django never prepares, for the sake of poolers that share a connection between transactions; those must
-carry prepared statements (PgBouncer does from 1.21 on).
+Django never prepares, for the sake of poolers that share a connection between transactions. With this module
+poolers must support prepared statements (PgBouncer does from 1.21 on).
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from psycopg.pq import Format
 
 PREPARED_AFTER = 5
 """Times that a connection was asked the same; what is asked seldom is planned anew."""
-MOST_PARAMETERS = 50
+MAX_PARAMETERS = 50
 """With more it is a search for words in twenty languages, whose plan is large."""
 
 
 def planned_rows(statement: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """All rows that a statement answers with, as psycopg reads them; no field converts them."""
+    """Return all rows of a prepared statement, as psycopg reads them; no field converts them."""
     connection.ensure_connection()
     raw = connection.connection
     cursor = psycopg.Cursor(raw)
     cursor.format = Format.BINARY
     logged = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-    raw.prepare_threshold = PREPARED_AFTER if len(parameters) <= MOST_PARAMETERS else None
+    raw.prepare_threshold = PREPARED_AFTER if len(parameters) <= MAX_PARAMETERS else None
     try:
-        with logged(cursor) as asked:  # type: ignore[arg-type]  # the stubs name another
-            asked.execute(statement, parameters)
-            rows: list[tuple[Any, ...]] = asked.fetchall()
+        with logged(cursor) as executed:  # type: ignore[arg-type]  # the stubs name another
+            executed.execute(statement, parameters)
+            rows: list[tuple[Any, ...]] = executed.fetchall()
     finally:
         raw.prepare_threshold = None
     return rows
 
 
 def rows_of(query: QuerySet[Any, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The same for a `values_list` query."""
+    """Return the rows of a `values_list` query by a prepared statement."""
     try:
         statement, parameters = query.query.sql_with_params()
     except EmptyResultSet:

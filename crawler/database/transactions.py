@@ -1,4 +1,4 @@
-"""What to do about errors of the database: whose fault they are, and trying again quietly."""
+"""Errors of the database: recognition of transient ones, and quiet retries."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ R = TypeVar("R")
 
 
 def passing(error: BaseException) -> bool:
-    """Whether the same statement may succeed later; else the data are what the database refuses."""
+    """Return whether the error is transient, so that the same statement may succeed later."""
     state = _state(error)
     return state[:2] in _PASSING if state else isinstance(error, OperationalError | InterfaceError)
 
 
-def retried(function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-    """What the function, a whole transaction, answers; run again after a deadlock or a lost connection.
+def retried(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
+    """Call the function, a whole transaction, again after a deadlock or a lost connection.
 
-    Deadlocks cost a few quiet attempts, a database that is away is waited for. Raises what the function
-    raises for good. Inside another transaction it runs once, for only the outermost can be repeated.
+    Returns its result.
+
+    Deadlocks are retried a few times quietly, a database that is away is waited for. Raises the function's
+    other errors. Inside another transaction it runs once, because only the outermost can be repeated.
     """
     contentions, until = 0, time.monotonic() + AWAY_SECONDS
     while True:
         try:
-            return function(*arguments, **named)
+            return function(*arguments, **keywords)
         except Error as error:
             if connection.in_atomic_block or not passing(error):
                 raise
@@ -57,6 +59,6 @@ def retried(function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> 
 
 
 def _state(error: BaseException) -> str:
-    """The SQLSTATE that PostgreSQL gave; empty where it gave none."""
+    """Return PostgreSQL's SQLSTATE of an error, empty where it has none."""
     cause = error if isinstance(error, psycopg.Error) else error.__cause__
     return (cause.sqlstate or "") if isinstance(cause, psycopg.Error) else ""

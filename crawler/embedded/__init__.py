@@ -1,1 +1,1 @@
-"""Freshet on one machine with no server installed: PostgreSQL from a wheel, and a supervisor for the rest."""
+"""An embedded PostgreSQL from a wheel, which needs no installation, and the message broker in PostgreSQL."""

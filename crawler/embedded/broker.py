@@ -1,7 +1,7 @@
-"""Message queues in PostgreSQL: kombu's transport `pgmq` on the schema that PyPI's `pgmq` installs from SQL.
+"""Message queues in PostgreSQL: kombu's transport `pgmq` on the schema of PyPI's `pgmq`, installed from SQL.
 
-A message that a worker took is hidden until it is acknowledged or its visibility timeout ends, so a
-killed worker loses none; `release` spares its tasks that wait.
+A message that a worker takes is hidden until it is acknowledged or its visibility timeout ends, so a killed
+worker loses none. `release` ends that wait for the messages of a dead worker.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import psycopg
 from pgmq.install import install_pgmq_from_sql
 from psycopg import sql
 
-# Any fixed number: two starts at once must not both install.
+# Any fixed number, so that two processes that start at once do not both install.
 _INSTALL_LOCK = 7_120_601
-# Between two words of new messages in a queue, as kombu has it.
+# Minimum time between two notifications of a queue, kombu's default.
 NOTIFY_MILLISECONDS = 250
 
 
 def install(dsn: str) -> bool:
-    """Install the queue schema in this database where it is missing; true when it was."""
+    """Install the queue schema in this database unless it is there. Returns whether it was installed."""
     with psycopg.connect(dsn, connect_timeout=30) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
         row = connection.execute("SELECT to_regclass('pgmq.meta')").fetchone()
@@ -30,7 +30,7 @@ def install(dsn: str) -> bool:
 
 
 def make_queues(dsn: str, queues: Iterable[str]) -> None:
-    """Make these queues, with word of each new message, where they are missing: no worker has to."""
+    """Create the missing queues and their notifications, so that no worker has to."""
     with psycopg.connect(dsn, connect_timeout=30) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INSTALL_LOCK,))
         notified = connection.execute("SELECT queue_name FROM pgmq.list_notify_insert_throttles()").fetchall()
@@ -40,14 +40,14 @@ def make_queues(dsn: str, queues: Iterable[str]) -> None:
 
 
 def release(dsn: str, queues: tuple[str, ...]) -> int:
-    """Make the messages that a dead worker had taken from its queues available at once; how many they were.
+    """Make the messages taken by a dead worker visible again at once. Returns their number.
 
-    Only for queues whose one worker is known to be dead: a task still running would run twice.
+    Use it only for queues whose one worker is known to be dead: a task still running would run twice.
     """
     released = 0
     with psycopg.connect(dsn, connect_timeout=30) as connection:
-        known = {row[0] for row in connection.execute("SELECT queue_name FROM pgmq.meta")}
-        for queue in known.intersection(queues):
+        queue_names = {row[0] for row in connection.execute("SELECT queue_name FROM pgmq.meta")}
+        for queue in queue_names.intersection(queues):
             statement = sql.SQL(
                 "UPDATE {} SET vt = clock_timestamp() WHERE read_ct > 0 AND vt > clock_timestamp()"
             ).format(sql.Identifier("pgmq", f"q_{queue}"))

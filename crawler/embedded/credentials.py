@@ -1,6 +1,6 @@
-"""How the embedded cluster is reached: its port and passwords, kept in a file for its owner alone.
+"""The port and passwords of the embedded cluster, kept in a file that only its owner can read.
 
-The settings read them without starting or touching anything.
+The settings read them without starting or changing anything.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ HOST = "127.0.0.1"
 
 
 class EmbeddedError(RuntimeError):
-    """The embedded server cannot start or answer; the message says why and what helps."""
+    """An error raised when the embedded server cannot start or answer, with the reason and a remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """How to reach the cluster: a loopback port, and a password for each role."""
+    """The port of the cluster on the loopback interface, and a password for each role."""
 
     port: int
     superuser: str
@@ -38,17 +38,20 @@ class Credentials:
 
     @classmethod
     def made(cls) -> Credentials:
-        """New ones: a port that is free now, and random passwords."""
+        """Return new credentials with a port that is free now and random passwords."""
         return cls(_free_port(), *(secrets.token_urlsafe(24) for _ in range(3)))
 
     def moved(self) -> Credentials:
-        """The same passwords on another port that is free now."""
+        """Return credentials with the same passwords and another port that is free now."""
         return replace(self, port=_free_port())
 
     @classmethod
     def read(cls, data_dir: Path) -> Credentials | None:
-        """Those kept in the data directory; None before the first start, for other users, and where it
-        cannot be one."""
+        """Read the credentials kept in the data directory.
+
+        Returns None before the first start, for users who may not read them, and for an unusable directory.
+        Raises EmbeddedError for a damaged file.
+        """
         try:
             return cls(**json.loads(credentials_file(data_dir).read_text()))
         except OSError:
@@ -57,7 +60,7 @@ class Credentials:
             raise EmbeddedError(f"{credentials_file(data_dir)} is damaged: {error}") from error
 
     def keep(self, data_dir: Path) -> None:
-        """Write them so that only the owner reads them, whole or not at all."""
+        """Write the credentials atomically to a file that only its owner can read."""
         file = credentials_file(data_dir)
         draft = file.with_suffix(".new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
@@ -66,7 +69,7 @@ class Credentials:
 
 
 def credentials_file(data_dir: Path) -> Path:
-    """Where they are kept."""
+    """Return the path of the file with the credentials."""
     return data_dir / "embedded.json"
 
 
@@ -77,7 +80,7 @@ def _free_port() -> int:
 
 
 def port_is_free(port: int) -> bool:
-    """Whether a server could listen there now."""
+    """Return whether a server could listen on the port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,7 +1,7 @@
-"""One connection of a process to the message broker in PostgreSQL, shared by all that send and receive there.
+"""A process's one connection to the message broker in PostgreSQL, shared by all its channels.
 
-It listens for word of new messages (LISTEN). The thread that waits for one is woken by it, by a signal that
-this process gets (signal.set_wakeup_fd), and by `Waker.wake` from any other thread.
+It receives notifications of new messages (LISTEN). A thread that waits for one is woken by a notification, by
+a signal to this process (signal.set_wakeup_fd), or by `Waker.wake` from another thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from psycopg.pq import TransactionStatus
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 AGAIN_SECONDS = 0.2
-# A server on another machine that vanished is noticed within a minute, by whoever waits and whoever sends.
+# With these, waiting and sending notice within a minute that a server on another machine has vanished.
 NOTICE_LOSS: dict[str, Any] = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -33,7 +33,7 @@ NOTICE_LOSS: dict[str, Any] = {
 
 
 class Waker:
-    """A pipe to the thread of this process that waits for messages."""
+    """A pipe that wakes the thread of this process that waits for messages."""
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
@@ -41,14 +41,17 @@ class Waker:
         os.set_blocking(self._writer, False)
 
     def wake(self) -> None:
-        """Let it look at once; a pipe that is full wakes it, too."""
+        """Wake the waiting thread. A full pipe needs no further byte."""
         with contextlib.suppress(BlockingIOError):
             os.write(self._writer, b"\0")
 
     def wait(self, seconds: float, socket: int | None = None) -> bool:
-        """Until there is something to read from the socket, at most so long; false when woken."""
+        """Wait until the socket is readable, for at most `seconds`.
+
+        Returns False when woken through the pipe, True otherwise.
+        """
         if threading.current_thread() is threading.main_thread():
-            # Every signal that Python handles wakes it, too: the worker may be asked to end.
+            # Every signal that Python handles wakes this thread, too: the worker may be asked to end.
             signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         poll = select.poll()
         for descriptor in (self._reader, socket):
@@ -66,10 +69,10 @@ class Waker:
 
 
 class Link:
-    """The connection, opened when it is first used and again after it was lost: `openings` counts.
+    """The connection to a broker, opened at first use and again after a loss; `openings` counts. Thread-safe.
 
-    `fresh` has the queues that may hold messages nobody has looked for: those of which there was word, and
-    all after a new connection, which missed what was said before. Thread-safe.
+    `fresh` holds the queues that may have unread messages: those with a notification, and all queues after a
+    new connection, which has missed earlier notifications.
     """
 
     def __init__(self, dsn: str, patience: float) -> None:
@@ -85,16 +88,16 @@ class Link:
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[Connection]:
-        """The connection, in autocommit, for one thread at a time.
+        """Yield the connection, in autocommit, to one thread at a time.
 
-        Raises psycopg.OperationalError when the server stays away for `patience` seconds.
+        Raises psycopg.OperationalError when the server cannot be reached for `patience` seconds.
         """
         with self._lock:
             connection = self._opened()
             try:
                 yield connection
             finally:
-                # Whoever was interrupted in the middle of a statement leaves nothing to the next.
+                # A user interrupted in the middle of a statement must not leave it to the next user.
                 if connection.pgconn.transaction_status not in (
                     TransactionStatus.IDLE,
                     TransactionStatus.UNKNOWN,
@@ -102,7 +105,7 @@ class Link:
                     connection.close()
 
     def listen(self, queue: str) -> None:
-        """Hear of new messages in this queue from now on, and look for those that are there."""
+        """Receive notifications of this queue from now on, and count it as fresh."""
         with self._lock:
             if queue not in self._queues:
                 self._queues.add(queue)
@@ -113,9 +116,10 @@ class Link:
             self.fresh.add(queue)
 
     def wait(self, queues: set[str], seconds: float) -> bool:
-        """Wait for word of messages in these queues, at most so long; false when woken for another reason.
+        """Wait for a notification of these queues, for at most `seconds`.
 
-        Raises psycopg.OperationalError when the connection was lost.
+        Returns False when woken through the pipe, True for a notification or a timeout. Raises
+        psycopg.OperationalError when the connection was lost.
         """
         with self.connection() as connection:
             self._hear(connection)
@@ -129,21 +133,21 @@ class Link:
         return quiet
 
     def close(self) -> None:
-        """Close it; the next use opens another."""
+        """Close the connection. The next use opens another."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
     def forget(self) -> None:
-        """Begin anew, in a forked child."""
+        """Reset all state in a forked child, which must not use the parent's connection."""
         self.waker = Waker()
         self._lock = threading.RLock()
         self._connection = None
         self._queues, self.fresh, self.users = set(), set(), weakref.WeakSet()
 
     def _opened(self) -> Connection:
-        """The connection, or another: a server that is away has some seconds to come back."""
+        """Return the open connection. Retries for `patience` seconds to open one."""
         until = time.monotonic() + self._patience
         while self._connection is None or self._connection.closed:
             try:
@@ -166,7 +170,7 @@ class Link:
         self.waker.wake()
 
     def _hear(self, connection: Connection) -> None:
-        """Take what the server has said without being asked."""
+        """Read the notifications that have arrived."""
         try:
             connection.pgconn.consume_input()
             while word := connection.pgconn.notifies():
@@ -192,7 +196,7 @@ _making = threading.Lock()
 
 
 def link_to(dsn: str, patience: float) -> Link:
-    """This process's link to that broker."""
+    """Return this process's link to the broker at `dsn`."""
     with _making:
         if dsn not in _links:
             _links[dsn] = Link(dsn, patience)
@@ -200,7 +204,7 @@ def link_to(dsn: str, patience: float) -> Link:
 
 
 def _after_fork() -> None:
-    """Connections, locks and pipes are the parent's."""
+    """Reset the links in a forked child: connections, locks and pipes are the parent's."""
     global _making  # noqa: PLW0603 - another thread of the parent may have held it
     _making = threading.Lock()
     if _links:

@@ -1,4 +1,4 @@
-"""Where Freshet keeps what it makes itself: one directory for the cluster, secrets, logs and static files."""
+"""The data directory, which holds the cluster, secrets, logs and static files."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import shutil
 import tempfile
 from pathlib import Path
 
-# initdb and postgres refuse to run as root; then they run as this user (see postgresql.py).
+# initdb and postgres refuse to run as root; when root starts them, they run as this user (postgresql.py).
 UNPRIVILEGED = "nobody"
 
 
 def traversable(path: Path) -> bool:
-    """Whether any user can reach `path`: every existing directory on the way lets others pass."""
+    """Return whether any user can reach `path`: every existing directory on the way lets others pass."""
     parents = [p for p in (path.absolute(), *path.absolute().parents) if p.exists()]
     return all(p.stat().st_mode & 0o001 for p in parents)
 
 
 def default_data_dir(checkout: Path) -> Path:
-    """`var/` in the checkout; for root in a checkout that others cannot reach, a place under /var/lib.
+    """Return `var/` in the checkout. Returns a directory in /var/lib for root if others cannot reach that.
 
-    The second is named after the checkout, so that two checkouts never share a cluster.
+    The latter is named after the checkout, so that two checkouts never share a cluster.
     """
     if os.geteuid() != 0 or traversable(checkout):
         return checkout / "var"
@@ -29,19 +29,22 @@ def default_data_dir(checkout: Path) -> Path:
     return Path("/var/lib") / f"freshet-{mark}"
 
 
-LEAST_FREE = 150 * 1024 * 1024
-"""Bytes that a new cluster, the static files and a first day need."""
-MOST_LETTERS = 800
-"""Of its name in bytes; PostgreSQL's own names below it must stay under 1,024."""
+MIN_FREE = 150 * 1024 * 1024
+"""Free bytes needed for a new cluster, the static files and the first day."""
+MAX_LETTERS = 800
+"""Maximum length of the directory's path in bytes; PostgreSQL's paths below it must stay under 1,024."""
 
 
 def problem_of(data_dir: Path) -> str:
-    """Why nothing can be kept in this directory, which is made if it is missing; empty when all is well."""
+    """Return a description of why this directory is unusable. Returns "" when it is usable.
+
+    Creates the directory if it is missing.
+    """
     name = os.fsencode(data_dir)
     if any(byte < 32 for byte in name) or not _readable(name):
         return f"{str(data_dir)!a} cannot be DATA_DIR: its name has letters that no log can show"
-    if len(name) > MOST_LETTERS:
-        return f"DATA_DIR is {len(name)} bytes long, more than {MOST_LETTERS}: choose a shorter one"
+    if len(name) > MAX_LETTERS:
+        return f"DATA_DIR is {len(name)} bytes long, more than {MAX_LETTERS}: choose a shorter one"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=data_dir) as file:
@@ -49,16 +52,19 @@ def problem_of(data_dir: Path) -> str:
         free = shutil.disk_usage(data_dir).free
     except OSError as error:
         return unusable(data_dir, error)
-    if free < LEAST_FREE and not (data_dir / "postgresql").exists():
+    if free < MIN_FREE and not (data_dir / "postgresql").exists():
         return (
-            f"{data_dir} has {free // 1024**2} MiB of free space and at least {LEAST_FREE // 1024**2} are "
+            f"{data_dir} has {free // 1024**2} MiB of free space and at least {MIN_FREE // 1024**2} are "
             "needed: make room, or set DATA_DIR to a directory on another disk"
         )
     return ""
 
 
 def keep_private(data_dir: Path) -> None:
-    """Let nobody else read what this process and its children write from now on, the log and the graph."""
+    """Make the log, the graph and all files written from now on readable to their owner only.
+
+    This holds for child processes, too.
+    """
     os.umask(0o077)
     for name, mode in (("sparql", 0o700), ("hosts", 0o700), ("postgresql.log", 0o600)):
         if (data_dir / name).exists():
@@ -66,7 +72,7 @@ def keep_private(data_dir: Path) -> None:
 
 
 def unusable(data_dir: Path, error: Exception) -> str:
-    """What is wrong with a directory that refused, and what to do."""
+    """Describe why a directory is unusable, and how to fix it."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, FileExistsError):  # of mkdir: the last part is there and no directory
         reason = "a link that leads nowhere" if data_dir.is_symlink() else "a file, not a directory"

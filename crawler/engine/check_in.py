@@ -1,4 +1,4 @@
-"""Checking reports in: all that terminals brought, in one transaction."""
+"""Check-in of reports: storing the results of terminals in one transaction."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ from crawler.database.transactions import passing, retried
 from crawler.engine.models import Host
 from crawler.engine.settle import give_back, lose, settle
 from crawler.engine.signals import checked_in, robots_read
-from crawler.engine.work import hostless
+from crawler.engine.work import hostless, work_of
 from crawler.http.failures import Failure
 from crawler.http.site_lines import Robots
 from crawler.messages import Harvest, Report
 
 log = logging.getLogger(__name__)
 
-# A whole host pauses after a refusal or a slow answer for at most this long; what was refused waits in full.
-LONGEST_HOST_PAUSE = 600.0
+MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
+"""Upper limit of a whole host's pause after a Retry-After; the refused request itself waits in full."""
+MAX_PAUSE_SECONDS = 600.0
+"""Upper limit of a host's pause after slow answers."""
 ROBOTS_FIELDS = ("robots_origin", "robots_status", "robots_text", "robots_at", "robots_tried")
 
 
 def check_in(reports: Sequence[Report]) -> None:
-    """Store what terminals brought. Running it twice, or after the lease expired, changes nothing.
+    """Store the reports of terminals. Repeated and expired reports change nothing.
 
-    Reports are stored together. If one of them cannot be stored, each is tried alone, and of the one
-    that cannot, each answer: what cannot be stored ends as a failure of its own, the rest is stored.
-    Raises DatabaseError for what has nothing to do with the reports, after quiet attempts.
+    All reports are stored in one transaction. If that fails, each report is stored alone, and of a report
+    that still fails each harvest that cannot be stored is recorded as a failure. Raises DatabaseError, after
+    some retries, for errors of the database that the reports did not cause.
     """
     reports = [report for report in reports if _has_lease(report)]
     try:
@@ -50,7 +52,7 @@ def check_in(reports: Sequence[Report]) -> None:
 
 
 def _has_lease(report: Report) -> bool:
-    """Whether it names a lease at all; one that does not is nobody's."""
+    """Return whether the report carries a valid lease id."""
     try:
         uuid.UUID(report.lease)
     except ValueError:
@@ -61,28 +63,28 @@ def _has_lease(report: Report) -> bool:
 
 @transaction.atomic
 def _store(reports: Sequence[Report]) -> list[Harvest]:
-    """The numbered way of every harvest; those that counted.
+    """Store reports in one transaction. Returns the harvests of reports whose lease still holds.
 
-    1. Lock the hosts whose lease is still the report's; drop other reports.
-    2. Settle what was brought.
-    3. Release what was not done, and the hosts.
+    1. Lock the hosts whose lease is still the report's, and ignore all other reports.
+    2. Settle the harvests.
+    3. Release the assignments without a harvest, and the hosts.
     """
     reported = {uuid.UUID(report.lease): report for report in reports}
     hosts = list(Host.objects.select_for_update().filter(lease__in=reported).order_by("id"))
-    own = [lease for work in hostless() for lease in work.held(list(reported))]
-    held = [*(host.lease for host in hosts if host.lease), *own]
-    harvests = [harvest for lease in held for harvest in reported[lease].harvests]
-    settle(harvests, held)
+    hostless_leases = [lease for work in hostless() for lease in work.held(list(reported))]
+    leases = [*(host.lease for host in hosts if host.lease), *hostless_leases]
+    harvests = [harvest for lease in leases for harvest in reported[lease].harvests]
+    settle(harvests, leases)
     for host in hosts:
         if host.lease:
             _remember(host, reported[host.lease])
     robots_read.send(sender=Host, hosts=hosts, now=datetime.now(UTC))
-    give_back(held)
+    give_back(leases)
     return harvests
 
 
 def _remember(host: Host, report: Report) -> None:
-    """Write down robots.txt, and a wish for a pause."""
+    """Save the robots.txt and the pause that a report gives for its host."""
     if report.robots is not None:
         host.robots_status, host.robots_text = report.robots.status, report.robots.text
         host.robots_origin = report.robots.origin[:300]
@@ -90,12 +92,12 @@ def _remember(host: Host, report: Report) -> None:
         tried = report.robots.tried
         host.robots_tried = datetime.fromtimestamp(tried, UTC) if tried else None
     pauses = [
-        harvest.at + min(harvest.retry_after or 0.0, LONGEST_HOST_PAUSE)
+        harvest.at + min(harvest.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS)
         for harvest in report.harvests
         if harvest.failure == Failure.THROTTLED
     ]
     if report.pause > 0:
-        pauses.append(datetime.now(UTC).timestamp() + min(report.pause, LONGEST_HOST_PAUSE))
+        pauses.append(datetime.now(UTC).timestamp() + min(report.pause, MAX_PAUSE_SECONDS))
     if pauses:
         host.not_before = datetime.fromtimestamp(max(pauses), UTC)
     if report.robots is not None or pauses:
@@ -103,13 +105,18 @@ def _remember(host: Host, report: Report) -> None:
 
 
 def _store_mended(report: Report) -> list[Harvest]:
-    """Store a report without what cannot be stored, which counts as failed; else all of it is lost."""
+    """Store a report with failures in place of the harvests that cannot be stored.
+
+    Returns the stored harvests. If the report still cannot be stored, its lease counts as lost and nothing is
+    returned.
+    """
     robots = report.robots
     if robots is not None and not _storable(replace(report, harvests=())):
         robots = Robots(500, "", robots.at, robots.origin, tried=robots.at)
     report = replace(report, robots=robots)
-    bad = {id(harvest): why for harvest, why in _unstorable(report, report.harvests)}
-    mended = tuple(_failed(h, bad[id(h)]) if id(h) in bad else h for h in report.harvests)
+    refused = _unstorable(report, report.harvests)
+    bad = {id(harvest): _mended(report, harvest, why) for harvest, why in refused}
+    mended = tuple(bad.get(id(harvest), harvest) for harvest in report.harvests)
     try:
         return _store([replace(report, harvests=mended)])
     except Exception as worse:
@@ -120,8 +127,20 @@ def _store_mended(report: Report) -> list[Harvest]:
         return []
 
 
+def _mended(report: Report, harvest: Harvest, why: Exception) -> Harvest:
+    """Return the storable part of a harvest, as its kind of work selects it, or a failure in its place."""
+    work = work_of(harvest.kind)
+    try:
+        part = work and work.mended(harvest, lambda part: _refusal(replace(report, harvests=(part,))))
+    except Exception as error:
+        if passing(error):
+            raise
+        part = None
+    return part or _failed(harvest, why)
+
+
 def _unstorable(report: Report, harvests: Sequence[Harvest]) -> list[tuple[Harvest, Exception]]:
-    """The answers that cannot be stored, each with the reason: halves are tried, and halves of halves."""
+    """Return the harvests that cannot be stored, each with its error. Bisects the harvests to find them."""
     if not harvests:
         return []
     why = _refusal(replace(report, harvests=tuple(harvests)))
@@ -138,7 +157,10 @@ def _storable(report: Report) -> bool:
 
 
 def _refusal(report: Report) -> Exception | None:
-    """Why a report cannot be stored; nothing is. Raises what has nothing to do with the report."""
+    """Try to store a report and roll back. Returns the error, or None when the report can be stored.
+
+    Raises errors that the report did not cause.
+    """
     try:
         with transaction.atomic():
             _store([report])
@@ -151,7 +173,7 @@ def _refusal(report: Report) -> Exception | None:
 
 
 def _failed(harvest: Harvest, error: Exception) -> Harvest:
-    """The failure that is stored in the place of an answer that cannot be."""
+    """Return the failure to store in place of a harvest that cannot be stored."""
     return Harvest(
         harvest.kind,
         harvest.id,
@@ -164,13 +186,13 @@ def _failed(harvest: Harvest, error: Exception) -> Harvest:
 
 @transaction.atomic
 def _give_up(report: Report) -> None:
-    """A report of which nothing can be stored counts as lost."""
+    """Count the lease of a report that cannot be stored as lost."""
     lease = uuid.UUID(report.lease)
     hosts = Host.objects.select_for_update().filter(lease=lease)
     lose([lease] if hosts.exists() else [], [(work, work.held([lease])) for work in hostless()])
 
 
 def _in_a_line(error: Exception) -> str:
-    """An error in one line of printable characters."""
+    """Format an error as one line of printable characters."""
     text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -1,9 +1,10 @@
-"""Rows that go out under leases, and the rule for those whose terminal never answered: one for all kinds.
+"""Rows that are handed out under leases, and the rule for rows whose terminal never answered.
 
-Whatever is out under a lease that ends without an answer has lost it. One loss says little: a terminal was
-killed, and all that it had was lost at once. So what has lost a lease goes out alone the next time, after
-others of its host, and what loses MOST_LOSSES in a row is itself the likely cause: it fails as `lost`, as by
-any other failure. Where a host has others all the time, every TURNS-th batch is for what has lost a lease.
+A row whose lease ends without an answer has lost it. One loss says little: when a terminal is killed, all
+rows that it had lose their leases at once. So a row that has lost a lease is next handed out alone, after the
+other rows of its host. A row that loses MAX_LOSSES leases in a row is the likely cause itself: it fails as
+`lost`, like any other failure. On a host that always has other rows, every TURNS-th batch is for a row that
+has lost a lease.
 """
 
 from __future__ import annotations
@@ -20,30 +21,30 @@ from django.db.models import F
 from crawler.http.failures import Failure
 from crawler.messages import Harvest, Kind
 
-MOST_LOSSES = 3
+MAX_LOSSES = 3
 TURNS = 4
 Row = TypeVar("Row", bound="LeasedRow")
 
 
 class LeasedQuerySet(models.QuerySet[Row]):
-    """Rows that go out under leases, and what becomes of them there."""
+    """Queries for rows that are handed out under leases."""
 
     def free(self) -> Self:
-        """Those that are not out."""
+        """Filter to rows that are not leased."""
         return self.filter(lease__isnull=True)
 
     def under(self, leases: Sequence[uuid.UUID]) -> Self:
-        """Those that are out under these leases."""
+        """Filter to rows leased under any of `leases`."""
         return self.filter(lease__in=leases)
 
     def lose(self) -> Self:
-        """Count a loss for all of them; those that have lost too many."""
+        """Count one more loss for each row. Returns the rows that have reached MAX_LOSSES."""
         self.update(losses=F("losses") + 1)
-        return self.filter(losses__gte=MOST_LOSSES).order_by("pk")
+        return self.filter(losses__gte=MAX_LOSSES).order_by("pk")
 
 
 class LeasedRow(models.Model):
-    """A row that goes out under leases."""
+    """A row that is handed out under leases."""
 
     lease = models.UUIDField(null=True, blank=True, editable=False)
     losses = models.PositiveSmallIntegerField(default=0, editable=False, help_text="Leases lost in a row.")
@@ -56,25 +57,26 @@ class LeasedRow(models.Model):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A host's batch: how many it takes at `most`, and how many are `taken`.
+    """The space in a host's batch: the `capacity` in assignments, of which `used` are taken.
 
-    What has lost a lease may only be `alone` in it. Without `fresh` nothing else may be in it.
+    `alone` is true when the batch holds a row that has lost a lease, so that nothing may be added. With
+    `suspects_only` only rows that have lost a lease may be added.
     """
 
-    most: int
-    taken: int = 0
+    capacity: int
+    used: int = 0
     alone: bool = False
-    fresh: bool = True
+    suspects_only: bool = False
 
     @property
     def places(self) -> int:
-        """How many more it takes."""
-        return 0 if self.alone else max(self.most - self.taken, 0)
+        """The number of assignments that may be added."""
+        return 0 if self.alone else max(self.capacity - self.used, 0)
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it."""
-        return not self.taken
+        """True when the batch holds no assignment."""
+        return not self.used
 
 
 def lease_rows(
@@ -86,57 +88,64 @@ def lease_rows(
     returning: Sequence[str],
     where: str = "TRUE",
     order: str = "id",
+    also_set: str = "",
 ) -> list[tuple[Any, ...]]:
-    """Put rows that are free and past their `not_before` under the leases of their hosts, by host's key.
+    """Lease free rows that are past their `not_before`, under the leases of their hosts (by host id).
 
-    At most `room` of a host, those that `where` allows, first in `order`; answers with these columns, in
-    `order` too.
-    What has lost a lease goes when nothing else does, or may, alone.
+    Leases as many rows of each host as its `room` has places: of the rows that match `where`, the first in
+    `order`. A row that has lost a lease is leased alone, and only when no other row of its host can be.
+    `where`, `order`, `also_set` (further assignments of the UPDATE) and `returning` (columns) are SQL written
+    in our own code. Returns the columns `returning` of the leased rows, for each host in `order`.
     """
-    table = model._meta.db_table
-    columns, answered = (", ".join(f'"{one}".{name}' for name in returning) for one in (table, "leased"))
+    table, key = model._meta.db_table, model._meta.pk.column
+    columns, answered = (", ".join(f'"{alias}".{name}' for name in returning) for alias in (table, "leased"))
+    changes = f"lease = chosen.lease, {also_set}" if also_set else "lease = chosen.lease"
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
             WITH chosen AS (
-                SELECT asked.lease, first.id, first.place
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[], %s::bool[])
-                    AS asked(host, lease, places, empty, fresh)
+                SELECT batch.lease, first.key, first.place
+                FROM unnest(%(hosts)s::bigint[], %(leases)s::uuid[], %(places)s::int[], %(empty)s::bool[],
+                    %(suspects_only)s::bool[]) AS batch(host, lease, places, empty, suspects_only)
                 CROSS JOIN LATERAL (
                     WITH fresh AS (
-                        SELECT id, row_number() OVER (ORDER BY {order}) AS place FROM "{table}"
-                        WHERE host_id = asked.host AND lease IS NULL AND losses = 0 AND not_before <= %s
-                            AND {where} AND asked.fresh
-                        ORDER BY place LIMIT asked.places
+                        SELECT {key} AS key, row_number() OVER (ORDER BY {order}) AS place FROM "{table}"
+                        WHERE host_id = batch.host AND lease IS NULL AND losses = 0 AND not_before <= %(now)s
+                            AND {where} AND NOT batch.suspects_only
+                        ORDER BY {order} LIMIT batch.places
                     ), suspect AS (
-                        SELECT id, 1 AS place FROM "{table}"
-                        WHERE host_id = asked.host AND lease IS NULL AND losses > 0 AND not_before <= %s
-                            AND {where} AND asked.empty AND NOT EXISTS (SELECT FROM fresh)
-                        ORDER BY {order} LIMIT least(asked.places, 1)
+                        SELECT {key} AS key, 1 AS place FROM "{table}"
+                        WHERE host_id = batch.host AND lease IS NULL AND losses > 0 AND not_before <= %(now)s
+                            AND {where} AND batch.empty AND NOT EXISTS (SELECT FROM fresh)
+                        ORDER BY {order} LIMIT least(batch.places, 1)
                     )
                     SELECT * FROM fresh UNION ALL SELECT * FROM suspect
                 ) AS first
             ), leased AS (
-                UPDATE "{table}" SET lease = chosen.lease FROM chosen WHERE "{table}".id = chosen.id
+                UPDATE "{table}" SET {changes} FROM chosen WHERE "{table}".{key} = chosen.key
                 RETURNING chosen.place, {columns}
             )
             SELECT {answered} FROM leased ORDER BY place
             """,  # noqa: S608 - names of our own tables and columns
-            [
-                list(leases),
-                list(leases.values()),
-                [room[host].places for host in leases],
-                [room[host].empty for host in leases],
-                [room[host].fresh for host in leases],
-                now,
-                now,
-            ],
+            {
+                "hosts": list(leases),
+                "leases": list(leases.values()),
+                "places": [room[host].places for host in leases],
+                "empty": [room[host].empty for host in leases],
+                "suspects_only": [room[host].suspects_only for host in leases],
+                "now": now,
+            },
         )
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
 
 
+def without_suspects(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that have lost no lease, or the first row alone when all have lost one."""
+    return [row for row in rows if not row.losses] or list(rows[:1])
+
+
 def lost(kind: Kind, key: int, url: str, now: datetime) -> Harvest:
-    """What is settled in the place of an answer."""
-    detail = f"{MOST_LOSSES} terminals in a row did not come back from it"
+    """Return the failure to settle for a row that has lost too many leases."""
+    detail = f"{MAX_LOSSES} terminals in a row did not come back from it"
     return Harvest(kind, key, now.timestamp(), url, failure=Failure.LOST, detail=detail)

@@ -1,7 +1,7 @@
-"""Handing out work: a lease on a host is the right to send it requests, and has an expiry.
+"""Handing out work under leases. A lease on a host is the right to send it requests until it expires.
 
-All that waits for a free host goes out together as one batch, so that no two terminals,
-on whatever machine, ever talk to one host at a time.
+All work that waits for a free host is handed out as one batch, so that no two terminals, on whatever
+machines, send requests to one host at a time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from crawler.engine.work import hostless, works
 from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Batch
 
-MOST_IN_BATCH = 20
-FEWEST_NEAR_LIMIT = 32
+MAX_IN_BATCH = 20
+MIN_NEAR_LIMIT = 32
 
 
 def lease_seconds() -> float:
-    """How long a lease lasts."""
+    """Return the duration of a lease in seconds."""
     return float(settings.FETCH_DEADLINE_SECONDS + settings.CRAWL_LEASE_SLACK_SECONDS)
 
 
@@ -38,22 +38,22 @@ def _until(now: datetime) -> datetime:
 
 
 def hand_out(now: datetime, most: int | None = None) -> list[Batch]:
-    """All that terminals can do now: what asks no host, and the work of free hosts, at most `most` hosts."""
-    own = [batch for work in hostless() for batch in work.batches(_until(now))]
-    return [*own, *_hand_out_hosts(now, most)]
+    """Lease all dispatchable work: host-less batches first, then at most `most` idle hosts."""
+    hostless_batches = [batch for work in hostless() for batch in work.batches(_until(now))]
+    return [*hostless_batches, *_hand_out_hosts(now, most)]
 
 
 @transaction.atomic
 def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     """Lease free hosts that have work, the longest unserved first, and build their batches.
 
-    At most CRAWL_HOSTS_IN_FLIGHT hosts are out at once: what is not handed out waits in PostgreSQL,
-    where it can still be changed, and not in a queue. Near that limit a few free places wait for more:
-    a message for each would cost more than the work.
+    At most CRAWL_HOSTS_IN_FLIGHT hosts are leased at once: other work waits in PostgreSQL, where it can still
+    be changed, and not in a queue. Near that limit no host is leased until several may be, because a message
+    for each would cost more than the work.
     """
-    most = settings.CRAWL_HOSTS_IN_FLIGHT
-    room = most - Host.objects.filter(lease__isnull=False).count()
-    if room < max(min(FEWEST_NEAR_LIMIT, most // 8), 1):
+    max_hosts = settings.CRAWL_HOSTS_IN_FLIGHT
+    room = max_hosts - Host.objects.filter(lease__isnull=False).count()
+    if room < max(min(MIN_NEAR_LIMIT, max_hosts // 8), 1):
         return []
     room = room if at_most is None else min(room, at_most)
     hosts = {host.id: host for host in _free_hosts_with_work(now)[:room]}
@@ -65,18 +65,18 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     batches: dict[int, list[Assignment]] = {host: [] for host in hosts}
     of_lost = {host: lease for host, lease in leases.items() if hosts[host].turns == 1}
     if of_lost:
-        _fill(batches, of_lost, now, fresh=False)
+        _fill(batches, of_lost, now, suspects_only=True)
     _fill(batches, leases, now)
     until = _until(now)
-    taken = [hosts[host] for host, assigned in batches.items() if assigned]
-    for row in taken:
+    leased_hosts = [hosts[host] for host, assigned in batches.items() if assigned]
+    for row in leased_hosts:
         row.lease, row.leased_until, row.served = leases[row.id], until, now
         if row.turns == 1 and _alone(batches[row.id]):  # others may have lost theirs with it
             row.turns = TURNS
         else:
             row.turns = max(row.turns - 1, 0)
-    update_rows(Host, taken, ["lease", "leased_until", "served", "turns"])
-    return [_batch(row, batches[row.id]) for row in taken]
+    update_rows(Host, leased_hosts, ["lease", "leased_until", "served", "turns"])
+    return [_batch(row, batches[row.id]) for row in leased_hosts]
 
 
 def _fill(
@@ -84,12 +84,17 @@ def _fill(
     leases: Mapping[int, uuid.UUID],
     now: datetime,
     *,
-    fresh: bool = True,
+    suspects_only: bool = False,
 ) -> None:
-    """Add the work of all kinds for these hosts to their batches; without `fresh`, what has lost a lease."""
+    """Add work of all kinds to the batches of these hosts, or only rows that have lost a lease."""
     for work in works():
         room = {
-            host: Room(MOST_IN_BATCH, len(batches[host]), alone=_alone(batches[host]), fresh=fresh)
+            host: Room(
+                MAX_IN_BATCH,
+                len(batches[host]),
+                alone=_alone(batches[host]),
+                suspects_only=suspects_only,
+            )
             for host in leases
         }
         for host, assigned in work.lease(leases, room, now).items():
@@ -97,13 +102,16 @@ def _fill(
 
 
 def _alone(assigned: Sequence[Assignment]) -> bool:
-    """Whether nothing may be added, for one has lost a lease."""
-    return any(one.suspect for one in assigned)
+    """Return whether the batch is closed because one of its assignments has lost a lease."""
+    return any(assignment.suspect for assignment in assigned)
 
 
 @transaction.atomic
 def sweep(now: datetime) -> int:
-    """Take back leases that have expired; how many. Their work goes out again, or fails as lost."""
+    """Release expired leases. Returns their number.
+
+    Their work is handed out again, or fails as lost.
+    """
     hosts = Host.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
     expired = [lease for lease in hosts.values_list("lease", flat=True) if lease]
     return lose(expired, [(work, work.expired(now)) for work in hostless()])
@@ -111,11 +119,11 @@ def sweep(now: datetime) -> int:
 
 def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
     waiting = [rows for work in works() if (rows := work.waiting(now)) is not None]
-    wanted = [Exists(rows.filter(host=OuterRef("pk"))) for rows in waiting]
+    conditions = [Exists(rows.filter(host=OuterRef("pk"))) for rows in waiting]
     return (
         Host.objects.select_for_update(skip_locked=True, of=("self",))
         .filter(Q(not_before__isnull=True) | Q(not_before__lte=now), lease__isnull=True)
-        .filter(reduce(or_, wanted))
+        .filter(reduce(or_, conditions))
         .order_by(F("served").asc(nulls_first=True), "id")
     )
 

@@ -1,4 +1,4 @@
-"""The engine's own rows: hosts and their leases, ticks, and the pulse of every queue."""
+"""The engine's tables: hosts and their leases, the pulse of every queue, the deployment."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from django.db.models import Q
 
 
 class HostQuerySet(models.QuerySet["Host"]):
-    """Reads of hosts."""
+    """Queries for hosts."""
 
     def named(self, names: set[str]) -> dict[str, int]:
-        """Primary keys of hosts by name; unknown names are made first."""
-        known = dict(self.filter(name__in=names).values_list("name", "id"))
-        missing = names - known.keys()
+        """Return the ids of hosts by name. Creates hosts for unknown names."""
+        ids = dict(self.filter(name__in=names).values_list("name", "id"))
+        missing = names - ids.keys()
         if missing:
             self.bulk_create([Host(name=name) for name in sorted(missing)], ignore_conflicts=True)
-            known |= dict(self.filter(name__in=missing).values_list("name", "id"))
-        return known
+            ids |= dict(self.filter(name__in=missing).values_list("name", "id"))
+        return ids
 
 
 class Host(models.Model):
-    """A host name of the web. Its lease is the right to send requests to it: one terminal at a time."""
+    """A host name on the web. Its lease is the right to send it requests, held by one terminal at a time."""
 
     name = models.CharField(max_length=253, unique=True)
     spacing = models.FloatField(
@@ -74,31 +74,8 @@ class Host(models.Model):
         return self.name
 
 
-class Tick(models.Model):
-    """One run of the controller: what it took, and the key at which it stopped taking."""
-
-    started = models.DateTimeField(unique=True)
-    finished = models.DateTimeField(null=True, blank=True)
-    policy = models.CharField(max_length=40)
-    swept = models.PositiveIntegerField(default=0, help_text="Leases that had expired.")
-    training = models.PositiveIntegerField(default=0, help_text="Training feeds taken, by ToE.")
-    ranked = models.PositiveIntegerField(default=0, help_text="Feeds taken by the policy's rank.")
-    candidates = models.PositiveIntegerField(default=0, help_text="Feeds the policy could choose from.")
-    budget = models.FloatField(default=0, help_text="Retrievals the budget allowed; the rest carries over.")
-    carried = models.FloatField(default=0, help_text="Retrievals left over for the next tick.")
-    cutoff = models.FloatField(
-        null=True, blank=True, help_text="Key of the last feed taken, if any was left out."
-    )
-
-    class Meta:
-        ordering = ["-started"]
-
-    def __str__(self) -> str:
-        return f"tick of {self.started:%Y-%m-%d %H:%M:%S}"
-
-
 class Pulse(models.Model):
-    """The last sign of life of a queue: every tick sends one through it and a worker answers."""
+    """The last sign of life of a queue: the times of the last pulse sent and the last answer of a worker."""
 
     queue = models.CharField(max_length=40, primary_key=True)
     sent = models.DateTimeField(null=True)
@@ -108,26 +85,10 @@ class Pulse(models.Model):
         return self.queue
 
 
-class Attempts(models.Model):
-    """How often one address showed an unknown secret in one window of time (`crawler.web.attempts`)."""
-
-    key = models.CharField(max_length=64, help_text="Keyed hash of the kind of secret and the address.")
-    window = models.DateTimeField(help_text="When the window began.")
-    failures = models.PositiveIntegerField(default=1)
-
-    class Meta:
-        verbose_name_plural = "attempts"
-        constraints = [models.UniqueConstraint(fields=["key", "window"], name="attempts_once")]
-        indexes = [models.Index(fields=["window"], name="attempts_window")]
-
-    def __str__(self) -> str:
-        return f"{self.failures} since {self.window:%Y-%m-%d %H:%M}"
-
-
 class Deployment(models.Model):
-    """This installation's identity, made once: part of every id that it publishes. One row.
+    """This installation's identity, part of every id that it publishes. The table has one row.
 
-    And what commands in another shell, with another environment, need to know of the running server.
+    The row also holds settings of the running server for commands that run in another environment.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -144,18 +105,22 @@ class Deployment(models.Model):
 
     @classmethod
     def own_key(cls) -> uuid.UUID:
-        """The key of this installation."""
+        """Return the key of this installation, created at the first call."""
         return cls.objects.get_or_create(id=1)[0].key
 
     @classmethod
     def note_settings(cls) -> None:
-        """Write down what commands go by; the controller does at every tick."""
+        """Store the settings that commands need from the running server. Called at every tick."""
         networks = [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]
         if not cls.objects.filter(id=1, allowed_networks=networks).exists():
             cls.objects.update_or_create(id=1, defaults={"allowed_networks": networks})
 
     @classmethod
     def networks(cls) -> list[str]:
-        """Private networks that the server fetches from: as its controller said, else as set here."""
-        told: list[str] | None = cls.objects.filter(id=1).values_list("allowed_networks", flat=True).first()
-        return [str(network) for network in settings.FETCH_ALLOWED_NETWORKS] if told is None else told
+        """Return the private networks that may be fetched from.
+
+        Reads them as the controller stored them, or from this process's settings before it ran.
+        """
+        rows = cls.objects.filter(id=1).values_list("allowed_networks", flat=True)
+        networks: list[str] | None = rows.first()
+        return [str(network) for network in settings.FETCH_ALLOWED_NETWORKS] if networks is None else networks

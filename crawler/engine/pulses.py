@@ -1,8 +1,8 @@
-"""Signs of life: every tick sends a pulse through each queue, and a worker's answer is written down.
+"""Pulses: messages that every tick sends through each queue, and whose answers are stored as signs of life.
 
-`celery inspect` does not work on every broker; this does, and shows that messages go all the way round. The
-report of a terminal is as good a sign: pulses wait behind the work of a busy worker, which must not be taken
-for dead. A pulse that was lost is sent again soon.
+`celery inspect` does not work on every broker; pulses do, and prove that messages travel both ways. A
+terminal's report counts as an answer too: pulses wait behind the work of a busy worker, which must not be
+taken for dead. A lost pulse is soon sent again.
 """
 
 from __future__ import annotations
@@ -16,48 +16,48 @@ from crawler.engine.models import Pulse
 
 QUEUES = ("fetch", "store")
 AGAIN = timedelta(seconds=30)
-"""After which a pulse without an answer is sent again; it is of no use any longer."""
-LEAST_SILENCE = timedelta(minutes=1)
-"""However short the tick: a worker in the middle of a slow download is not dead, nor a controller that has
-much to store."""
+"""Time after which a pulse without an answer is sent again."""
+MIN_SILENCE = timedelta(minutes=1)
+"""Minimum of silence_allowed, for short ticks: a worker in a slow download is not dead, nor is a controller
+with much to store."""
 OFTEN = timedelta(seconds=10)
-"""Signs of life are written down no oftener than this."""
+"""Minimum time between two stored signs of life from reports."""
 
 
 def sent(queue: str, now: datetime) -> None:
-    """A pulse is on its way through the queue."""
+    """Record that a pulse was sent through the queue."""
     Pulse.objects.update_or_create(queue=queue, defaults={"sent": now})
 
 
 def alive(now: datetime, within: timedelta) -> bool:
-    """Whether every queue answered a pulse within the given time."""
+    """Return whether every queue answered a pulse within the given time."""
     return Pulse.objects.filter(queue__in=QUEUES, answered__gte=now - within).count() == len(QUEUES)
 
 
 def three_ticks() -> timedelta:
-    """For so long a deployment that is new may be without signs of life."""
+    """Return the time for which a new deployment may be without signs of life."""
     return timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS)
 
 
 def silence_allowed() -> timedelta:
-    """For so long a worker may be silent, or a controller without a tick."""
-    return max(three_ticks(), LEAST_SILENCE)
+    """Return the time for which a worker may be silent, or a controller may run no tick."""
+    return max(three_ticks(), MIN_SILENCE)
 
 
 def worker_alive(queue: str, now: datetime) -> bool:
-    """Whether a worker that serves this queue has answered lately."""
+    """Return whether a worker of this queue has answered within the allowed silence."""
     return Pulse.objects.filter(queue=queue, answered__gte=now - silence_allowed()).exists()
 
 
 def unanswered(now: datetime) -> list[str]:
-    """Queues that a pulse was sent through a while ago, and nobody answered since."""
+    """Return the queues whose last pulse is older than AGAIN and has no answer."""
     silent = Q(answered__isnull=True) | Q(answered__lt=F("sent"))
     waiting = Pulse.objects.filter(silent, queue__in=QUEUES, sent__lt=now - AGAIN)
     return sorted(waiting.values_list("queue", flat=True))
 
 
 def worked(now: datetime) -> None:
-    """Reports came from terminals and are stored: workers of both queues live."""
+    """Record that workers of all queues are alive, since reports of terminals were stored."""
     noted = set(Pulse.objects.filter(answered__gt=now - OFTEN).values_list("queue", flat=True))
     for queue in QUEUES:
         if queue not in noted:
@@ -65,5 +65,5 @@ def worked(now: datetime) -> None:
 
 
 def answered(queue: str, now: datetime) -> None:
-    """A worker of the queue lives."""
+    """Record that a worker of the queue is alive."""
     Pulse.objects.update_or_create(queue=queue, defaults={"answered": now})

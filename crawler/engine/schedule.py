@@ -1,4 +1,4 @@
-"""Celery's beat: what runs when. Django's tables hold it, and administrators may change it there."""
+"""Celery beat's scheduler. The schedule is in Django's tables, where administrators may change it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from crawler.engine.wake import under_way
 
 TEND = "crawler.engine.tasks.tend"
 LOOK_SECONDS = 30.0
-"""A change of the schedule by an administrator is seen so much later at most."""
+"""Maximum delay before an administrator's change of the schedule is noticed."""
 QUIET_SECONDS = 60.0
-"""Tending is due at least so often, whether anything is under way or not."""
+"""Maximum time between two tend tasks, even when nothing is under way."""
 
 log = logging.getLogger(__name__)
 
 
 class Scheduler(DatabaseScheduler):  # type: ignore[misc]
-    """The scheduler of django-celery-beat, which lets a deployment rest that has nothing to do.
+    """The scheduler of django-celery-beat, changed so that an idle deployment does almost nothing.
 
-    It looks at its tables less often than at every step, and sends no message about tending where nothing
-    is under way: that would be three transactions on the disk every few seconds.
+    It reads its tables less often than at every step, and sends no tend task while nothing is under way: each
+    would cost three transactions on disk every few seconds.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -34,14 +34,14 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
         super().__init__(*arguments, **options)
 
     def schedule_changed(self) -> bool:
-        """Whether an administrator changed it, as far as was looked."""
+        """Return whether an administrator has changed the schedule, checked every LOOK_SECONDS at most."""
         if monotonic() < self._look:
             return False
         self._look = monotonic() + LOOK_SECONDS
         return bool(super().schedule_changed())
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
-        """Send what is due, but for tending that would find nothing."""
+        """Send a task that is due, unless it is a tend task that would find nothing to do."""
         if entry.task == TEND and not self._worth_tending():
             return
         super().apply_entry(entry, producer)

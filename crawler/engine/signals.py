@@ -1,24 +1,27 @@
-"""What the engine tells whoever wants to hear it. Receivers run in its transaction, but for `checked_in`."""
+"""Signals of the engine. Receivers run in its transaction, except those of `checked_in`."""
 
 from __future__ import annotations
 
 from django.dispatch import Signal
 
 settled = Signal()
-"""All that a check-in brought was settled: `stored` has by class of `Work` what its `settle` answered."""
+"""Sent when a check-in has settled all harvests: `stored` has the result of `settle` by class of `Work`."""
 
 robots_read = Signal()
-"""Hosts were locked and robots.txt of some was written down: `hosts`, `now`."""
+"""Sent when the hosts of a check-in are locked and their robots.txt is saved: `hosts`, `now`."""
 
 checked_in = Signal()
-"""Results were stored, and the transaction is over: `results`."""
+"""Sent after the transaction that stored results: `results`."""
 
 ticked = Signal()
-"""A tick is over, and what it chose is handed out: `now`. Outside any transaction."""
+"""Sent after a tick whose selection is handed out: `now`. Outside any transaction."""
+
+planned = Signal()
+"""Sent after the daily plan was made: `now`. Outside any transaction, in the process for slow work."""
 
 asked = Signal()
-"""Whether anything waits that tending would move on: `now`. Who answers true is tended within seconds, not a
-minute; the question comes every few seconds, so an answer is one look at an index."""
+"""Asks receivers whether tending would find work: `now`. If one returns true, tending runs within seconds,
+not a minute. Sent every few seconds, so a receiver must need no more than one index lookup."""
 
 tended = Signal()
-"""Some seconds have passed since the last time: `now`. Who answers true has something to be handed out."""
+"""Sent every few seconds to tend work under way: `now`. A receiver returns true when it has work to lease."""

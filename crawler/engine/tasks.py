@@ -1,4 +1,4 @@
-"""The engine's tasks: handing out, storing, and the pulses of the queues. Thin, and idempotent."""
+"""The engine's Celery tasks, thin and idempotent: handing out, storing, tending, and pulses."""
 
 from __future__ import annotations
 
@@ -13,57 +13,57 @@ from crawler.engine.check_in import check_in
 from crawler.engine.signals import tended
 from crawler.messages import Report, decode_all, encode
 
-MOST_HOSTS = 64
-"""In one message to a terminal, which reports on each as it comes: a slow one holds up no other."""
+MAX_HOSTS = 64
+"""Maximum number of hosts in one message. The terminal reports each host when it is done, so none waits."""
 FETCH = "crawler.terminals.tasks.fetch"
 PULSE = "crawler.terminals.tasks.pulse"
-"""Tasks of terminals, by name: the engine does not import what they do."""
+"""Tasks of terminals by name, so that the engine does not import their code."""
 
 
 TENDING_RESTS = 3.0
 QUICK_SECONDS = 1.0
-"""Tending that took no longer than this needs no rest."""
+"""Maximum duration of tending after which no rest is needed."""
 
 _began = 0.0
-"""When this process last began to hand out, epoch seconds."""
+"""Time at which this process last began to hand out, in epoch seconds."""
 
 
 @shared_task
 def dispatch(asked: float | None = None) -> None:
-    """Hand out what is selected and waiting, as far as hosts are free.
+    """Lease all dispatchable work and send it to terminals, as far as hosts are free.
 
-    Who asked at a time (epoch seconds) before this process last began has been served: where many
-    ask, one answers them all, and a tick does not wait behind the others.
+    Drops the request when it was made (`asked`, epoch seconds) before the last dispatch of this process
+    began: that dispatch has served it, and a tick need not wait behind it.
     """
     global _began  # noqa: PLW0603 - of the process, as the work is of all
     if asked is not None and asked < _began:
         return
     _began = time.time()
     batches = leases.hand_out(datetime.now(UTC))
-    for start in range(0, len(batches), MOST_HOSTS):
-        part = batches[start : start + MOST_HOSTS]
+    for start in range(0, len(batches), MAX_HOSTS):
+        part = batches[start : start + MAX_HOSTS]
         expires = datetime.fromtimestamp(max(batch.expires for batch in part), UTC)
         current_app.send_task(FETCH, ([encode(batch) for batch in part],), expires=expires)
 
 
 @shared_task
 def store(reports: Sequence[str]) -> None:
-    """Check reports in, and give the hosts that became free their next work."""
+    """Check in reports, and hand out the next work of the hosts that became free."""
     check_in(decode_all(Report, reports))
     pulses.worked(datetime.now(UTC))
     dispatch()
 
 
 _tend_again = 0.0
-"""When this process may tend once more, monotonic seconds."""
+"""Time before which this process does not tend again, in monotonic seconds."""
 
 
 @shared_task
 def tend() -> None:
-    """Every few seconds: pulses and leases that were lost; what else goes on; what goes out next.
+    """Resend lost pulses, release expired leases, let apps tend their work, and dispatch when needed.
 
-    With hundreds of crawls it takes seconds, and ticks and reports wait: then it rests TENDING_RESTS times
-    as long as it took.
+    Runs every few seconds. With hundreds of crawls it takes seconds in which ticks and reports wait; it then
+    does nothing for TENDING_RESTS times as long.
     """
     global _tend_again  # noqa: PLW0603 - of the process, as its time is
     began = time.monotonic()
@@ -79,18 +79,18 @@ def _tend() -> None:
     now = datetime.now(UTC)
     for queue in pulses.unanswered(now):
         send_pulse(queue, now)
-    going = [more for _, more in tended.send(sender=None, now=now)]
+    going = [has_more for _, has_more in tended.send(sender=None, now=now)]
     if leases.sweep(now) or any(going):
         dispatch()
 
 
 @shared_task
 def pulse_answered(queue: str) -> None:
-    """Write down that a worker of `queue` lives."""
+    """Record that a worker of `queue` is alive."""
     pulses.answered(queue, datetime.now(UTC))
 
 
 def send_pulse(queue: str, now: datetime) -> None:
-    """A pulse through the queue; one that comes late is worth nothing."""
+    """Send a pulse through the queue. It expires after a minute."""
     pulses.sent(queue, now)
     current_app.send_task(PULSE, (queue,), queue=queue, expires=2 * pulses.AGAIN.total_seconds())

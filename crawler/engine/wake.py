@@ -1,4 +1,4 @@
-"""Ask the controller to go on with what was just stored; say whether anything goes on at all."""
+"""Messages that wake the controller, and the check whether tending has anything to do."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ log = logging.getLogger(__name__)
 
 
 def wake_controller() -> None:
-    """Send the message once the current transaction is committed.
+    """Request a dispatch once the current transaction is committed.
 
-    A broker that is away costs nothing but time: the next tick hands out the same work.
+    When the broker is away nothing is lost: the next tick hands out the same work.
     """
     transaction.on_commit(lambda: _send("crawler.engine.tasks.dispatch", time.time()), robust=True)
 
 
 def wake_recrawl() -> None:
-    """The same for visits to sites that may go on."""
+    """Request the task that continues visits of sites, once the current transaction is committed."""
     transaction.on_commit(partial(_send, "recrawl.tasks.recrawl"), robust=True)
 
 
 def under_way(now: datetime) -> bool:
-    """Whether tending finds something to do: hosts are out, a pulse was lost, or work of an app waits."""
+    """Return whether tending has work: hosts are leased, a pulse was lost, or an app has waiting work."""
     return (
         Host.objects.filter(lease__isnull=False).exists()
         or bool(pulses.unanswered(now))
@@ -40,7 +40,7 @@ def under_way(now: datetime) -> bool:
 
 
 def _send(task: str, *arguments: float) -> None:
-    """By name: whoever wakes the controller does not import what it does."""
+    """Send a task by name, so that the caller does not import its code. Logs a failure of the broker."""
     try:
         current_app.send_task(task, arguments, retry=False)
     except Exception as error:  # every transport has errors of its own

@@ -1,4 +1,4 @@
-"""Crawls in the admin: read, begun, stopped, resumed, cancelled."""
+"""Admin pages of crawls: view, begin, stop, resume and cancel them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawler.web.admin import RecordAdmin
 
 @admin.register(Crawl)
 class CrawlAdmin(RecordAdmin):
-    """Crawls of the open web."""
+    """The admin of crawls of the open web."""
 
     list_display = (
         "id",
@@ -40,7 +40,7 @@ class CrawlAdmin(RecordAdmin):
         return bool(request.user.is_staff)
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page of crawls has the form."""
+        """Redirect to the page of crawls, which has the form that begins one."""
         return redirect("crawls")
 
     @admin.action(description="Stop (can be resumed)")
@@ -59,7 +59,7 @@ class CrawlAdmin(RecordAdmin):
 
 @admin.register(CrawlUrl)
 class CrawlUrlAdmin(RecordAdmin):
-    """URLs of crawls."""
+    """The admin of the URLs of crawls."""
 
     list_display = ("id", "crawl", "url", "state", "score", "depth", "status", "failure")
     list_filter = ("state",)

@@ -1,4 +1,4 @@
-"""What comes into a crawl's queue: each URL once, within the scope and the budgets."""
+"""Admission of URLs to a crawl's queue: each URL once, within the scope and the budgets."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ State = CrawlUrl.State
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A URL that a page links to, canonical, with its class and score; `parent` None for seeds.
+    """A link found on a page: canonical URL, class and score; `parent` is None for seeds.
 
-    `key` is the digest of the URL where the caller has made it already.
+    `key` is the digest of the URL if the caller has computed it. `hops` counts the redirects in a row that
+    led to the URL.
     """
 
     url: str
@@ -35,11 +36,12 @@ class Found:
     depth: int
     parent: int | None = None
     key: uuid.UUID | None = None
+    hops: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What became of found URLs: new in the queue, known already, refused by cause (each URL once)."""
+    """The result of an admission: new URLs, duplicates, and refusals by cause (each URL counted once)."""
 
     new: int
     duplicates: int
@@ -47,48 +49,50 @@ class Admitted:
 
 
 def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets | None = None) -> Admitted:
-    """Queue what the crawl does not know, inside the caller's transaction, which holds the crawl's row.
+    """Queue the URLs that are new to the crawl. The caller's transaction holds the lock on the crawl's row.
 
-    A URL that is queued, out or done counts as a duplicate; one that was dropped is queued again. Where the
-    strategy accumulates, a waiting URL gains the score of its duplicates.
+    A URL that is queued, leased or finished counts as a duplicate; a dropped URL is queued again. If the
+    strategy accumulates, a waiting URL gains the scores of its duplicates.
     """
-    own = Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
-    limits, scope = budgets or own, Scope(crawl.scope)
+    default_budgets = Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
+    limits, scope = budgets or default_budgets, Scope(crawl.scope)
     accumulates = crawl.rules().accumulates
-    fresh, gained = _once(found)
-    known = _known(crawl, list(fresh))
+    links, gained = _once(found)
+    states = _known(crawl, list(links))
     refused: Counter[str] = Counter()
-    wanted = []
-    for key, one in fresh.items():
-        if key not in known:
-            cause = shape_refusal(one.url, one.depth, limits) if scope.allows(one.url) else "scope"
+    candidates = []
+    for key, link in links.items():
+        if key not in states:
+            cause = shape_refusal(link.url, link.depth, limits) if scope.allows(link.url) else "scope"
             if cause:
                 refused[cause] += 1
             else:
-                wanted.append((key, one))
-    room = _room(crawl, [one.url for _, one in wanted], limits)
+                candidates.append((key, link))
+    room = _room(crawl, [link.url for _, link in candidates], limits)
     rows = []
-    for key, one in wanted:
-        host, cause = room.take(one.url)
+    for key, link in candidates:
+        host, cause = room.take(link.url)
         if cause:
             refused[cause] += 1
             continue
-        score = gained[key] if accumulates else one.score
-        rows.append(_Row(crawl.pk, host, one.url, key, one.parent, one.depth, one.link, score, now))
+        score = gained[key] if accumulates else link.score
+        rows.append(
+            _Row(crawl.pk, host, link.url, key, link.parent, link.depth, link.link, score, now, link.hops)
+        )
     room.save()
     new = insert_rows(CrawlUrl, rows, returning="id")
-    again = _again(crawl, [key for key, state in known.items() if state == State.DROPPED], now)
+    again = _again(crawl, [key for key, state in states.items() if state == State.DROPPED], now)
     touched = enqueue([*new, *again])
-    if accumulates and known:
-        touched |= _pay(crawl, {key: gained[key] for key in known})
+    if accumulates and states:
+        touched |= _pay(crawl, {key: gained[key] for key in states})
     renew_hosts(crawl.pk, touched)
-    duplicates = len(found) - len(fresh) + len(known) - len(again)
+    duplicates = len(found) - len(links) + len(states) - len(again)
     return Admitted(len(rows) + len(again), duplicates, refused)
 
 
 @dataclass(slots=True)
 class _Row:
-    """A new row of CrawlUrl as `insert_rows` takes it; an instance of the model costs ten times as much."""
+    """A new row of CrawlUrl for `insert_rows`; a model instance would cost ten times as much."""
 
     crawl_id: int
     host_id: int
@@ -99,6 +103,7 @@ class _Row:
     link: str
     score: float
     queued: datetime
+    hops: int = 0
     state: str = State.QUEUED.value
     attempts: int = 0
     waited: float | None = None
@@ -119,7 +124,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Room:
-    """How much hosts and families of URLs have been given, and what this admission adds."""
+    """The URLs already admitted per host and per URL pattern, with the ones this admission adds."""
 
     crawl: Crawl
     budgets: Budgets
@@ -131,23 +136,28 @@ class _Room:
     patterns: Counter[tuple[uuid.UUID, str]] = field(default_factory=Counter)
 
     def take(self, url: str) -> tuple[int, str]:
-        """The URL's host, and why it is refused; when it is not, its place is taken."""
+        """Return the URL's host and the cause of its refusal.
+
+        An empty cause means that its place is taken.
+        """
         host, family = self.ids[host_of(url)], pattern(url)
-        known = (digest(family), family)
+        key_and_family = (digest(family), family)
         if host not in self.used and host not in self.hosts:
             if self.new_hosts < 1:
                 return host, "hosts"
             self.new_hosts -= 1
         if self.used.get(host, 0) + self.hosts[host] >= self.budgets.per_host:
             return host, "host"
-        if self.families.get(known[0], 0) + self.patterns[known] >= room_of(family, self.budgets):
+        if self.families.get(key_and_family[0], 0) + self.patterns[key_and_family] >= room_of(
+            family, self.budgets
+        ):
             return host, "pattern"
         self.hosts[host] += 1
-        self.patterns[known] += 1
+        self.patterns[key_and_family] += 1
         return host, ""
 
     def save(self) -> None:
-        """Add what was taken to the crawl's rows of hosts and patterns."""
+        """Add the admitted URLs to the counts of the crawl's hosts and patterns."""
         domains = {self.ids[name]: registrable_domain(name) for name in self.ids}
         if self.hosts:
             _run(
@@ -179,7 +189,7 @@ _PAY = """
         SELECT id, gain FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)
         JOIN frontier_crawlurl AS url ON url.crawl_id = %s AND url.key = paid.key
     ), moved AS (
-        UPDATE frontier_waiting SET score = score + gain FROM page WHERE page_id = id
+        UPDATE frontier_queuedurl SET score = score + gain FROM page WHERE page_id = id AND lease IS NULL
         RETURNING page_id
     )
     UPDATE frontier_crawlurl AS url SET score = url.score + gain FROM page JOIN moved ON page_id = page.id
@@ -188,23 +198,23 @@ _PAY = """
 
 
 def _once(found: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float]]:
-    """Each URL once with its key, and the scores that it was found with in all."""
+    """Return the links by key without duplicates, and the total score of each key's links."""
     keys: dict[str, uuid.UUID] = {}
-    fresh: dict[uuid.UUID, Found] = {}
+    links: dict[uuid.UUID, Found] = {}
     gained: dict[uuid.UUID, float] = {}
-    for one in found:
-        key = keys.get(one.url)
+    for link in found:
+        key = keys.get(link.url)
         if key is None:
-            key = keys[one.url] = one.key or digest(one.url)
-            fresh[key] = one
-            gained[key] = one.score
+            key = keys[link.url] = link.key or digest(link.url)
+            links[key] = link
+            gained[key] = link.score
         else:
-            gained[key] += one.score
-    return fresh, gained
+            gained[key] += link.score
+    return links, gained
 
 
 def _known(crawl: Crawl, keys: list[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """States of those that the crawl has seen; Django would write each key into the statement."""
+    """Return the states of the crawl's URLs by key, by raw SQL: Django would bind each key separately."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT key, state FROM frontier_crawlurl WHERE crawl_id = %s AND key = ANY(%s)", [crawl.pk, keys]
@@ -216,13 +226,13 @@ def _room(crawl: Crawl, urls: Sequence[str], budgets: Budgets) -> _Room:
     ids = Host.objects.named({host_of(url) for url in urls})
     hosts = CrawlHost.objects.filter(crawl=crawl, host__in=ids.values())
     families = [digest(text) for text in {pattern(url) for url in urls}]
-    seen = CrawlPattern.objects.filter(crawl=crawl, key__in=families)
+    patterns = CrawlPattern.objects.filter(crawl=crawl, key__in=families)
     return _Room(
         crawl,
         budgets,
         ids,
         dict(hosts.values_list("host_id", "admitted")),
-        dict(seen.values_list("key", "admitted")),
+        dict(patterns.values_list("key", "admitted")),
         float("inf") if crawl.max_hosts is None else crawl.max_hosts - crawl.hosts.count(),
     )
 
@@ -233,7 +243,7 @@ def _run(statement: str, crawl: Crawl, *columns: Sequence[object]) -> None:
 
 
 def _again(crawl: Crawl, keys: Sequence[uuid.UUID], now: datetime) -> list[int]:
-    """Take dropped URLs back; primary keys."""
+    """Queue dropped URLs again. Returns their ids."""
     if not keys:
         return []
     dropped = CrawlUrl.objects.select_for_update().filter(crawl=crawl, key__in=keys, state=State.DROPPED)
@@ -243,7 +253,7 @@ def _again(crawl: Crawl, keys: Sequence[uuid.UUID], now: datetime) -> list[int]:
 
 
 def _pay(crawl: Crawl, gains: Mapping[uuid.UUID, float]) -> set[int]:
-    """Raise the scores of those that wait; the hosts that they have."""
+    """Raise the scores of waiting URLs. Returns the ids of their hosts."""
     with connection.cursor() as cursor:
         cursor.execute(_PAY, [list(gains), list(gains.values()), crawl.pk])
         return {host for (host,) in cursor.fetchall()}

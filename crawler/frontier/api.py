@@ -53,14 +53,14 @@ class CrawlViewSet(
 
     @extend_schema(summary="Begin a crawl", request=CrawlSerializer, responses={201: CrawlSerializer})
     def create(self, request: Request) -> Response:
-        wanted = CrawlSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = CrawlSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            made = begin(Crawl(**wanted.validated_data, started_by_id=request.user.pk))
+            crawl = begin(Crawl(**serializer.validated_data, started_by_id=request.user.pk))
         except CrawlError as error:
             raise ValidationError({"seeds": [str(error)]}) from error
         wake_controller()
-        return Response(CrawlSerializer(made).data, status=status.HTTP_201_CREATED)
+        return Response(CrawlSerializer(crawl).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
         summary="Stop, resume or cancel a crawl, or change its scope",
@@ -71,15 +71,15 @@ class CrawlViewSet(
         crawl = self.get_object()
         change = CrawlChangeSerializer(data=request.data)
         change.is_valid(raise_exception=True)
-        said, one = change.validated_data, Crawl.objects.filter(pk=crawl.pk)
-        if "scope" in said:
-            rescope(crawl, said["scope"])
-        if said.get("state") == Crawl.State.RUNNING:
+        changes, row = change.validated_data, Crawl.objects.filter(pk=crawl.pk)
+        if "scope" in changes:
+            rescope(crawl, changes["scope"])
+        if changes.get("state") == Crawl.State.RUNNING:
             resume(crawl)
-        elif said.get("state") == Crawl.State.PAUSED:
-            pause(one)
-        elif said.get("state") == Crawl.State.CANCELLED:
-            cancel(one)
+        elif changes.get("state") == Crawl.State.PAUSED:
+            pause(row)
+        elif changes.get("state") == Crawl.State.CANCELLED:
+            cancel(row)
         wake_controller()
         return Response(CrawlSerializer(self.get_object()).data)
 
@@ -123,12 +123,12 @@ class CrawlViewSet(
     @action(detail=True, methods=["post"])
     def requeue(self, request: Request, pk: str) -> Response:
         crawl = self.get_object()
-        wanted = RequeueSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        said = wanted.validated_data
-        host = Host.objects.filter(name=said["host"]).first() if "host" in said else None
-        if "host" in said and host is None:
-            raise ValidationError({"host": [f"no host is called {said['host'][:100]!r}"]})
-        count = requeue(crawl, [said["failure"]] if "failure" in said else [], host.pk if host else None)
+        serializer = RequeueSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        choice = serializer.validated_data
+        host = Host.objects.filter(name=choice["host"]).first() if "host" in choice else None
+        if "host" in choice and host is None:
+            raise ValidationError({"host": [f"no host is called {choice['host'][:100]!r}"]})
+        count = requeue(crawl, [choice["failure"]] if "failure" in choice else [], host.pk if host else None)
         wake_controller()
         return Response({"requeued": count})

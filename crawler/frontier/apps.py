@@ -1,4 +1,4 @@
-"""Django's entry for the app `crawler.frontier`."""
+"""Django app configuration of `crawler.frontier`."""
 
 from django.apps import AppConfig
 

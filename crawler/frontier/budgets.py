@@ -1,7 +1,7 @@
-"""Limits against traps: what a crawl does not put into its queue, and why. Pure.
+"""Limits against crawler traps: URLs that a crawl does not queue, and the causes. Pure functions.
 
-Calendars, growing paths, session ids and pages of a hundred thousand links make endlessly many URLs that
-are each well-formed. What is refused is counted by cause, never silently lost.
+Calendars, growing paths, session ids and pages of a hundred thousand links produce endlessly many URLs that
+are each well-formed. Refused URLs are counted by cause, never silently lost.
 """
 
 from __future__ import annotations
@@ -13,6 +13,15 @@ from dataclasses import dataclass
 from crawler.frontier.domains import host_of
 from crawler.http.urls import MAX_HOST_LENGTH
 
+MAX_REDIRECTS = 10
+"""Maximum number of redirects in a row; each redirect's target is a URL and a request of its own."""
+
+MAX_REQUESTS_PER_PAGE = 4
+SPARE_REQUESTS = 100
+MAX_SECONDS_PER_PAGE = 15.0
+SPARE_SECONDS = 24 * 3600.0
+MAX_CRAWL_SECONDS = 90 * 24 * 3600.0
+
 _SESSION = re.compile(
     r"(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|sessionid|session_id|sid|zenid|oscsid)",
     re.IGNORECASE,
@@ -23,10 +32,12 @@ _PATH_SESSION = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?;]*", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """What a crawl allows: characters of a URL, depth from the seeds, links of a page, and so on.
+    """The limits of a crawl.
 
-    `per_host` URLs of one host, `per_pattern` URLs that differ only in digits, `per_query` in what
-    their queries say; `repeats` of one path segment in a URL, `parameters` of a query.
+    `length` is in characters of a URL, `depth` in links from the seeds, `links` per page, `per_host` in URLs
+    of one host, `per_pattern` in URLs that differ only in digits, `per_query` in URLs that differ in the
+    values of their query, `repeats` in occurrences of one path segment, `parameters` in parameters of a
+    query.
     """
 
     length: int = 1000
@@ -39,10 +50,31 @@ class Budgets:
     parameters: int = 12
 
 
-def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
-    """Why this URL (canonical) is not queued, as one word; empty when nothing in itself speaks against it.
+def max_requests(max_pages: int | None) -> int | None:
+    """Return the maximum number of requests for a crawl of `max_pages`. Returns None without a page limit.
 
-    A text that is no canonical URL has no host, and is refused as `address`.
+    Redirects, errors and repeated attempts are requests but not pages: a site can send them endlessly.
+    """
+    return None if max_pages is None else MAX_REQUESTS_PER_PAGE * max_pages + SPARE_REQUESTS
+
+
+def max_seconds(max_pages: int | None, max_minutes: float | None) -> float:
+    """Return the maximum running time in seconds.
+
+    This is the crawl's own limit if it has one. Otherwise it follows from `max_pages`, and is 90 days at
+    most.
+    """
+    if max_minutes is not None:
+        return max_minutes * 60
+    if max_pages is None:
+        return MAX_CRAWL_SECONDS
+    return min(SPARE_SECONDS + MAX_SECONDS_PER_PAGE * max_pages, MAX_CRAWL_SECONDS)
+
+
+def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
+    """Return the cause, in one word, why a canonical URL is not queued. Returns "" when it may be.
+
+    A text without a host, or with too long a host, is refused as `address`.
     """
     if not 0 < len(host_of(url)) <= MAX_HOST_LENGTH:
         return "address"
@@ -63,10 +95,10 @@ def shape_refusal(url: str, depth: int, budgets: Budgets) -> str:
 
 
 def pattern(url: str) -> str:
-    """What endless families of URLs share: host and path with digits as 0, and the names in the query."""
+    """Return the URL's pattern: digits in the path as 0, and only the names of the query's parameters."""
     path, mark, query = url.partition("?")
-    scheme, slashes, rest = path.partition("//")
-    host, slash, names = rest.partition("/")
+    scheme, slashes, tail = path.partition("//")
+    host, slash, names = tail.partition("/")
     family = scheme + slashes + host + slash + _DIGITS.sub("0", names)
     if mark:
         family += "?" + "&".join(sorted({field.partition("=")[0] for field in query.split("&")}))
@@ -74,14 +106,14 @@ def pattern(url: str) -> str:
 
 
 def room_of(family: str, budgets: Budgets) -> int:
-    """How many URLs of a pattern are queued: fewer where only a query tells them apart."""
+    """Return the maximum number of queued URLs of a pattern, which is lower for patterns with a query."""
     return budgets.per_query if "?" in family else budgets.per_pattern
 
 
 def without_session(url: str) -> str:
-    """The URL without what only tells one visitor from another."""
+    """Return the URL without session ids."""
     base, mark, query = (_PATH_SESSION.sub("", url) if ";" in url else url).partition("?")
     if not mark:
         return base
-    kept = [field for field in query.split("&") if not _SESSION.fullmatch(field.partition("=")[0])]
-    return f"{base}?{'&'.join(kept)}" if kept else base
+    fields = [field for field in query.split("&") if not _SESSION.fullmatch(field.partition("=")[0])]
+    return f"{base}?{'&'.join(fields)}" if fields else base

@@ -1,15 +1,15 @@
-"""Why pages were not crawled, in the paper's words (table I) and in ours."""
+"""Causes of pages not crawled, mapped from our failure labels to the paper's (table I)."""
 
 from __future__ import annotations
 
 from crawler.http.failures import Failure
 
 PAPER_CRAWLED = 97.10
-"""Per cent of the pages of Baker and Akcayol's crawl that were crawled."""
+"""Percentage of pages crawled in Baker and Akcayol's crawl."""
 
 
 def cause(failure: str) -> str:
-    """The paper's class of a failure label such as `http-404` or `dns`."""
+    """Return the paper's class of a failure label such as `http-404` or `dns`."""
     if failure in {"http-404", "http-403", "http-503"}:
         return failure.removeprefix("http-")
     kind = Failure.of(failure)

@@ -1,4 +1,4 @@
-"""The paper's figures 4 to 12 of one crawl: a value for each half hour, with the least and the most."""
+"""The paper's figures 4 to 12 for one crawl: values per half hour, with minimum and maximum."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTS = 400
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture, its title, and the rows behind it: hours since the beginning, then the values."""
+    """A chart as SVG, its title, and its data: hours since the beginning, then the values."""
 
     title: str
     svg: SafeString
@@ -34,11 +34,11 @@ _SPREADS = (
 
 
 def charts(crawl: Crawl) -> list[Chart]:
-    """One chart per figure; of the last POINTS half hours."""
+    """Return one chart per figure, over the last POINTS half hours. Returns no charts for a new crawl."""
     buckets = list(crawl.buckets.order_by("-start")[:POINTS])[::-1]
     if not buckets:
         return []
-    made = [
+    plots = [
         _counts("Pages crawled", "pages", buckets, pages=lambda b: b.crawled),
         *(_spread(spread, buckets) for spread in _SPREADS),
         _counts("Dropped by the time control", "URLs", buckets, dropped=lambda b: b.dropped),
@@ -51,11 +51,11 @@ def charts(crawl: Crawl) -> list[Chart]:
             intra=lambda b: _mean(b, "intra"),
         ),
     ]
-    return [chart for chart in made if chart is not None]
+    return [chart for chart in plots if chart is not None]
 
 
 def courses_chart(courses: Sequence[Course]) -> SafeString:
-    """Share of the importance reached against pages fetched, by strategy."""
+    """Draw the share of PageRank reached against pages fetched, by strategy."""
     return line_plot(
         [
             Line(
@@ -70,7 +70,7 @@ def courses_chart(courses: Sequence[Course]) -> SafeString:
 
 
 def _spread(spread: tuple[str, str, str, float], buckets: Sequence[CrawlBucket]) -> Chart | None:
-    """Most, mean and least of what a figure of that name has seen."""
+    """Draw the maximum, mean and minimum of a figure. Returns None when it has no values."""
     name, title, unit, factor = spread
     rows = [
         (hour, figure[3] * factor, figure[1] / figure[0] * factor, figure[2] * factor)
@@ -88,7 +88,7 @@ def _counts(
 
 
 def _hours(buckets: Sequence[CrawlBucket]) -> list[tuple[float, CrawlBucket]]:
-    """Each with the hours since the first."""
+    """Return each bucket with the hours since the first."""
     return [((bucket.start - buckets[0].start).total_seconds() / 3600, bucket) for bucket in buckets]
 
 

@@ -1,4 +1,4 @@
-"""What a terminal's harvests change in their crawls; inside the transaction of the check-in."""
+"""Check-in of a terminal's harvests into their crawls, inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -15,28 +15,24 @@ from django.db.models import F
 from crawler.database.bulk import insert_rows, update_rows
 from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
+from crawler.frontier.budgets import MAX_REDIRECTS
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.figures import note
-from crawler.frontier.models import Body, Crawl, CrawlUrl, Leased, Waiting
+from crawler.frontier.models import Body, Crawl, CrawlUrl, QueuedUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
-from crawler.http.failures import Failure
+from crawler.http.failures import Failure, Retry, retry_of
 from crawler.http.site_lines import sitemaps_in
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
-MOST_ATTEMPTS = 5  # with one that is sent again on a new connection, six requests
-# What another attempt may mend: the network, a server's bad moment, a request for patience.
-PASSING = {
-    Failure.DNS, Failure.REFUSED, Failure.UNREACHABLE, Failure.RESET, Failure.TIMEOUT, Failure.TOO_SLOW,
-    Failure.PROXY, Failure.HTTP_5XX, Failure.THROTTLED, Failure.TRUNCATED, Failure.PROTOCOL, Failure.BUSY,
-}  # fmt: skip
+MAX_ATTEMPTS = 5  # with one that is sent again on a new connection, six requests
 RETRY_SECONDS = 5.0
-LONGEST_RETRY = 600.0
+MAX_RETRY_SECONDS = 600.0
 BEHIND = 1e6
-"""Taken from the score of a place in the queue for every attempt that failed: more than any score is.
+"""Subtracted from the score of a row of the queue for every failed attempt; greater than any score.
 
 So one slow URL does not hold its host until all its attempts are used up. The URL's own score stays.
 """
@@ -48,7 +44,7 @@ CHANGED = [
 
 @dataclass(slots=True)
 class _Gain:
-    """What a batch means for one crawl."""
+    """The changes that a batch makes to one crawl."""
 
     rows: list[CrawlUrl] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
@@ -56,71 +52,78 @@ class _Gain:
     cut: int = 0
     withheld: int = 0
     bytes: int = 0
-    retried: list[Waiting] = field(default_factory=list)
+    retried: list[QueuedUrl] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """URLs that a check-in has settled: pages that are to go into the graph, and those that map a site."""
+    """The URLs that a check-in has settled: pages to add to the graph, and URLs of crawls that map a site."""
 
     graphed: list[CrawlUrl] = field(default_factory=list)
     mapped: list[tuple[CrawlUrl, Harvest]] = field(default_factory=list)
 
 
 def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], now: datetime) -> Settled:
-    """Store pages and queue their links; only of URLs still under one of the leases, so twice is as once."""
-    brought = {harvest.id: harvest for harvest in harvests}
+    """Store pages and queue their links.
+
+    Skips harvests of URLs that are no longer under one of the leases, so that a second call changes nothing.
+    """
+    by_page = {harvest.id: harvest for harvest in harvests}
     settled = Settled()
-    if not brought:
+    if not by_page:
         return settled
     out = {
         place.page_id: place
-        for place in Leased.objects.under(leases).select_for_update().filter(page__in=brought)
+        for place in QueuedUrl.objects.under(leases).select_for_update().filter(page__in=by_page)
     }
-    Leased.objects.filter(page__in=out).delete()
+    QueuedUrl.objects.filter(page__in=out).delete()
     gains: dict[int, _Gain] = defaultdict(_Gain)
     crawls = Crawl.objects.in_bulk({place.crawl_id for place in out.values()})
     for row in CrawlUrl.objects.filter(id__in=out).order_by("id"):
         row.attempts, row.waited = out[row.pk].attempts, out[row.pk].waited
-        _settle(row, brought[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
+        _settle(row, by_page[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
     for key, gain in sorted(gains.items()):
         _store(crawls[key], gain, now)
     for key, gain in gains.items():
         if crawls[key].into_graph:
             settled.graphed.extend(row for row in gain.rows if row.state == State.CRAWLED and row.body_id)
         if crawls[key].selectors is not None:
-            settled.mapped.extend((row, brought[row.pk]) for row in gain.rows if row.state != State.QUEUED)
+            settled.mapped.extend((row, by_page[row.pk]) for row in gain.rows if row.state != State.QUEUED)
     return settled
 
 
 def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
-    """Queue the sitemaps that robots.txt of these hosts names, for crawls that want them."""
-    named = {host.pk: named_sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
-    if not named:
+    """Queue the sitemaps named in these hosts' robots.txt, for crawls that use sitemaps."""
+    sitemaps = {host.pk: named_sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
+    if not sitemaps:
         return
-    wanting = Crawl.objects.running().filter(sitemaps=True, hosts__host__in=named).distinct()
-    for crawl in wanting:
-        known = set(crawl.hosts.filter(host__in=named).values_list("host_id", flat=True))
-        urls = [url for host in known for url in named[host]]
+    interested = Crawl.objects.running().filter(sitemaps=True, hosts__host__in=sitemaps).distinct()
+    crawls = Crawl.objects.select_for_update().running().filter(id__in=interested.values("id"))
+    for crawl in crawls.order_by("id"):  # locked, so that none ends with a sitemap in its queue
+        crawled_hosts = set(crawl.hosts.filter(host__in=sitemaps).values_list("host_id", flat=True))
+        urls = [url for host in crawled_hosts for url in sitemaps[host]]
         score = crawl.rules().links(Parent(0, 1.0, 0, len(urls))).intra
         admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1) for url in urls], now)
 
 
 def may_pass(harvest: Harvest) -> bool:
-    """Whether another attempt may mend this failure."""
-    kind = Failure.of(harvest.failure)
-    return kind in PASSING or (kind is Failure.ROBOTS and harvest.status >= 500)
+    """Return whether another attempt may succeed."""
+    return retry_of(harvest.failure, harvest.status) in {Retry.SOON, Retry.THROTTLED}
 
 
 def retry_at(harvest: Harvest, attempts: int) -> datetime:
-    """When to try again after so many attempts: ever later, or when the server asks for it."""
+    """Return the time of the next attempt, after `attempts` of them.
+
+    Waits 5 s, then four times as long after each attempt, or as long as the server asks for if that is
+    longer; at most MAX_RETRY_SECONDS.
+    """
     wait = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (attempts - 1))
     ended = harvest.at + harvest.elapsed  # a slow one has taken more time than it is to wait
-    return datetime.fromtimestamp(ended, UTC) + timedelta(seconds=min(wait, LONGEST_RETRY))
+    return datetime.fromtimestamp(ended, UTC) + timedelta(seconds=min(wait, MAX_RETRY_SECONDS))
 
 
 def named_sitemaps(host: Host) -> list[str]:
-    """The sitemaps on this host that its robots.txt names, a few at most."""
+    """Return the sitemaps on this host that its robots.txt names, a few at most."""
     urls = sitemaps_in(host.robots_text, host.robots_origin)
     return [url for url in urls if host_of(url) == host.name]
 
@@ -141,19 +144,23 @@ def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
         _fail(row, harvest, gain)
         return
     row.state = State.CRAWLED if harvest.status in {200, 226} else State.MOVED
+    if row.state == State.MOVED and row.hops >= MAX_REDIRECTS:
+        row.state, row.failure = State.FAILED, Failure.REDIRECT.value
+        row.detail = f"more than {MAX_REDIRECTS} redirects in a row"
+        return
     gain.cut += page.cut
     gain.withheld += page.withheld
     gain.found += _links(row, page, crawl)
 
 
 def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
-    if not may_pass(harvest) or row.attempts >= MOST_ATTEMPTS:
+    if not may_pass(harvest) or row.attempts >= MAX_ATTEMPTS:
         row.state = State.FAILED
         return
     row.state = State.QUEUED
     row.queued = retry_at(harvest, row.attempts)
     gain.retried.append(
-        Waiting(
+        QueuedUrl(
             page_id=row.pk, crawl_id=row.crawl_id, host_id=row.host_id, url=row.url, link=row.link,
             score=row.score - BEHIND * row.attempts, queued=row.queued, not_before=row.queued,
             attempts=row.attempts,
@@ -162,13 +169,17 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
 
 
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
-    """The page's links with their classes and scores; a redirect's target takes the page's own place."""
+    """Return the page's links with their classes and scores.
+
+    The target of a redirect takes over the page's class, score and parent.
+    """
     keys = [digest(url) for url in page.links]
     row.out = list(keys)
     if row.state == State.MOVED:
-        return [Found(url, row.link, row.score, row.depth, row.parent) for url in page.links]
-    own = registrable_domain(host_of(row.url))
-    leaving = [registrable_domain(host_of(url)) != own for url in page.links]
+        depth = row.depth if row.link == CrawlUrl.Link.SEED else row.depth + 1
+        return [Found(url, row.link, row.score, depth, row.parent, hops=row.hops + 1) for url in page.links]
+    own_domain = registrable_domain(host_of(row.url))
+    leaving = [registrable_domain(host_of(url)) != own_domain for url in page.links]
     row.inter = sum(leaving)
     row.intra = len(leaving) - row.inter
     scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
@@ -182,12 +193,12 @@ def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
 
 
 def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
-    """The bodies that are not there, the rows, the links, the crawl's own figures; all under its lock."""
+    """Store one crawl's changes under its lock: bodies, rows, links and counters."""
     Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
     if gain.pages:
         keep_bodies(gain.pages)
     update_rows(CrawlUrl, gain.rows, CHANGED)
-    insert_rows(Waiting, gain.retried)
+    insert_rows(QueuedUrl, gain.retried)
     renew_hosts(crawl.pk, {place.host_id for place in gain.retried})
     dropped = drop_expired(crawl, now)
     admitted = admit(crawl, gain.found, now)
@@ -195,6 +206,7 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     refused = admitted.refused + Counter(links=gain.cut, nofollow=gain.withheld)
     Crawl.objects.filter(pk=crawl.pk).update(
         crawled=F("crawled") + len(crawled),
+        requests=F("requests") + sum(row.failure != Failure.ROBOTS for row in gain.rows),
         dropped=F("dropped") + dropped,
         duplicates=F("duplicates") + admitted.duplicates,
         bytes=F("bytes") + gain.bytes,
@@ -214,13 +226,13 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
 
 
 def keep_bodies(pages: Sequence[CrawledPage]) -> None:
-    """Store the contents that are not there."""
-    known = set(
+    """Store the bodies that are not stored yet."""
+    stored = set(
         Body.objects.filter(digest__in=[uuid.UUID(page.digest) for page in pages]).values_list(
             "digest", flat=True
         )
     )
-    new = {page.digest: page for page in pages if uuid.UUID(page.digest) not in known}
+    new = {page.digest: page for page in pages if uuid.UUID(page.digest) not in stored}
     # In binary, by psycopg's own cursor: Django's would spell the bytes in the statement.
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         cursor.execute(
@@ -237,5 +249,5 @@ def keep_bodies(pages: Sequence[CrawledPage]) -> None:
 
 
 def _count_refused(crawl: int, refused: Mapping[str, int]) -> None:
-    one = Crawl.objects.only("refused").get(pk=crawl)
-    Crawl.objects.filter(pk=crawl).update(refused=dict(Counter(one.refused) + Counter(refused)))
+    row = Crawl.objects.only("refused").get(pk=crawl)
+    Crawl.objects.filter(pk=crawl).update(refused=dict(Counter(row.refused) + Counter(refused)))

@@ -1,6 +1,6 @@
-"""Every strategy on one recorded link graph: how early important pages are reached. Pure.
+"""Comparison of all strategies on one recorded link graph: how early they reach important pages. Pure.
 
-The same scores and order as the live queue, with one page fetched at a time.
+Uses the same scores and order as the live queue, with one page fetched at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ POINTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One strategy's way: `pages` fetched and the `share` of the graph's PageRank that they hold."""
+    """The course of one strategy: after so many `pages`, the `share` of the graph's PageRank fetched.
+
+    `reached` is the number of pages fetched in all, `area` the mean share over them.
+    """
 
     strategy: str
     pages: tuple[int, ...]
@@ -28,12 +31,12 @@ class Course:
     area: float
 
     def pages_for(self, share: float) -> int | None:
-        """How many pages it took to hold this share; None when it never did."""
+        """Return the number of pages fetched to reach this share. Returns None when it was never reached."""
         return next((p for p, s in zip(self.pages, self.share, strict=True) if s >= share), None)
 
 
 def compare(graph: LinkGraph) -> list[Course]:
-    """All strategies in the order of their names' list, and what an oracle could do (the best pages first).
+    """Return the courses of all strategies, and last that of an oracle that fetches the best pages first.
 
     `area` is the mean share over all pages fetched: 1 would be all importance in the first page.
     """
@@ -45,7 +48,7 @@ def compare(graph: LinkGraph) -> list[Course]:
 
 
 def crawl_order(graph: LinkGraph, strategy: Strategy) -> list[int]:
-    """The pages in the order in which the strategy fetches them."""
+    """Return the pages in the order in which the strategy fetches them."""
     return (_by_turns if strategy.by_turns else _by_score)(graph, strategy)
 
 
@@ -54,7 +57,7 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
     score: dict[int, float] = {}
     depth: dict[int, int] = dict.fromkeys(graph.seeds, 0)
     number: dict[int, int] = {}
-    done: set[int] = set()
+    crawled: set[int] = set()
     queue: list[tuple[float, int, int]] = []
     for page in graph.seeds:
         score[page] = strategy.seed(len(graph.seeds))
@@ -62,16 +65,16 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
         heapq.heappush(queue, (-score[page], number[page], page))
     while queue:
         key, _, page = heapq.heappop(queue)
-        if page in done or -key != score[page]:
+        if page in crawled or -key != score[page]:
             continue  # paid in since: it stands further ahead as well
-        done.add(page)
+        crawled.add(page)
         order.append(page)
-        given = strategy.links(Parent(depth[page], score[page], *graph.counts[page]))
+        scores = strategy.links(Parent(depth[page], score[page], *graph.counts[page]))
         for target in graph.links[page]:
-            worth = given.inter if graph.domain[target] != graph.domain[page] else given.intra
+            worth = scores.inter if graph.domain[target] != graph.domain[page] else scores.intra
             if target not in score:
                 score[target], depth[target], number[target] = worth, depth[page] + 1, len(number)
-            elif strategy.accumulates and target not in done:
+            elif strategy.accumulates and target not in crawled:
                 score[target] += worth
             else:
                 continue
@@ -80,16 +83,16 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
 
 
 def _by_turns(graph: LinkGraph, strategy: Strategy) -> list[int]:
-    """Hosts in turn, first in first out within each."""
+    """Return the order of pages when hosts take turns, first in, first out within each host."""
     order: list[int] = []
     waiting: dict[int, deque[int]] = {}
     turns: deque[int] = deque()
-    known: set[int] = set()
+    queued: set[int] = set()
 
     def add(page: int) -> None:
-        if page in known:
+        if page in queued:
             return
-        known.add(page)
+        queued.add(page)
         host = graph.host[page]
         if not waiting.setdefault(host, deque()):
             turns.append(host)

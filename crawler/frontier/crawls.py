@@ -1,44 +1,47 @@
-"""A crawl's life: begun, tended, paused, resumed, ended by its limits, cancelled."""
+"""Lifecycle of crawls: begin, tend, pause, resume, end at limits, cancel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from django.db import connection, transaction
-from django.db.models import Count, Exists, F, FloatField, OuterRef, Q, QuerySet
+from django.db import transaction
+from django.db.models import Count, F, FloatField, QuerySet
 from django.db.models.functions import Cast, Extract, Now
 
 from crawler.frontier.admission import Found, admit
+from crawler.frontier.budgets import max_requests, max_seconds
 from crawler.frontier.figures import note
-from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
+from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
 from crawler.frontier.queue import (
     drop_expired,
     enqueue,
     keep_statistics,
-    left_of,
-    release_lost,
+    remaining,
+    renew_all_hosts,
     renew_hosts,
-    repair,
 )
 from crawler.frontier.scope import Scope
+from crawler.frontier.signals import more_expected
 from crawler.http.urls import BadUrl, canonical_url
 
 State = Crawl.State
-MOST_SEEDS = 10_000
+MAX_SEEDS = 10_000
 NOTHING_LEFT = "nothing is left to crawl"
-REOPENED_FOR = timedelta(hours=1)
 
 
 class CrawlError(ValueError):
-    """A crawl that cannot be begun or changed so, with the reason."""
+    """An error raised when a crawl cannot be begun or changed, with the reason."""
 
 
 def begin(crawl: Crawl) -> Crawl:
-    """Store the crawl and queue its seeds. Raises CrawlError for seeds that are no addresses; ScopeError."""
+    """Store the crawl and queue its seeds.
+
+    Raises CrawlError for invalid seeds or options, and ScopeError for an invalid scope.
+    """
     Scope(crawl.scope)
-    if not 0 < len(crawl.seeds) <= MOST_SEEDS:
-        raise CrawlError(f"a crawl takes from 1 to {MOST_SEEDS} seeds")
+    if not 0 < len(crawl.seeds) <= MAX_SEEDS:
+        raise CrawlError(f"a crawl takes from 1 to {MAX_SEEDS} seeds")
     if crawl.into_graph and not crawl.keep_bodies:
         raise CrawlError("the graph is made of the bodies: keep them")
     try:
@@ -50,23 +53,21 @@ def begin(crawl: Crawl) -> Crawl:
     with transaction.atomic():
         crawl.save()
         now = datetime.now(UTC)
-        found = admit(crawl, [Found(url, CrawlUrl.Link.SEED, score, 0) for url in seeds], now)
-        if not found.new:
+        admitted = admit(crawl, [Found(url, CrawlUrl.Link.SEED, score, 0) for url in seeds], now)
+        if not admitted.new:
             raise CrawlError("no seed lies in the scope")
-        if found.refused:
-            Crawl.objects.filter(pk=crawl.pk).update(refused=dict(found.refused))
+        if admitted.refused:
+            Crawl.objects.filter(pk=crawl.pk).update(refused=dict(admitted.refused))
     crawl.refresh_from_db()
     return crawl
 
 
 def tend(now: datetime) -> list[int]:
-    """Drop what waited too long, look at the limits, note the queue; what still runs. May run twice.
+    """Drop expired URLs, apply the limits and record the queue length of every running crawl. May run twice.
 
-    What is under a lease that no host has any more waits again first.
+    Returns the ids of the crawls that still run.
     """
     going = []
-    release_lost()
-    _reopen(now)
     running = list(Crawl.objects.running())
     if running:
         keep_statistics()
@@ -83,7 +84,7 @@ def tend(now: datetime) -> list[int]:
 
 
 def pause(crawls: QuerySet[Crawl]) -> int:
-    """Hand out no more; what is out comes back. How many were running."""
+    """Pause running crawls: no more URLs are handed out, leased ones come back. Returns their number."""
     return crawls.filter(state=State.RUNNING).update(
         state=State.PAUSED,
         reason="stopped",
@@ -93,7 +94,10 @@ def pause(crawls: QuerySet[Crawl]) -> int:
 
 
 def resume(crawl: Crawl) -> bool:
-    """Go on; the time between does not count as waiting. False unless it was paused, or is done too early."""
+    """Resume a paused crawl, or a finished one that may go on. Returns False for any other crawl.
+
+    The time of the pause does not count as waiting time of its URLs.
+    """
     now = datetime.now(UTC)
     with transaction.atomic():
         mine = Crawl.objects.select_for_update().filter(pk=crawl.pk).first()
@@ -106,18 +110,21 @@ def resume(crawl: Crawl) -> bool:
 
 
 def may_go_on(crawl: Crawl, now: datetime) -> bool:
-    """Whether a done crawl has URLs left, and room for them."""
-    return crawl.state == State.DONE and not _limit_reached(crawl, now) and left_of(crawl).any
+    """Return whether a finished crawl has URLs left and has reached no limit."""
+    return crawl.state == State.DONE and not _limit_reached(crawl, now) and _may_bring_more(crawl)
 
 
 def cancel(crawls: QuerySet[Crawl]) -> int:
-    """End for good; what was crawled stays. How many had not ended."""
+    """Cancel crawls that have not ended. Their pages are kept. Returns the number of cancelled crawls."""
     open_ones = crawls.filter(state__in=[State.RUNNING, State.PAUSED])
     return open_ones.update(state=State.CANCELLED, reason="cancelled", finished=datetime.now(UTC))
 
 
 def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
-    """Give a crawl another scope; waiting URLs outside it leave the queue. How many. Raises ScopeError."""
+    """Change a crawl's scope. Returns the number of waiting URLs removed because they are outside it.
+
+    Raises ScopeError.
+    """
     rules = Scope(scope)
     with transaction.atomic():
         Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
@@ -126,14 +133,17 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
         outside = [
             (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)
         ]
-        Waiting.objects.filter(page__in=[key for key, _ in outside]).delete()
+        QueuedUrl.objects.filter(page__in=[key for key, _ in outside]).delete()
         CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
         renew_hosts(crawl.pk, {host for _, host in outside})
     return len(outside)
 
 
 def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None) -> int:
-    """Queue failed URLs again, of these causes or this host where given; how many. A done crawl goes on."""
+    """Queue failed URLs again, only of these causes or this host where given. Returns their number.
+
+    A finished crawl runs again when there are such URLs.
+    """
     now = datetime.now(UTC)
     with transaction.atomic():
         Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)  # else it may end unseen meanwhile
@@ -146,19 +156,6 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
         if pages:
             _run_on(Crawl.objects.filter(pk=crawl.pk, state=State.DONE), now)
     return len(pages)
-
-
-def forget_bodies() -> int:
-    """Delete contents that no URL has any more, after their crawls were deleted; how many."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            DELETE FROM frontier_body
-            WHERE NOT EXISTS (SELECT FROM frontier_crawlurl WHERE body_id = digest)
-                AND NOT EXISTS (SELECT FROM pipeline_document WHERE body_id = digest)
-            """
-        )
-        return int(cursor.rowcount)
 
 
 def _tend(crawl: Crawl, now: datetime) -> None:
@@ -175,11 +172,11 @@ def _tend(crawl: Crawl, now: datetime) -> None:
     )
     if dropped:
         Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
-    left = left_of(crawl)
-    if left.lost:
-        repair(crawl)
-    reason = _limit_reached(crawl, now) or ("" if left.any else NOTHING_LEFT)
-    if reason and not left.out:
+    urls = remaining(crawl)
+    if urls.waiting and not urls.out and not urls.hosts:
+        renew_all_hosts(crawl)
+    reason = _limit_reached(crawl, now) or ("" if _may_bring_more(crawl) else NOTHING_LEFT)
+    if reason and not urls.out:
         Crawl.objects.filter(pk=crawl.pk).update(
             state=State.DONE,
             reason=reason,
@@ -192,30 +189,33 @@ def _run_on(crawls: QuerySet[Crawl], now: datetime) -> int:
     return crawls.update(state=State.RUNNING, reason="", paused=None, finished=None, resumed=now)
 
 
-def _reopen(now: datetime) -> int:
-    """Let crawls go on that got URLs in the moment in which they ended: robots.txt named sitemaps, say."""
-    left = Exists(Waiting.objects.filter(crawl=OuterRef("pk"))) | Exists(
-        Leased.objects.filter(crawl=OuterRef("pk"))
-    )
-    ended = Q(state=State.DONE, reason=NOTHING_LEFT, finished__gt=now - REOPENED_FOR)
-    return _run_on(Crawl.objects.filter(ended, left), now)
+def _may_bring_more(crawl: Crawl) -> bool:
+    """Return whether URLs are in the queue, or work under way may add some."""
+    if any(answer for _, answer in more_expected.send(sender=Crawl, crawl=crawl)):
+        return True
+    return crawl.queue.exists()
 
 
 def _limit_reached(crawl: Crawl, now: datetime) -> str:
-    """The limit that lets nothing more go out, in words; empty when there is room."""
+    """Return a description of the limit that the crawl has reached. Returns "" below all limits."""
     if crawl.max_pages is not None and crawl.crawled >= crawl.max_pages:
         return f"the limit of {crawl.max_pages} pages is reached"
     if crawl.max_bytes is not None and crawl.bytes >= crawl.max_bytes:
         return f"the limit of {crawl.max_bytes} bytes is reached"
-    if crawl.max_minutes is not None and crawl.seconds(now) >= crawl.max_minutes * 60:
-        return f"the limit of {crawl.max_minutes:g} minutes is reached"
+    requests = max_requests(crawl.max_pages)
+    if requests is not None and crawl.requests >= requests:
+        return f"{requests} requests were made for at most {crawl.max_pages} pages"
+    seconds = max_seconds(crawl.max_pages, crawl.max_minutes)
+    if crawl.seconds(now) >= seconds:
+        return f"the limit of {seconds / 60:g} minutes is reached"
     return ""
 
 
 def room(crawl: Crawl, now: datetime) -> int | None:
-    """How many more URLs may go out now; None: as many as wait."""
+    """Return the number of URLs that may still be handed out now. Returns None when there is no limit."""
     if _limit_reached(crawl, now):
         return 0
-    if crawl.max_pages is None:
+    requests = max_requests(crawl.max_pages)
+    if crawl.max_pages is None or requests is None:
         return None
-    return max(crawl.max_pages - crawl.crawled - crawl.leased.count(), 0)
+    return max(min(crawl.max_pages - crawl.crawled, requests - crawl.requests) - crawl.leased.count(), 0)

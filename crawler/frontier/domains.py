@@ -1,4 +1,4 @@
-"""Registrable domains by the public suffix list that comes with a library, never downloaded. Pure."""
+"""Registrable domains by the public suffix list that a library ships, never downloaded. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from publicsuffixlist import PublicSuffixList
 
 @lru_cache(maxsize=65536)
 def registrable_domain(host: str) -> str:
-    """`example.co.uk` for `www.example.co.uk`; an address, or a public suffix itself, stands for itself."""
+    """Return the registrable domain, such as `example.co.uk` for `www.example.co.uk`.
+
+    Returns an IP address, or a host that is itself a public suffix, as it is.
+    """
     try:
         return str(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
@@ -19,12 +22,12 @@ def registrable_domain(host: str) -> str:
 
 
 def top_level_domain(domain: str) -> str:
-    """`uk`; `address` for IP addresses."""
+    """Return the top-level domain, such as `uk`. Returns `address` for IP addresses."""
     return "address" if domain.replace(".", "").isdigit() or ":" in domain else domain.rpartition(".")[2]
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL, without port and brackets; empty for a text that has none."""
+    """Return the host of a canonical URL without port and brackets. Returns "" for a text without one."""
     # Before the host there is no user name in such a URL, and behind it always a path.
     return _host(url.partition("//")[2].partition("/")[0])
 

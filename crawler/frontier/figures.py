@@ -1,4 +1,4 @@
-"""Figures per half hour, as the paper reports them: number, sum, least and most."""
+"""Figures per half hour, as the paper reports them: number, sum, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -19,15 +19,20 @@ def note(
     duplicates: int = 0,
     **values: Sequence[float],
 ) -> None:
-    """Add to the bucket of this time; the caller holds the crawl's row."""
+    """Add counts and values to the half-hour bucket of `now`. The caller has locked the crawl's row."""
     length = BUCKET.total_seconds()
     start = datetime.fromtimestamp(now.timestamp() // length * length, UTC)
     bucket, _ = CrawlBucket.objects.get_or_create(crawl_id=crawl, start=start)
     figures = dict(bucket.figures)
-    for name, seen in values.items():
-        if seen:
-            number, total, least, most = figures.get(name) or [0, 0.0, float("inf"), float("-inf")]
-            figures[name] = [number + len(seen), total + sum(seen), min(least, *seen), max(most, *seen)]
+    for name, measured in values.items():
+        if measured:
+            number, total, smallest, largest = figures.get(name) or [0, 0.0, float("inf"), float("-inf")]
+            figures[name] = [
+                number + len(measured),
+                total + sum(measured),
+                min(smallest, *measured),
+                max(largest, *measured),
+            ]
     CrawlBucket.objects.filter(pk=bucket.pk).update(
         crawled=F("crawled") + crawled,
         dropped=F("dropped") + dropped,

@@ -1,4 +1,4 @@
-"""The form that begins a crawl, and the one that gives it another scope."""
+"""Forms to begin a crawl and to change its scope."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def _usable(expressions: list[str]) -> list[str]:
 
 
 class ScopeForm(forms.Form):
-    """Regular expressions, one to a line."""
+    """A form for a scope: regular expressions, one per line."""
 
     scope = LinesField(required=False, label="Scope")
 
     def clean_scope(self) -> list[str]:
-        """Expressions that compile."""
+        """Return the expressions. Raises ValidationError for one that does not compile."""
         return _usable(self.cleaned_data["scope"])
 
 
 class CrawlForm(RowForm):
-    """Seeds, order, scope and limits."""
+    """A form for a crawl's seeds, order, scope and limits."""
 
     seeds = LinesField(label="Seeds, one to a line")
     scope = LinesField(
@@ -57,5 +57,5 @@ class CrawlForm(RowForm):
         }
 
     def clean_scope(self) -> list[str]:
-        """Expressions that compile."""
+        """Return the expressions. Raises ValidationError for one that does not compile."""
         return _usable(self.cleaned_data["scope"])

@@ -1,4 +1,4 @@
-"""Link graphs: read from recorded sites, ranked by PageRank. Pure."""
+"""Link graphs, read from recorded sites and ranked by PageRank. Pure, except for reading files."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from crawler.text.gzipped import DAMAGED, unpacked
 Floats = NDArray[np.float64]
 
 DAMPING = 0.85
-MOST_PAGES = 2_000_000
+MAX_PAGES = 2_000_000
 
 
 class GraphError(ValueError):
-    """A link graph that cannot be used, with the reason."""
+    """An error raised for a link graph that cannot be used, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """`names` of n pages, the seeds' numbers, and `links`: a tuple of page numbers for each page.
+    """A link graph of n pages: their `names`, the indices of `seeds`, and for each page its `links`.
 
-    `domain` numbers the registrable domain of each page, `host` its host; pages that were never fetched
-    have no links. `counts` are the inter- and intra-domain links of each page, with those that lead out of
-    the graph.
+    `links` holds the indices of a page's targets. `domain` and `host` number the registrable domain and the
+    host of each page. Pages that were never fetched have no links. `counts` are the inter- and intra-domain
+    links of each page, links out of the graph included.
     """
 
     name: str
@@ -51,10 +51,10 @@ def graph_of(
     domains: Mapping[str, str] | None = None,
     counts: Mapping[str, tuple[int, int]] | None = None,
 ) -> LinkGraph:
-    """A graph from page to the pages that it links to; pages that are only linked to are in it, too.
+    """Build a graph from the links of each page. Pages that are only linked to are included.
 
-    `domains` names the registrable domain of a host (else a host is its own), `counts` the inter- and
-    intra-domain links of a page where more are known than the graph holds. Raises GraphError.
+    `domains` maps a host to its registrable domain (by default the host itself), `counts` a page to its
+    numbers of inter- and intra-domain links where more are known than the graph holds. Raises GraphError.
     """
     numbers: dict[str, int] = {}
     for page, targets in links.items():
@@ -64,17 +64,17 @@ def graph_of(
     missing = [seed for seed in seeds if seed not in numbers]
     if missing or not seeds:
         raise GraphError(f"{name}: no page is called {missing[0] if missing else 'as a seed'}")
-    if len(numbers) > MOST_PAGES:
-        raise GraphError(f"{name}: more than {MOST_PAGES} pages")
+    if len(numbers) > MAX_PAGES:
+        raise GraphError(f"{name}: more than {MAX_PAGES} pages")
     hosts = [urlsplit(page).hostname or "" for page in numbers]
     places = {host: at for at, host in enumerate(dict.fromkeys(hosts))}
-    own = {host: (domains or {}).get(host, host) for host in places}
-    owners = {domain: at for at, domain in enumerate(dict.fromkeys(own.values()))}
+    domain_of = {host: (domains or {}).get(host, host) for host in places}
+    owners = {domain: at for at, domain in enumerate(dict.fromkeys(domain_of.values()))}
     out: list[tuple[int, ...]] = [()] * len(numbers)
     for page, targets in links.items():
         place = numbers[page]
         out[place] = tuple(dict.fromkeys(numbers[target] for target in targets if target != page))
-    domain = [owners[own[host]] for host in hosts]
+    domain = [owners[domain_of[host]] for host in hosts]
     inter = [sum(domain[target] != domain[page] for target in targets) for page, targets in enumerate(out)]
     counted = [
         (counts or {}).get(page, (inter[at], len(out[at]) - inter[at])) for at, page in enumerate(numbers)
@@ -91,9 +91,10 @@ def graph_of(
 
 
 def read_site_history(path: Path) -> LinkGraph:
-    """The first week of a recorded site, gzipped JSON lines: {"top", "pages": {path: [hash, links]}}.
+    """Read the first week of a recorded site.
 
-    Raises GraphError that says what is wrong, OSError where the file cannot be read.
+    The file is gzipped JSON lines: {"top", "pages": {path: [hash, links]}}. Raises GraphError for a damaged
+    file, and OSError for one that cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -109,7 +110,10 @@ def read_site_history(path: Path) -> LinkGraph:
 
 
 def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = 1e-10) -> Floats:
-    """(n,) PageRank of every page (Page et al. 1998); pages without links give to all. Sums to 1."""
+    """Return the (n,) PageRank of every page (Page et al. 1998), which sums to 1.
+
+    Pages without links spread their rank over all pages.
+    """
     n = len(graph)
     source = np.repeat(np.arange(n), [len(targets) for targets in graph.links])
     target = np.array([page for targets in graph.links for page in targets], dtype=np.int64)

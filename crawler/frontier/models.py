@@ -1,4 +1,4 @@
-"""Crawls: what to fetch, the queue in PostgreSQL, bodies kept once, and figures per half hour."""
+"""The tables of crawls: crawls, their queue, bodies stored once, and figures per half hour."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from crawler.web.validators import between
 
 STRATEGY_CHOICES = [(name, name) for name in STRATEGIES]
 BUCKET = timedelta(minutes=30)
-"""Figures are kept for each such stretch of time, as in the paper."""
+"""Length of the intervals for which figures are kept, as in the paper."""
 
 
 class CrawlQuerySet(models.QuerySet["Crawl"]):
-    """Reads of crawls."""
+    """Queries for crawls."""
 
     def running(self) -> CrawlQuerySet:
-        """Those that hand out URLs."""
+        """Filter to crawls that hand out URLs."""
         return self.filter(state=Crawl.State.RUNNING)
 
 
 class Crawl(models.Model):
-    """One crawl: its seeds, rules and limits, and what became of it."""
+    """A crawl: its seeds, rules, limits, state and counters."""
 
     class State(models.TextChoices):
         RUNNING = "running", "running"
@@ -96,6 +96,9 @@ class Crawl(models.Model):
     resumed = models.DateTimeField(db_default=Now(), editable=False)
 
     crawled = models.PositiveIntegerField(default=0, editable=False)
+    requests = models.PositiveIntegerField(
+        db_default=0, editable=False, help_text="Redirects, failures and repeated attempts included."
+    )
     dropped = models.PositiveIntegerField(default=0, editable=False, help_text="By the time control.")
     duplicates = models.PositiveIntegerField(default=0, editable=False)
     bytes = models.BigIntegerField(default=0, editable=False)
@@ -113,19 +116,29 @@ class Crawl(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("crawl", args=[self.pk])
 
+    @property
+    def waiting(self) -> models.QuerySet[QueuedUrl]:
+        """The crawl's URLs that wait for their turn."""
+        return self.queue.filter(lease__isnull=True)
+
+    @property
+    def leased(self) -> models.QuerySet[QueuedUrl]:
+        """The crawl's URLs that are leased to terminals."""
+        return self.queue.filter(lease__isnull=False)
+
     def seconds(self, now: datetime) -> float:
-        """How long it has run, pauses left out."""
+        """Return the seconds that the crawl has run, without pauses."""
         if self.state != self.State.RUNNING:
             return self.running_for
         return self.running_for + (now - self.resumed).total_seconds()
 
     def rules(self) -> Strategy:
-        """The order of its queue."""
+        """Return the crawl's strategy, which orders its queue."""
         return make_strategy(self.strategy, self.inter_weight, self.intra_weight)
 
 
 class CrawlHost(models.Model):
-    """A host in a crawl: the first of its waiting URLs, by which hosts are ordered."""
+    """A host in a crawl, with the score and id of its first waiting URL, by which hosts are ordered."""
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="hosts")
     host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="+")
@@ -154,7 +167,7 @@ class CrawlHost(models.Model):
 
 
 class Body(models.Model):
-    """The content of a page, kept once however many URLs have it."""
+    """The content of pages, stored once for all URLs that have it."""
 
     digest = models.UUIDField(primary_key=True, help_text="BLAKE2b of the bytes, 128 bits.")
     content = models.BinaryField(help_text="zlib of the bytes.")
@@ -188,6 +201,7 @@ class CrawlUrl(models.Model):
     key = models.UUIDField()
     parent = models.BigIntegerField(null=True, help_text="The page that first linked to it.")
     depth = models.PositiveSmallIntegerField(default=0)
+    hops = models.PositiveSmallIntegerField(default=0, help_text="Redirects in a row that led to it.")
     link = models.CharField(max_length=5, choices=Link)
     score = models.FloatField()
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
@@ -225,18 +239,19 @@ class CrawlUrl(models.Model):
         return self.url
 
 
-class Place(models.Model):
-    """A URL's place in the queue, in a row of its own: small, and a lease moves it instead of rewriting
-    a page's long row and its indexes.
+class QueuedUrl(LeasedRow):
+    """A URL that waits for its turn or, with a lease, is out with a terminal.
 
-    It comes and goes with its crawl, in transactions that know its page: no constraint of the database.
+    A row of its own, because it is small: a lease does not rewrite a page's long row and its indexes. It is
+    created and deleted with its page and its crawl in the same transactions, so the database has no
+    constraint.
     """
 
     page = models.OneToOneField(
-        CrawlUrl, on_delete=models.DO_NOTHING, primary_key=True, related_name="%(class)s", db_constraint=False
+        CrawlUrl, on_delete=models.DO_NOTHING, primary_key=True, related_name="place", db_constraint=False
     )
     crawl = models.ForeignKey(
-        Crawl, on_delete=models.CASCADE, related_name="%(class)s", db_index=False, db_constraint=False
+        Crawl, on_delete=models.CASCADE, related_name="queue", db_index=False, db_constraint=False
     )
     host = models.ForeignKey(
         Host, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
@@ -245,42 +260,32 @@ class Place(models.Model):
     link = models.CharField(max_length=5, choices=CrawlUrl.Link)
     score = models.FloatField()
     queued = models.DateTimeField()
-    not_before = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    not_before = models.DateTimeField()
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="The one that is out included.")
     losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
+    waited = models.FloatField(null=True, help_text="Seconds in the queue, once it is out.")
 
     class Meta:
-        abstract = True
+        indexes = [
+            models.Index(
+                "crawl",
+                "host",
+                F("score").desc(),
+                "page",
+                name="crawl_queue",
+                condition=Q(lease__isnull=True),
+            ),
+            models.Index(fields=["crawl", "queued"], name="crawl_waiting", condition=Q(lease__isnull=True)),
+            models.Index(fields=["lease"], name="crawl_lease", condition=Q(lease__isnull=False)),
+            models.Index(fields=["crawl"], name="crawl_out", condition=Q(lease__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return self.url
 
 
-class Waiting(Place):
-    """A URL that waits for its turn."""
-
-    class Meta:
-        indexes = [
-            models.Index("crawl", "host", F("score").desc(), "page", name="crawl_queue"),
-            models.Index(fields=["crawl", "queued"], name="crawl_waiting"),
-        ]
-
-
-class Leased(Place, LeasedRow):
-    """A URL that is out with a terminal, under the lease of its host."""
-
-    lease = models.UUIDField()
-    waited = models.FloatField(help_text="Seconds in the queue.")
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["lease"], name="crawl_lease"),
-            models.Index(fields=["crawl"], name="crawl_out"),
-        ]
-
-
 class CrawlPattern(models.Model):
-    """How many URLs of one shape a crawl has queued, against endless families of them."""
+    """The number of URLs of one pattern that a crawl has queued, a limit on endless families of URLs."""
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="patterns", db_index=False)
     key = models.UUIDField()
@@ -295,7 +300,7 @@ class CrawlPattern(models.Model):
 
 
 class CrawlBucket(models.Model):
-    """Figures of one half hour: counts, and least, sum and most of what the paper's figures show."""
+    """The figures of a crawl in one half hour: counts, and number, sum, minimum and maximum of measures."""
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="buckets", db_index=False)
     start = models.DateTimeField()

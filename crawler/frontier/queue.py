@@ -1,7 +1,7 @@
-"""The queue of crawls in PostgreSQL: URLs come in once, go out under leases, are dropped when they wait long.
+"""The queue of crawls in PostgreSQL: URLs enter once, go out under leases, and are dropped when they expire.
 
-Two levels: hosts by the first of their waiting URLs, and URLs within a host. So a lease looks at as many
-rows as it takes, however many wait, and hosts that are busy hold up nobody.
+It has two levels: hosts ordered by the first of their waiting URLs, and URLs within a host. So leasing reads
+only as many rows as it takes, however many wait, and busy hosts do not delay others.
 """
 
 from __future__ import annotations
@@ -11,77 +11,47 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import connection
 
-from crawler.engine.leased import Room
+from crawler.engine.leased import Room, lease_rows
 from crawler.engine.models import Host
-from crawler.frontier.models import Crawl, CrawlHost
+from crawler.frontier.models import Crawl, CrawlHost, QueuedUrl
 from crawler.messages import Assignment
 
 
 def lease_urls(
     leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], crawl: Crawl, now: datetime
 ) -> dict[int, list[Assignment]]:
-    """Put waiting URLs under the leases of their hosts, best first, at most `room` of a host.
+    """Lease waiting URLs of a crawl under the leases of their hosts, best first.
 
-    One that has lost a lease goes when no other does, alone (`crawler.engine.leased`).
+    Returns assignments by host id.
     """
-    taken: dict[int, list[Assignment]] = {}
+    assignments: dict[int, list[Assignment]] = {}
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            WITH chosen AS (
-                SELECT asked.lease, first.page_id
-                FROM unnest(%s::bigint[], %s::uuid[], %s::int[], %s::bool[], %s::bool[])
-                    AS asked(host, lease, places, empty, fresh)
-                CROSS JOIN LATERAL (
-                    WITH fresh AS (
-                        SELECT page_id FROM frontier_waiting
-                        WHERE crawl_id = %s AND host_id = asked.host AND losses = 0
-                            AND (not_before IS NULL OR not_before <= %s) AND asked.fresh
-                        ORDER BY score DESC, page_id LIMIT asked.places
-                    ), suspect AS (
-                        SELECT page_id FROM frontier_waiting
-                        WHERE crawl_id = %s AND host_id = asked.host AND losses > 0
-                            AND (not_before IS NULL OR not_before <= %s)
-                            AND asked.empty AND NOT EXISTS (SELECT FROM fresh)
-                        ORDER BY score DESC, page_id LIMIT least(asked.places, 1)
-                    )
-                    SELECT page_id FROM fresh UNION ALL SELECT page_id FROM suspect
-                ) AS first
-            ), gone AS (
-                DELETE FROM frontier_waiting AS place USING chosen WHERE place.page_id = chosen.page_id
-                RETURNING place.*, chosen.lease
-            )
-            INSERT INTO frontier_leased
-                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, losses, lease,
-                waited)
-            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts + 1, losses,
-                lease, extract(epoch FROM %s - queued)
-            FROM gone RETURNING host_id, page_id, url, score, losses
-            """,
-            [
-                list(leases),
-                list(leases.values()),
-                [room[host].places for host in leases],
-                [room[host].empty for host in leases],
-                [room[host].fresh for host in leases],
-                *(crawl.pk, now, crawl.pk, now, now),
-            ],
-        )
-        rows = sorted(cursor.fetchall(), key=lambda row: (-row[3], row[1]))
-    for host, key, url, _, losses in rows:
-        taken.setdefault(host, []).append(
+    rows = lease_rows(
+        QueuedUrl,
+        leases,
+        room,
+        now,
+        where=f"crawl_id = {int(crawl.pk)}",
+        order="score DESC, page_id",
+        also_set="attempts = attempts + 1, waited = extract(epoch FROM %(now)s - queued)",
+        returning=("host_id", "page_id", "url", "losses"),
+    )
+    for host, key, url, losses in rows:
+        assignments.setdefault(host, []).append(
             Assignment("crawl", key, url, any_type=crawl.into_graph, selectors=selectors, suspect=losses > 0)
         )
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
     renew_hosts(crawl.pk, set(leases))
-    return taken
+    return assignments
 
 
 def hosts_in_order(crawl: Crawl, most: int, now: datetime, among: Sequence[int] | None = None) -> list[Host]:
-    """Free hosts with waiting URLs, locked: those with the best first, or by turns; only `among` these."""
+    """Lock and return free hosts with waiting URLs, ordered by best URL or by turns.
+
+    `among` restricts them to these host ids.
+    """
     order = "served ASC NULLS FIRST, head" if crawl.rules().by_turns else "best DESC, head"
     return list(
         Host.objects.raw(
@@ -99,17 +69,15 @@ def hosts_in_order(crawl: Crawl, most: int, now: datetime, among: Sequence[int] 
 
 
 def release_urls(leases: Sequence[uuid.UUID]) -> int:
-    """Move URLs that were not visited back into the queue; they wait as long as before. How many."""
+    """Return leased URLs that were not visited to the queue. Returns their number.
+
+    Their waiting time counts from when they were queued.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            WITH back AS (
-                DELETE FROM frontier_leased WHERE lease = ANY(%s) RETURNING *
-            )
-            INSERT INTO frontier_waiting
-                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts, losses)
-            SELECT page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts - 1, losses
-            FROM back RETURNING crawl_id, host_id
+            UPDATE frontier_queuedurl SET lease = NULL, attempts = attempts - 1, waited = NULL
+            WHERE lease = ANY(%s) RETURNING crawl_id, host_id
             """,
             [list(leases)],
         )
@@ -119,94 +87,47 @@ def release_urls(leases: Sequence[uuid.UUID]) -> int:
     return len(rows)
 
 
-@transaction.atomic
-def release_lost() -> int:
-    """Let URLs wait again that are under leases which no host has any more. How many.
-
-    A host and its URLs change together, so there are none but where somebody changed rows by hand.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT DISTINCT place.lease FROM frontier_leased AS place
-            LEFT JOIN crawler_host AS host ON host.id = place.host_id AND host.lease = place.lease
-            WHERE host.id IS NULL
-            """
-        )
-        lost = [lease for (lease,) in cursor.fetchall()]
-    return release_urls(lost) if lost else 0
-
-
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Whether a crawl has URLs that wait, are out, are to be crawled at all; hosts to ask; documents."""
+class Remaining:
+    """Flags of a crawl: URLs wait, URLs are `out` with terminals, and `hosts` have a first waiting URL."""
 
     waiting: bool
     out: bool
-    queued: bool
     hosts: bool
-    documents: bool
-
-    @property
-    def any(self) -> bool:
-        """Whether something may still come of it."""
-        return self.waiting or self.out or self.queued or self.documents
-
-    @property
-    def lost(self) -> bool:
-        """Whether URLs are to be crawled that no host would ever be asked for."""
-        return not self.out and (not self.hosts if self.waiting else self.queued)
 
 
-def left_of(crawl: Crawl) -> Left:
-    """What is left of a crawl, seen by one statement: what moves meanwhile is in one place or the other."""
+def remaining(crawl: Crawl) -> Remaining:
+    """Query a crawl's waiting and leased URLs in one statement, so that a URL that moves is not missed."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT EXISTS (SELECT FROM frontier_waiting WHERE crawl_id = %(crawl)s),
-                EXISTS (SELECT FROM frontier_leased WHERE crawl_id = %(crawl)s),
-                EXISTS (SELECT FROM frontier_crawlurl WHERE crawl_id = %(crawl)s AND state = 'queued'),
-                EXISTS (SELECT FROM frontier_crawlhost WHERE crawl_id = %(crawl)s AND best IS NOT NULL),
-                %(graph)s AND EXISTS (
-                    SELECT FROM pipeline_document WHERE crawl_id = %(crawl)s AND state NOT IN ('done', 'dead')
-                )
+            SELECT EXISTS (SELECT FROM frontier_queuedurl WHERE crawl_id = %(crawl)s AND lease IS NULL),
+                EXISTS (SELECT FROM frontier_queuedurl WHERE crawl_id = %(crawl)s AND lease IS NOT NULL),
+                EXISTS (SELECT FROM frontier_crawlhost WHERE crawl_id = %(crawl)s AND best IS NOT NULL)
             """,
-            {"crawl": crawl.pk, "graph": crawl.into_graph},
+            {"crawl": crawl.pk},
         )
-        return Left(*cursor.fetchone())
+        return Remaining(*cursor.fetchone())
 
 
-def repair(crawl: Crawl) -> int:
-    """Let URLs wait that are to be crawled and in no queue, and find the first of every host again; how many.
-
-    Of use after damage alone: the tables change together.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO frontier_waiting (page_id, crawl_id, host_id, url, link, score, queued, attempts)
-            SELECT id, crawl_id, host_id, url, link, score, now(), attempts FROM frontier_crawlurl AS url
-            WHERE crawl_id = %s AND state = 'queued'
-                AND NOT EXISTS (SELECT FROM frontier_waiting WHERE page_id = url.id)
-                AND NOT EXISTS (SELECT FROM frontier_leased WHERE page_id = url.id)
-            ON CONFLICT DO NOTHING RETURNING host_id
-            """,
-            [crawl.pk],
-        )
-        back = len(cursor.fetchall())
+def renew_all_hosts(crawl: Crawl) -> None:
+    """Update the first waiting URL of every host that has waiting URLs."""
     renew_hosts(crawl.pk, set(crawl.waiting.order_by().values_list("host", flat=True).distinct()))
-    return back
 
 
 def enqueue(pages: Sequence[int]) -> set[int]:
-    """Let these URLs wait, which neither wait nor are out; their hosts, which the caller renews."""
+    """Add URLs to the queue. Returns their hosts, which the caller must renew.
+
+    The URLs must not be in the queue yet.
+    """
     if not pages:
         return set()
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            INSERT INTO frontier_waiting (page_id, crawl_id, host_id, url, link, score, queued, attempts)
-            SELECT id, crawl_id, host_id, url, link, score, queued, 0
+            INSERT INTO frontier_queuedurl
+                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts)
+            SELECT id, crawl_id, host_id, url, link, score, queued, queued, 0
             FROM frontier_crawlurl WHERE id = ANY(%s) RETURNING host_id
             """,
             [list(pages)],
@@ -215,12 +136,13 @@ def enqueue(pages: Sequence[int]) -> set[int]:
 
 
 def drop_expired(crawl: Crawl, now: datetime) -> int:
-    """The time control: drop what has waited longer than the crawl allows; how many."""
+    """Drop URLs that have waited longer than the crawl allows (the time control). Returns their number."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
             WITH gone AS (
-                DELETE FROM frontier_waiting WHERE crawl_id = %s AND queued < %s RETURNING page_id
+                DELETE FROM frontier_queuedurl WHERE crawl_id = %s AND lease IS NULL AND queued < %s
+                RETURNING page_id
             )
             UPDATE frontier_crawlurl SET state = 'dropped' FROM gone WHERE id = page_id RETURNING host_id
             """,
@@ -232,7 +154,7 @@ def drop_expired(crawl: Crawl, now: datetime) -> int:
 
 
 def renew_hosts(crawl: int, hosts: set[int]) -> None:
-    """Find the first waiting URL of these hosts again."""
+    """Update the first waiting URL of these hosts."""
     if not hosts:
         return
     with connection.cursor() as cursor:
@@ -251,13 +173,15 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
             FROM unnest(%s::bigint[]) AS asked(host)
             LEFT JOIN LATERAL (
                 SELECT page_id, score, (
-                    SELECT min(coalesce(not_before, queued)) FROM (
-                        SELECT not_before, queued FROM frontier_waiting
-                        WHERE crawl_id = %s AND host_id = asked.host ORDER BY score DESC, page_id LIMIT 50
+                    SELECT min(not_before) FROM (
+                        SELECT not_before FROM frontier_queuedurl
+                        WHERE crawl_id = %s AND host_id = asked.host AND lease IS NULL
+                        ORDER BY score DESC, page_id LIMIT 50
                     ) AS front
                 ) AS not_before
-                FROM frontier_waiting
-                WHERE crawl_id = %s AND host_id = asked.host ORDER BY score DESC, page_id LIMIT 1
+                FROM frontier_queuedurl
+                WHERE crawl_id = %s AND host_id = asked.host AND lease IS NULL
+                ORDER BY score DESC, page_id LIMIT 1
             ) AS first ON true
             WHERE place.crawl_id = %s AND place.host_id = asked.host
             """,
@@ -266,17 +190,17 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
 
 
 def keep_statistics() -> None:
-    """Let PostgreSQL count its tables anew when they have grown to twice what it knows.
+    """Run ANALYZE on tables of the queue in which more rows have changed than they had at the last ANALYZE.
 
-    A queue grows from nothing to a million rows within minutes, and its autovacuum looks once a minute:
-    until then it would plan for an empty table, and scan all of it for every host.
+    A queue grows from nothing to a million rows within minutes, and autovacuum looks once a minute: until
+    then PostgreSQL would plan for an empty table, and scan the whole table for every host.
     """
     with connection.cursor() as cursor:
         cursor.execute(
             """
             SELECT relid::regclass::text FROM pg_stat_user_tables JOIN pg_class ON pg_class.oid = relid
             WHERE pg_class.relname IN (
-                    'frontier_crawlurl', 'frontier_waiting', 'frontier_crawlhost', 'frontier_crawlpattern'
+                    'frontier_crawlurl', 'frontier_queuedurl', 'frontier_crawlhost', 'frontier_crawlpattern'
                 )
                 AND n_mod_since_analyze > greatest(reltuples, 1000)
             """

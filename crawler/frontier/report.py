@@ -1,4 +1,4 @@
-"""What a crawl found, in numbers: for the command, the page and the API."""
+"""The report of a crawl in numbers, for the command, the page and the API."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ State = CrawlUrl.State
 
 @dataclass(frozen=True, slots=True)
 class CrawlReport:
-    """Counts of URLs; shares are fractions.
+    """The counts of a crawl's URLs; shares are fractions.
 
-    `uncrawled` by the paper's causes, `failures` by ours; `queue` waits now, `out` is with terminals;
-    `inter_share` and `intra_share` of the links that crawled pages had; `top_level_domains` of crawled
-    pages; `refused` by budget.
+    `uncrawled` is by the paper's causes, `failures` by ours, `refused` by budget. `queue` counts waiting
+    URLs, `out` leased ones. `inter_share` and `intra_share` are of the links of crawled pages,
+    `top_level_domains` of crawled pages.
     """
 
     crawl: int
@@ -54,16 +54,16 @@ class CrawlReport:
 
     @property
     def failed(self) -> int:
-        """URLs that were tried and not crawled."""
+        """The number of URLs that were tried and failed."""
         return sum(self.failures.values())
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, for json.dumps."""
+        """Return the report as a dictionary for json.dumps."""
         return asdict(self)
 
 
 def report(crawl: Crawl) -> CrawlReport:
-    """The figures of now, in seven queries."""
+    """Compute the crawl's report, in seven queries."""
     urls = crawl.urls.order_by()
     states = dict(urls.values_list("state").annotate(count=Count("id")))
     failed = urls.filter(state=State.FAILED).values_list("failure").annotate(count=Count("id"))
@@ -107,23 +107,26 @@ def report(crawl: Crawl) -> CrawlReport:
     )
 
 
-def urls_of(crawl: Crawl, asked: Mapping[str, str]) -> QuerySet[CrawlUrl]:
-    """The crawl's URLs in the order of discovery, by `state`, `failure` and `host` where these are asked."""
+def urls_of(crawl: Crawl, parameters: Mapping[str, str]) -> QuerySet[CrawlUrl]:
+    """Return the crawl's URLs in order of discovery.
+
+    Filters them by the parameters `state`, `failure` and `host` where these are given.
+    """
     urls = crawl.urls.select_related("host").order_by("id")
     for name, column in (("state", "state"), ("failure", "failure"), ("host", "host__name")):
-        if asked.get(name):
-            urls = urls.filter(**{column: asked[name]})
+        if parameters.get(name):
+            urls = urls.filter(**{column: parameters[name]})
     return urls
 
 
 def _top_level(crawl: Crawl, crawled: int) -> dict[str, float]:
     pages: Counter[str] = Counter()
-    done = (
+    hosts = (
         crawl.urls.order_by()
         .filter(state=State.CRAWLED)
         .values_list("host__name")
         .annotate(count=Count("id"))
     )
-    for host, count in done:
+    for host, count in hosts:
         pages[top_level_domain(host)] += count
     return {name: count / crawled for name, count in pages.most_common()}

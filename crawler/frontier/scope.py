@@ -1,4 +1,4 @@
-"""Which URLs belong to a crawl: regular expressions that people write, bounded in time. Pure."""
+"""The scope of a crawl: regular expressions written by people, bounded in time. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from crawler.text.patterns import PatternAllowance, PatternError, compiled
 
 
 class ScopeError(ValueError):
-    """An expression that cannot be used, with the reason."""
+    """An error raised for an expression that cannot be used, with the reason."""
 
 
 class Scope:
-    """URLs that match any of the expressions; all, when there are none. Raises ScopeError.
+    """The set of URLs that match any of the expressions; without expressions, all URLs. Raises ScopeError.
 
-    One scope serves one batch of URLs or one change: the time of its expressions is bounded over all of them.
+    Use one scope for one batch of URLs or one change: the total time of its expressions is bounded.
     """
 
     def __init__(self, expressions: Sequence[str]) -> None:
@@ -25,5 +25,5 @@ class Scope:
         self._allowance = PatternAllowance()
 
     def allows(self, url: str) -> bool:
-        """Whether one of them matches somewhere in the URL."""
+        """Return whether one of the expressions matches somewhere in the URL."""
         return not self._patterns or self._allowance.any_found(self._patterns, url)

@@ -1,7 +1,7 @@
-"""The link score of Baker and Akcayol (2017): how much a page's links to its own domain and to others weigh.
+"""The link score of Baker and Akcayol (2017): weights of a page's links to its own domain and to others.
 
-Pure. The paper's equation is damaged in its scan; this reading fits every token that is left, and its
-worked example.
+Pure. The paper's equation is damaged in its scan; this reading fits every token that is left, and its worked
+example.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SEED_SCORE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LinkScores:
-    """The score of every link of a page to another registrable domain, and of every one to its own."""
+    """The score of each link of a page to another registrable domain (`inter`) and to its own (`intra`)."""
 
     inter: float
     intra: float
@@ -23,7 +23,7 @@ class LinkScores:
 def link_scores(
     inter: int, intra: int, inter_weight: float = INTER_WEIGHT, intra_weight: float = INTRA_WEIGHT
 ) -> LinkScores:
-    """LS = (alpha - beta) / alpha * theta; alpha = inter + intra, beta = min(inter, intra).
+    """Compute LS = (alpha - beta) / alpha * theta; alpha = inter + intra, beta = min(inter, intra).
 
     `inter` and `intra` count the page's links to other registrable domains and to its own; theta is the
     weight of the class. Both scores are 0 for a page without links. Raises ValueError for negative counts.

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.frontier.crawls import MOST_SEEDS
+from crawler.frontier.crawls import MAX_SEEDS
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.http.urls import MAX_URL_LENGTH
@@ -15,7 +15,7 @@ from crawler.web.fields import RowSerializer, TextField
 
 
 def _usable(scope: list[str]) -> list[str]:
-    """Expressions that compile."""
+    """Return the expressions. Raises ValidationError for one that does not compile."""
     try:
         Scope(scope)
     except ScopeError as error:
@@ -24,7 +24,7 @@ def _usable(scope: list[str]) -> list[str]:
 
 
 def _expressions(**options: Any) -> serializers.ListField:
-    """Regular expressions, as a field."""
+    """Return a field for a list of regular expressions."""
     return serializers.ListField(child=TextField(max_length=LONGEST), max_length=MOST, **options)
 
 
@@ -32,7 +32,7 @@ class CrawlSerializer(RowSerializer[Crawl]):
     """A crawl; its report has the figures of now."""
 
     seeds = serializers.ListField(
-        child=TextField(max_length=4 * MAX_URL_LENGTH), min_length=1, max_length=MOST_SEEDS
+        child=TextField(max_length=4 * MAX_URL_LENGTH), min_length=1, max_length=MAX_SEEDS
     )
     scope = _expressions(
         required=False,
@@ -44,11 +44,12 @@ class CrawlSerializer(RowSerializer[Crawl]):
         fields = [
             "id", "seeds", "strategy", "scope", "max_pages", "max_wait", "max_minutes", "max_bytes",
             "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies", "into_graph",
-            "state", "reason", "created", "finished", "crawled", "dropped", "duplicates", "refused", "bytes",
+            "state", "reason", "created", "finished", "crawled", "requests", "dropped", "duplicates",
+            "refused", "bytes",
         ]  # fmt: skip
         read_only_fields = [
-            "id", "state", "reason", "created", "finished", "crawled", "dropped", "duplicates", "refused",
-            "bytes",
+            "id", "state", "reason", "created", "finished", "crawled", "requests", "dropped", "duplicates",
+            "refused", "bytes",
         ]  # fmt: skip
 
     def validate_scope(self, scope: list[str]) -> list[str]:
@@ -56,7 +57,7 @@ class CrawlSerializer(RowSerializer[Crawl]):
 
 
 class CrawlChangeSerializer(serializers.Serializer[Any]):
-    """What of a crawl can be changed while it runs."""
+    """The fields of a crawl that can be changed while it runs."""
 
     state = serializers.ChoiceField(["running", "paused", "cancelled"], required=False)
     scope = _expressions(required=False)

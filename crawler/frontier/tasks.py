@@ -1,4 +1,4 @@
-"""Running crawls are looked after."""
+"""Receivers of engine signals that tend running crawls."""
 
 # ruff: noqa: PLC0415 - crawls are loaded by those who look after them
 
@@ -13,7 +13,7 @@ from crawler.engine.signals import asked, tended
 
 @receiver(tended)
 def tend_crawls(now: datetime, **_: object) -> bool:
-    """Limits and time control; whether any goes on."""
+    """Apply the limits and the time control of running crawls. Returns whether any crawl still runs."""
     from crawler.frontier import crawls
 
     return bool(crawls.tend(now))
@@ -21,7 +21,7 @@ def tend_crawls(now: datetime, **_: object) -> bool:
 
 @receiver(asked)
 def any_crawl_runs(**_: object) -> bool:
-    """One that runs has limits to be looked at."""
+    """Return whether any crawl runs, and so has limits to check."""
     from crawler.frontier.models import Crawl
 
     return Crawl.objects.running().exists()

@@ -1,13 +1,10 @@
-"""One page of a crawl: robots.txt, GET without following redirects, its links."""
+"""The terminal's part of a crawl: robots.txt check, GET without following redirects, links of the page."""
 
 from __future__ import annotations
 
-import re
 import time
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from lxml import etree, html
 from msgspec.structs import replace
@@ -20,7 +17,7 @@ from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url, join
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import BINARY, EMPTY, HTML, XHTML, detect
-from crawler.reading.documents import REQUEST, STATUS, CrawledPage, FeedLink
+from crawler.reading.documents import CrawledPage, FeedLink
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import declared_feeds
 from crawler.reading.limits import LIMITS
@@ -31,24 +28,20 @@ from crawler.reading.wishes import vouched_for, wishes_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.terminals.stored import stored_page
 from crawler.text.characters import storable
-from crawler.text.keys import digest_of_bytes
 
-MOST_LINKS = Budgets().links
-MOST_HEADERS = 64
-LONGEST_HEADER = 8192
-LONGEST_TYPE = 200
+MAX_LINKS = Budgets().links
 NO_COPY = "the page asks robots for no copy (noindex, noarchive): its content is not kept"
-LONGEST_TITLE = 500
-_FOLD = re.compile(r"[ \t]*\r?\n[ \t]*")
+MAX_TITLE_CHARACTERS = 500
 _LINKS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 
 
 @serves("crawl", asks_robots=True)
 def crawl_page(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The harvest of a page; every failure is named in it, nothing is raised.
+    """Fetch and read a page. Returns a harvest that names any failure, and raises nothing.
 
-    A redirect is a page with one link: where it leads is another URL of the crawl, fetched in its turn.
+    A redirect is stored as a page with one link: its target is another URL of the crawl, fetched in its turn.
     """
     at = time.time()
     try:
@@ -69,29 +62,31 @@ def crawl_page(client: Client, assignment: Assignment, rules: Robots | None, spa
             return replace(harvest, payload=_exchange(error.response))
         return harvest
     except ReadingError as error:
-        # Of what is not read only that it was there is kept, not its possibly huge content.
-        seen = replace(_exchange(response), body=b"") if archived else None
+        # A document that is not read is recorded without its possibly huge content.
+        page_without_body = replace(_exchange(response), body=b"") if archived else None
         failure = error.kind.value
-        return answered(assignment, at, response, failure=failure, detail=error.detail, payload=seen)
+        return answered(
+            assignment, at, response, failure=failure, detail=error.detail, payload=page_without_body
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where a page leads: canonical URLs; how many `more` there are; how many it asks not to follow."""
+    """The canonical URLs that a page links to; `more` were cut off, `withheld` are marked nofollow."""
 
     urls: tuple[str, ...] = ()
     more: int = 0
     withheld: int = 0
 
 
-def page_links(root: html.HtmlElement, url: str, most: int = MOST_LINKS, *, follow: bool = True) -> Links:
-    """The links of a page without fragments and session ids, each once; none of a page that says nofollow.
+def page_links(root: html.HtmlElement, url: str, most: int = MAX_LINKS, *, follow: bool = True) -> Links:
+    """Return the links of a page without fragments and session ids, each once. None of a nofollow page.
 
-    What is no address of the web (mailto:, javascript:, broken) is left out. The page itself is. A link
-    that is marked as not to be followed here and not there is followed.
+    Leaves out references that are no web address (mailto:, javascript:, broken) and links to the page itself.
+    A URL that one link marks as nofollow and another does not is followed.
     """
     base = _base(root, url)
-    found: dict[str, None] = {}
+    links: dict[str, None] = {}
     raw: set[str] = set()
     withheld: set[str] = set()
     more = 0
@@ -106,18 +101,18 @@ def page_links(root: html.HtmlElement, url: str, most: int = MOST_LINKS, *, foll
             link = without_session(join(base, reference))
         except BadUrl:
             continue
-        if link in found or link == url:
+        if link in links or link == url:
             continue
-        if len(found) >= most:
+        if len(links) >= most:
             more += 1
             continue
-        found[link] = None
-    return Links(tuple(found), more, len(withheld - raw))
+        links[link] = None
+    return Links(tuple(links), more, len(withheld - raw))
 
 
 def _base(root: html.HtmlElement, url: str) -> str:
-    """What relative links belong to: the first `base` with an address, where that is one (HTML, 4.2.3)."""
-    reference = next((href for one in root.iter("base") if (href := one.get("href")) is not None), "")
+    """Return the base of relative links: the first `base` element with a valid address (HTML, 4.2.3)."""
+    reference = next((href for element in root.iter("base") if (href := element.get("href")) is not None), "")
     try:
         return join(url, reference)
     except BadUrl:
@@ -125,7 +120,7 @@ def _base(root: html.HtmlElement, url: str) -> str:
 
 
 def _references(root: html.HtmlElement) -> Iterator[tuple[str, bool]]:
-    """Each with whether it is to be followed."""
+    """Yield each reference, and whether it may be followed."""
     for element in root.iter(*_LINKS):
         reference = element.get(_LINKS[element.tag])
         if reference:
@@ -133,12 +128,11 @@ def _references(root: html.HtmlElement) -> Iterator[tuple[str, bool]]:
 
 
 def read_page(response: Response, assignment: Assignment, product: str) -> CrawledPage:
-    """What a page says; of a watched site its text instead of its bytes, and the feeds that it names.
+    """Read the stored form and the links of a page. For a watched site, also its text lines and feeds.
 
-    `product` is the name by which the site may speak to us. Of a page that asks for no copy neither bytes
-    nor text are kept.
-
-    Raises ReadingError for what is neither HTML nor text, or nothing that the pipeline reads.
+    A page of a watched site is kept as text instead of bytes. Neither is kept when the page asks robots for
+    no copy. `product` is the name by which a site may address our robot. Raises ReadingError for a type that
+    is neither HTML nor text, or, with `any_type`, for one that the pipeline does not read.
     """
     links, title = Links(), ""
     feeds: tuple[FeedLink, ...] = ()
@@ -147,7 +141,7 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
     watched = assignment.selectors is not None
     sitemap = is_sitemap(response.body)
     if sitemap:
-        links = Links(*sitemap_links(response.body, response.url, MOST_LINKS)) if wishes.follow else links
+        links = Links(*sitemap_links(response.body, response.url, MAX_LINKS)) if wishes.follow else links
     elif _is_page(response, assignment.any_type):
         root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
         if root is not None:
@@ -159,7 +153,7 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
     elif watched:
         lines = plain_lines(text_of(response.body, response.content_type))
     page = replace(
-        kept_page(response),
+        stored_page(response),
         links=links.urls,
         cut=links.more,
         withheld=links.withheld,
@@ -172,33 +166,10 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
     return page if wishes.copy else replace(page, body=b"")
 
 
-def kept_page(response: Response) -> CrawledPage:
-    """What is kept of an answer: its bytes and headers, before them what was asked and its status line."""
-    return CrawledPage(
-        content_type=storable(response.content_type, LONGEST_TYPE),
-        size=len(response.body),
-        digest=digest_of_bytes(response.body).hex,
-        body=zlib.compress(response.body, 1),
-        headers=(
-            (REQUEST, storable(response.request, LONGEST_HEADER)),
-            (STATUS, storable(response.status_line, LONGEST_TYPE)),
-            *kept_headers(response.headers),
-        ),
-    )
-
-
 def _exchange(response: Response) -> CrawledPage:
-    """The same of a redirect or an error."""
-    page = kept_page(response)
+    """Return the stored form of a redirect or an error."""
+    page = stored_page(response)
     return page if response.body else replace(page, digest="", body=b"")
-
-
-def kept_headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Names and values as received, but bounded, unfolded (RFC 9112, section 5.2) and storable."""
-    return tuple(
-        (storable(name, LONGEST_TYPE), storable(_FOLD.sub(" ", value[: 2 * LONGEST_HEADER]), LONGEST_HEADER))
-        for name, value in islice(headers.items(), MOST_HEADERS)
-    )
 
 
 def _is_page(response: Response, any_type: bool) -> bool:
@@ -215,11 +186,14 @@ def _title(root: html.HtmlElement) -> str:
     text = (
         "" if element is None else etree.tostring(element, method="text", encoding="unicode", with_tail=False)
     )
-    return " ".join(storable(text, 20 * LONGEST_TITLE).split())[:LONGEST_TITLE]
+    return " ".join(storable(text, 20 * MAX_TITLE_CHARACTERS).split())[:MAX_TITLE_CHARACTERS]
 
 
 def redirect_of(response: Response) -> CrawledPage:
-    """Raises FetchError when it leads nowhere."""
+    """Return a page with the redirect's target as its only link.
+
+    Raises FetchError when the target is missing, invalid or the page itself.
+    """
     location = location_of(response.headers)
     try:
         target = without_session(join(response.url, location)) if location else ""

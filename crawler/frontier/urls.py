@@ -1,4 +1,4 @@
-"""Addresses of the pages about crawls."""
+"""URL patterns of the pages about crawls."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The pages of crawls: begin one, follow it, look at its queue and its failures, stop and resume it."""
+"""The pages of crawls: begin one, follow it, see its queue and failures, stop and resume it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, may_go_on, pause, requeue, rescope, resume
 from crawler.frontier.forms import CrawlForm, ScopeForm
 from crawler.frontier.graph import GraphError
-from crawler.frontier.models import Crawl, CrawlUrl, Waiting
+from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
@@ -33,7 +33,7 @@ SHARES = (0.25, 0.5, 0.75, 0.9)
 
 @require_safe
 def crawl_list(request: HttpRequest) -> HttpResponse:
-    """All crawls, and the form that begins one."""
+    """List all crawls, with the form that begins one."""
     return _listed(request, CrawlForm())
 
 
@@ -58,7 +58,7 @@ def start(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """One crawl: its figures, charts, what fails, and what comes next and why."""
+    """Show a crawl: its figures, charts, failures, and the next URLs."""
     crawl = get_object_or_404(Crawl.objects.select_related("started_by"), pk=pk)
     context: dict[str, Any] = {
         "crawl": crawl,
@@ -76,7 +76,7 @@ def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def url_list(request: HttpRequest, pk: int) -> HttpResponse:
-    """The URLs of a crawl, by state, failure and host."""
+    """List the URLs of a crawl, filtered by state, failure and host."""
     crawl = get_object_or_404(Crawl, pk=pk)
     context = {
         "crawl": crawl,
@@ -88,7 +88,7 @@ def url_list(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def strategies(request: HttpRequest, pk: int) -> HttpResponse:
-    """Every strategy on the links that the crawl has recorded."""
+    """Compare every strategy on the links that the crawl has recorded."""
     crawl = get_object_or_404(Crawl, pk=pk)
     context: dict[str, Any] = {"crawl": crawl}
     try:
@@ -104,7 +104,7 @@ def strategies(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def warc(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """What the crawl asked and was answered, as a WARC file."""
+    """Stream the crawl's requests and answers as a WARC file."""
     crawl = get_object_or_404(Crawl, pk=pk)
     headers = {"Content-Disposition": f'attachment; filename="crawl-{pk}.warc.gz"'}
     return StreamingHttpResponse(warc_chunks(crawl), content_type=MEDIA_TYPE, headers=headers)
@@ -127,17 +127,17 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _changed(crawl: Crawl, action: str, request: HttpRequest) -> str:
-    """Do it, and say what was done."""
+    """Apply the action. Returns a message with its result."""
     if action == "requeue":
         return _requeued(crawl, request)
     if action == "scope":
         return _rescoped(crawl, request)
-    one = Crawl.objects.filter(pk=crawl.pk)
-    if action == "stop" and pause(one):
+    row = Crawl.objects.filter(pk=crawl.pk)
+    if action == "stop" and pause(row):
         return "It hands out no more; what is out comes back."
     if action == "resume" and resume(crawl):
         return "It goes on."
-    if action == "cancel" and cancel(one):
+    if action == "cancel" and cancel(row):
         return "It was cancelled."
     return f"It is {crawl.get_state_display()}: nothing was changed."
 
@@ -164,8 +164,8 @@ def _listed(request: HttpRequest, form: CrawlForm, status: int = 200) -> HttpRes
     return response
 
 
-def _head(crawl: Crawl) -> list[Waiting]:
-    """What would go out first if all hosts were free."""
+def _head(crawl: Crawl) -> list[QueuedUrl]:
+    """Return the URLs that would go out first if all hosts were idle."""
     hosts = crawl.hosts.filter(best__isnull=False).order_by("-best", "head").values_list("head", flat=True)
     places = crawl.waiting.filter(page__in=list(hosts[:HEAD])).select_related("page")
     return sorted(places, key=lambda place: (-place.score, place.pk))

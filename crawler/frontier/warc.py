@@ -1,7 +1,7 @@
-"""A crawl as a WARC file (ISO 28500), which archives' tools read: what was asked, and what came back.
+"""A crawl as a WARC file (ISO 28500) for archive tools: its requests and the responses.
 
-Each URL that was tried has one of: `response` (pages, redirects, errors; `revisit` where an earlier record
-has the same content) with the `request` before it, or `metadata` where there was no answer, with the reason.
+Each tried URL has a `response` record (pages, redirects, errors; `revisit` where an earlier record has the
+same content) after its `request`, or a `metadata` record with the reason where there was no response.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from warcio.warcwriter import WARCWriter
 
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.transfer import MAX_ERROR_BYTES
-from crawler.messages import MOST_BYTES
+from crawler.messages import MAX_BYTES
 from crawler.reading.documents import REQUEST, STATUS
 from crawler.reading.inflate import inflated
 
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 ROWS = 200
 MEDIA_TYPE = "application/warc"
 ORIGINAL = "X-Archive-Orig-"
-"""Before the names of headers that described the bytes on the wire: a record has the body as unpacked."""
+"""Prefix for headers that describe the transferred bytes, because a record holds the unpacked body."""
 _OF_THE_WIRE = {"content-encoding", "transfer-encoding", "content-length"}
 
 
 class _Head(StatusAndHeaders):  # type: ignore[misc]
-    """A head whose bytes are those that came: the library would escape all that is not ASCII."""
+    """A record head that keeps the received bytes; the library would escape non-ASCII characters."""
 
     def to_ascii_bytes(self, filter_func: Callable[..., object] | None = None) -> bytes:
         return bytes(self.to_str(filter_func).encode("latin-1", "replace") + b"\r\n")
@@ -44,7 +44,7 @@ class _Head(StatusAndHeaders):  # type: ignore[misc]
 
 @dataclass(slots=True)
 class _File:
-    """The file that is being written, and where contents that come more than once came first."""
+    """The file being written, with the first URL and date of each body that several URLs have."""
 
     buffer: io.BytesIO
     writer: WARCWriter
@@ -52,17 +52,17 @@ class _File:
     first: dict[uuid.UUID, tuple[str, str]] = field(default_factory=dict)
 
     def write(self, url: CrawlUrl) -> None:
-        """The records of one URL."""
-        given = [(str(name), str(value)) for name, value in url.headers]
-        said = {name: value for name, value in given if name in {REQUEST, STATUS}}
-        headers = [(_line(name), _line(value)) for name, value in given if name and name not in said]
+        """Write the records of one URL."""
+        headers = [(str(name), str(value)) for name, value in url.headers]
+        special = {name: value for name, value in headers if name in {REQUEST, STATUS}}
+        headers = [(_line(name), _line(value)) for name, value in headers if name and name not in special]
         date = "" if url.fetched is None else f"{url.fetched.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        if not url.status or not (headers or STATUS in said or url.body_id):
+        if not url.status or not (headers or STATUS in special or url.body_id):
             self._metadata(url, date)
             return
-        if " " in said.get(REQUEST, ""):
-            self._request(url, date, said[REQUEST])
-        self._answer(url, date, _status(url, said.get(STATUS, "")), headers)
+        if " " in special.get(REQUEST, ""):
+            self._request(url, date, special[REQUEST])
+        self._answer(url, date, _status(url, special.get(STATUS, "")), headers)
 
     def _answer(
         self, url: CrawlUrl, date: str, line: tuple[str, str], headers: list[tuple[str, str]]
@@ -70,12 +70,12 @@ class _File:
         body = _body(url)
         digest = "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
         same = ("content-length", str(len(body)))
-        kept = [
+        headers = [
             (ORIGINAL + name if name.lower() in _OF_THE_WIRE else name, value)
             for name, value in headers
             if (name.lower(), value.strip()) != same
         ]
-        head = _Head(line[1], [*kept, ("Content-Length", str(len(body)))], protocol=line[0])
+        head = _Head(line[1], [*headers, ("Content-Length", str(len(body)))], protocol=line[0])
         about = {"WARC-Date": date}
         earlier = self.first.get(url.body_id) if url.body_id else None
         if earlier is not None:
@@ -107,7 +107,7 @@ class _File:
         self.writer.write_record(record)
 
     def _metadata(self, url: CrawlUrl, date: str) -> None:
-        """Why there is no answer."""
+        """Write the reason why there is no response."""
         words = {"failure": url.failure or f"status {url.status}", "detail": url.detail}
         lines = [f"{name}: {' '.join(str(value).split())}\r\n" for name, value in words.items() if value]
         content = "".join(lines).encode("utf-8", "replace")
@@ -122,7 +122,7 @@ class _File:
         self.writer.write_record(record)
 
     def taken(self) -> bytes:
-        """What has been written since the last time."""
+        """Return the bytes written since the last call."""
         content = self.buffer.getvalue()
         self.buffer.seek(0)
         self.buffer.truncate()
@@ -130,18 +130,18 @@ class _File:
 
 
 def _body(url: CrawlUrl) -> bytes:
-    """What is kept of an answer; nothing where that is damaged, or longer than any page that is read."""
+    """Return the stored body of a response. Returns b"" when it is damaged or too long."""
     if url.body is None:
         return b""
     try:
-        return inflated(bytes(url.body.content), MOST_BYTES)
+        return inflated(bytes(url.body.content), MAX_BYTES)
     except ValueError as error:
         log.warning("the stored answer of %s is left out: %s", url.url, error)
         return b""
 
 
 def warc_chunks(crawl: Crawl) -> Iterator[bytes]:
-    """The file, gzipped record by record: a piece for what the file is, then one for each URL."""
+    """Yield the file, gzipped record by record: a chunk for the header, then one for each tried URL."""
     buffer = io.BytesIO()
     bodies = crawl.urls.filter(body__isnull=False).order_by().values_list("body").annotate(count=Count("id"))
     repeated = {key for key, _ in bodies.filter(count__gt=1)}
@@ -163,9 +163,9 @@ def _line(text: str) -> str:
 
 
 def _status(url: CrawlUrl, line: str) -> tuple[str, str]:
-    """Protocol, and status with its reason as received; the standard's where that is not known."""
-    protocol, _, rest = line.partition(" ")
-    if protocol.startswith("HTTP/") and rest:
-        return protocol, rest
-    known = url.status in {status.value for status in HTTPStatus}
-    return "HTTP/1.1", f"{url.status} {HTTPStatus(url.status).phrase if known else ''}"
+    """Return the protocol, and the status with its reason as received or else by the standard."""
+    protocol, _, tail = line.partition(" ")
+    if protocol.startswith("HTTP/") and tail:
+        return protocol, tail
+    is_known = url.status in {status.value for status in HTTPStatus}
+    return "HTTP/1.1", f"{url.status} {HTTPStatus(url.status).phrase if is_known else ''}"

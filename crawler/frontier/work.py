@@ -1,4 +1,4 @@
-"""URLs of crawls as work of the engine: which hosts and URLs of running crawls go out next."""
+"""The engine's work of crawls: choosing hosts and URLs of running crawls to hand out next."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from crawler.engine.work import Results, Work, register
 from crawler.frontier import queue
 from crawler.frontier.check_in import Settled, check_in_crawls, name_sitemaps
 from crawler.frontier.crawls import room as room_of
-from crawler.frontier.models import Crawl, Leased
+from crawler.frontier.models import Crawl, QueuedUrl
 from crawler.messages import TURN_SECONDS, Assignment
 
-MOST_OF_HOST = 100
+MAX_OF_HOST = 100
 
 
 @register
 class UrlWork(Work):
-    """URLs of crawls; they fill what others leave of a host's batch."""
+    """The work of crawls' URLs, which fill the room that other kinds leave in a host's batch."""
 
     kinds = ("crawl",)
     order = 90
-    model = Leased
+    model = QueuedUrl
 
     def choose(self, now: datetime, most: int) -> list[Host]:
-        """The next hosts of every running crawl; they share what room there is."""
+        """Return the next hosts of every running crawl. The crawls share the room."""
         crawls = list(Crawl.objects.running().order_by("id"))
         chosen: list[Host] = []
         for place, crawl in enumerate(crawls):
-            left = room_of(crawl, now)
+            remaining = room_of(crawl, now)
             share = max(most, 0) // (len(crawls) - place)
-            wanted = share if left is None else min(share, left)
-            hosts = queue.hosts_in_order(crawl, wanted, now) if wanted > 0 else []
+            max_for_crawl = share if remaining is None else min(share, remaining)
+            hosts = queue.hosts_in_order(crawl, max_for_crawl, now) if max_for_crawl > 0 else []
             most -= len(hosts)
             chosen += hosts
         return chosen
@@ -46,42 +46,44 @@ class UrlWork(Work):
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
     ) -> dict[int, list[Assignment]]:
-        """Fill the leases of these hosts with URLs, as many as a terminal manages in its turn."""
-        taken: dict[int, list[Assignment]] = {}
+        """Lease URLs of these hosts, as many as a terminal can serve in its turn."""
+        assignments: dict[int, list[Assignment]] = {}
         crawls = Crawl.objects.running().filter(hosts__host__in=leases, hosts__best__isnull=False)
         for crawl in crawls.distinct().order_by("id"):
             rooms: dict[int, Room] = {}
-            left = room_of(crawl, now)
+            remaining = room_of(crawl, now)
             for host in queue.hosts_in_order(crawl, len(leases), now, among=list(leases)):
-                mine = taken.get(host.pk, [])
-                alone = room[host.pk].alone or any(one.suspect for one in mine)
-                place = Room(_most(host), room[host.pk].taken + len(mine), alone=alone)
-                much = place.places if left is None else min(place.places, left)
-                left = None if left is None else left - much
-                if much:
-                    rooms[host.pk] = Room(place.taken + much, place.taken, fresh=room[host.pk].fresh)
+                mine = assignments.get(host.pk, [])
+                alone = room[host.pk].alone or any(assignment.suspect for assignment in mine)
+                place = Room(_most(host), room[host.pk].used + len(mine), alone=alone)
+                capacity = place.places if remaining is None else min(place.places, remaining)
+                remaining = None if remaining is None else remaining - capacity
+                if capacity:
+                    rooms[host.pk] = Room(
+                        place.used + capacity, place.used, suspects_only=room[host.pk].suspects_only
+                    )
             if rooms:
-                asked = {host: leases[host] for host in rooms}
-                for key, assigned in queue.lease_urls(asked, rooms, crawl, now).items():
-                    taken.setdefault(key, []).extend(assigned)
-        return taken
+                leases_of_rooms = {host: leases[host] for host in rooms}
+                for key, assigned in queue.lease_urls(leases_of_rooms, rooms, crawl, now).items():
+                    assignments.setdefault(key, []).extend(assigned)
+        return assignments
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> Settled:
         """Store pages and queue their links."""
         return check_in_crawls(self.mine(results), leases, now)
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
-        """They wait as long as before."""
+        """Return unvisited URLs to the queue. Returns their number."""
         return queue.release_urls(leases)
 
 
 @receiver(robots_read)
 def queue_sitemaps(hosts: Sequence[Host], now: datetime, **_: object) -> None:
-    """Crawls that want them get the sitemaps that robots.txt names."""
+    """Queue the sitemaps named in robots.txt, for crawls that use sitemaps."""
     name_sitemaps(hosts, now)
 
 
 def _most(host: Host) -> int:
-    """URLs that a terminal manages in its turn."""
+    """Return the number of the host's URLs that a terminal can serve in its turn."""
     spacing = settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing
-    return min(MOST_OF_HOST, int(TURN_SECONDS / spacing) + 1) if spacing > 0 else MOST_OF_HOST
+    return min(MAX_OF_HOST, int(TURN_SECONDS / spacing) + 1) if spacing > 0 else MAX_OF_HOST

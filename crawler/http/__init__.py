@@ -1,1 +1,1 @@
-"""The only way out to the web: guarded connections, politeness, robots, validators, named failures."""
+"""The crawler's HTTP layer: guarded connections, politeness, robots.txt, validators, named failures."""

@@ -1,4 +1,4 @@
-"""Which addresses and ports may be connected to, decided on the address that is really dialled.
+"""The guard that decides which addresses and ports may be connected to, on the address really dialled.
 
 An allow-list for IPv6 and the IANA special-purpose registries for IPv4: `ipaddress.is_global` lets 14 of 46
 bad addresses through on Python 3.11 (measured).
@@ -65,7 +65,7 @@ Address = IPv4Address | IPv6Address
 
 
 class AddressGuard:
-    """Says yes or no to an address. `allowed_networks` (CIDR) are exceptions: own servers and tests.
+    """A filter of addresses. `allowed_networks` (CIDR) are exceptions for own servers and tests.
 
     Raises ValueError for a text that is no network.
     """
@@ -74,7 +74,7 @@ class AddressGuard:
         self._allowed = tuple(ip_network(network) for network in allowed_networks)
 
     def permits(self, address: str) -> bool:
-        """Whether this address, as the resolver or the socket spells it, may be talked to."""
+        """Return whether an address, as the resolver or the socket spells it, may be connected to."""
         try:
             parsed: Address = ip_address(address)
         except ValueError:
@@ -89,7 +89,7 @@ class AddressGuard:
 
 
 def permits_port(port: int) -> bool:
-    """Whether a web server may be expected at this port.
+    """Return whether a web server may be expected at this port.
 
     The web's own ports below 1024, and all above that are not the usual port of another service.
     """

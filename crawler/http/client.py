@@ -1,4 +1,4 @@
-"""The client: one conditional GET with its redirects, or one form, as polite and bounded as sites ask for.
+"""The HTTP client: sends one conditional GET with its redirects, or one form, politely and within bounds.
 
 On urllib3's connections without its pools or requests' sessions: the URL goes out as it was
 checked, no failure is retried, and a 304 costs about two thirds of the processor time that
@@ -45,7 +45,7 @@ _MAX_FORM_ANSWER = 65536
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """How to fetch; times in seconds, sizes in bytes.
+    """The settings of a client; times in seconds, sizes in bytes.
 
     `deadline` bounds a whole retrieval from the call on: waiting for its turn, redirects, the last
     byte. `silence` bounds one read, `connect_timeout` one address. `allowed_networks` are CIDRs
@@ -70,15 +70,14 @@ class ClientConfig:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A 200, 226 or 304; any 2xx of a form that was sent.
+    """A successful response: 200, 226 or 304; any 2xx where a form was sent.
 
-    `url` is where the answer came from, `moved_to` the same if every redirect on the way was
-    permanent (301, 308), else empty; `downgraded` tells that a redirect led from https to http.
-    `body` is decompressed, `wire_bytes` is everything received, headers and redirects included.
-    `etag` and `last_modified` are as received, to be sent back unchanged; on a 304 without them
-    they are those that were sent. `request` is the head of the last request as it was sent, but for what
-    is the proxy's, `status_line` that of its answer. `retry_after`, `max_age` and `elapsed` are seconds; the
-    wait for one's turn at a host does not count.
+    `url` is the final address. `moved_to` is the same address if every redirect on the way was permanent
+    (301, 308), else empty; `downgraded` says that a redirect led from https to http. `body` is decompressed,
+    `wire_bytes` counts everything received, headers and redirects included. `etag` and `last_modified` are as
+    received, to be sent back unchanged; a 304 without them carries the validators that were sent. `request`
+    is the head of the last request as sent, without the proxy's headers, `status_line` that of its response.
+    `retry_after`, `max_age` and `elapsed` are seconds; `elapsed` excludes the wait for a turn at a host.
     """
 
     status: int
@@ -102,7 +101,7 @@ class Response:
 
 @dataclass(slots=True)
 class _Trip:
-    """Where a retrieval stands on its way through redirects."""
+    """The state of a retrieval on its way through redirects."""
 
     url: str
     started: float
@@ -117,29 +116,29 @@ class _Trip:
 
     @property
     def elapsed(self) -> float:
-        """Seconds that the hosts took: waiting for one's turn left out."""
+        """Seconds that the hosts took, without the wait for a turn."""
         return time.monotonic() - self.started - self.waited
 
-    def follow(self, answer: Answer, max_redirects: int) -> None:
-        """Go where a redirect points. Raises FetchError, BadUrl."""
-        location = location_of(answer.headers)
+    def follow(self, hop: Answer, max_redirects: int) -> None:
+        """Advance to a redirect's target. Raises FetchError, BadUrl."""
+        location = location_of(hop.headers)
         if not location:
-            raise FetchError(Failure.REDIRECT, "the redirect names no location", status=answer.status)
+            raise FetchError(Failure.REDIRECT, "the redirect names no location", status=hop.status)
         following = urls.join(self.url, location)
         if following in self.seen:
-            raise FetchError(Failure.REDIRECT, f"back to {following}", status=answer.status)
+            raise FetchError(Failure.REDIRECT, f"back to {following}", status=hop.status)
         if self.hops >= max_redirects:
-            raise FetchError(Failure.REDIRECT, f"more than {max_redirects} redirects", status=answer.status)
+            raise FetchError(Failure.REDIRECT, f"more than {max_redirects} redirects", status=hop.status)
         self.hops += 1
         self.seen.add(following)
-        self.permanent = self.permanent and answer.status in _PERMANENT
+        self.permanent = self.permanent and hop.status in _PERMANENT
         self.downgraded = self.downgraded or (self.url[:6] == "https:" and following[:5] == "http:")
         self.on_first_host = self.on_first_host and urls.host_key(following) == urls.host_key(self.url)
         self.url = following
 
 
 class Client:
-    """Fetches documents. Safe to share by threads; `lookup` replaces `socket.getaddrinfo`.
+    """A client that fetches documents. Threads may share it; `lookup` replaces `socket.getaddrinfo`.
 
     Raises ValueError for a configuration that makes no sense, OSError for an unreadable `ca_file`.
     """
@@ -181,57 +180,58 @@ class Client:
         follow: bool = True,
         errors: bool = False,
     ) -> Response:
-        """The document at `url`, or its 304. Raises FetchError for everything else.
+        """Fetch the document at `url`. Returns a 200, 226 or 304. Raises FetchError for everything else.
 
-        Validators are sent to the first host only: behind a redirect to another host they may
-        mean something else. `subscribers` > 0 is told in the User-Agent. With `cut`, a body longer
-        than `max_bytes` is cut there. `spacing` replaces the gate's for the first host, `deadline`
-        (seconds) the configured one. Without `follow` a redirect is an answer, too: a Response with its
-        status, the target in its header `location`. With `errors` the beginning of a redirect's or an error's
-        body is read, too.
+        Validators are sent to the first host only: behind a redirect to another host they may mean something
+        else. `subscribers` > 0 is stated in the User-Agent. With `cut`, a body longer than `max_bytes` is cut
+        there. `spacing` replaces the gate's for the first host, `deadline` (seconds) the configured one.
+        Without `follow` a redirect is returned as a Response with its status and the target in its header
+        `location`. With `errors` the beginning of the body of a redirect or an error is read, too.
         """
         trip = self._trip(url, deadline)
         headers = self._headers(accept, subscribers)
         # Byte for byte as they were received.
-        given = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-        validators = {name: value for name, value in given.items() if _storable(value)}
+        stored_validators = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        validators = {name: value for name, value in stored_validators.items() if _storable(value)}
         limits = TransferLimits(max_bytes or self.config.max_bytes, cut, errors)
         with _telling(trip):
             while True:
                 sent = validators if trip.on_first_host else {}
-                answer = self._hop(trip, headers | sent, limits, spacing)
-                if answer.status not in _REDIRECTS or not follow:
-                    return _response(trip, answer, sent, also=() if follow else _REDIRECTS)
-                trip.follow(answer, self.config.max_redirects)
+                hop = self._hop(trip, headers | sent, limits, spacing)
+                if hop.status not in _REDIRECTS or not follow:
+                    return _response(trip, hop, sent, also=() if follow else _REDIRECTS)
+                trip.follow(hop, self.config.max_redirects)
                 spacing = spacing if trip.on_first_host else None
 
     def post(self, url: str, form: bytes, *, spacing: float | None = None) -> Response:
-        """Send a form (application/x-www-form-urlencoded); the answer is any 2xx, its body is not read.
+        """Send a form (application/x-www-form-urlencoded). Returns any 2xx; its body is not read.
 
-        307 and 308 are followed, for they keep the method (RFC 9110, section 15.4). Raises FetchError
-        for everything else.
+        Redirects with 307 and 308 are followed, because they keep the method (RFC 9110, section 15.4). Raises
+        FetchError for everything else.
         """
         trip = self._trip(url, None)
         headers = self._headers("*/*", 0) | {"Content-Type": "application/x-www-form-urlencoded"}
         limits = TransferLimits(_MAX_FORM_ANSWER, cut=True)
         with _telling(trip):
             while True:
-                answer = self._hop(trip, headers, limits, spacing, form)
-                if answer.status not in (307, 308):
-                    return _response(trip, answer, {}, also=range(200, 300))
-                trip.follow(answer, self.config.max_redirects)
+                hop = self._hop(trip, headers, limits, spacing, form)
+                if hop.status not in (307, 308):
+                    return _response(trip, hop, {}, also=range(200, 300))
+                trip.follow(hop, self.config.max_redirects)
                 spacing = spacing if trip.on_first_host else None
 
     def submit(self, url: str, content: bytes, *, headers: Mapping[str, str], accept: str) -> Response:
-        """Send content to a service that its operator trusts, without a pause; 200 with a body, or 204.
+        """Send content to a service that its operator trusts, without a pause.
+
+        Returns 200 with a body, or 204.
 
         No redirect is followed. Raises FetchError for everything else.
         """
         trip = self._trip(url, None)
         with _telling(trip):
             limits = TransferLimits(self.config.max_bytes)
-            answer = self._hop(trip, self._headers(accept, 0) | dict(headers), limits, 0.0, content)
-            return _response(trip, answer, {}, also={204})
+            hop = self._hop(trip, self._headers(accept, 0) | dict(headers), limits, 0.0, content)
+            return _response(trip, hop, {}, also={204})
 
     def _trip(self, url: str, deadline: float | None) -> _Trip:
         started = time.monotonic()
@@ -246,7 +246,7 @@ class Client:
         spacing: float | None,
         form: bytes | None = None,
     ) -> Answer:
-        """One request to one origin."""
+        """Send one request to one origin."""
         if not trip.seen:
             trip.url = urls.canonical_url(trip.url)
             trip.seen.add(trip.url)
@@ -255,13 +255,13 @@ class Client:
         target: Target = (parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
         own_path = url[url.index("/", 8) :]
         path = url if self._connections.needs_absolute_form(target) else own_path
-        method, named = "GET" if form is None else "POST", {"Host": parts.netloc} | headers
-        lines = (f"{name}: {value}" for name, value in named.items())
+        method, all_headers = "GET" if form is None else "POST", {"Host": parts.netloc} | headers
+        lines = (f"{name}: {value}" for name, value in all_headers.items())
         trip.request = "\r\n".join([f"{method} {own_path} HTTP/1.1", *lines])  # as urllib3 writes it
         headers = headers | self._connections.proxy_headers(target)
-        asked = time.monotonic()
+        queued_at = time.monotonic()
         with self._gate.turn(urls.host_key(url), allowance.deadline, spacing):
-            trip.waited += time.monotonic() - asked
+            trip.waited += time.monotonic() - queued_at
             return transfer(
                 self._connections,
                 target,
@@ -273,7 +273,7 @@ class Client:
             )
 
     def _headers(self, accept: str, subscribers: int) -> dict[str, str]:
-        """What every hop is told; no cookies, no Referer, nothing to defeat caches."""
+        """Return the headers of every hop: no cookies, no Referer, nothing that defeats caches."""
         return {
             "User-Agent": _user_agent(self.config.user_agent, subscribers),
             "Accept": accept,
@@ -285,7 +285,10 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def _user_agent(product: str, subscribers: int) -> str:
-    """`Freshet/1.0 (+https://example.org/bot; 12 subscribers)`, the form that publishers count readers by."""
+    """Return a User-Agent in the form from which publishers count readers.
+
+    An example is `Freshet/1.0 (+https://example.org/bot; 12 subscribers)`.
+    """
     if subscribers < 1:
         return product
     if product.endswith(")"):
@@ -294,12 +297,12 @@ def _user_agent(product: str, subscribers: int) -> str:
 
 
 def _storable(value: str) -> str:
-    """A validator that a header and a database can carry, else nothing."""
+    """Return a validator that a header and a database can carry, else an empty text."""
     return "" if len(value) > _MAX_VALIDATOR or _NOT_OF_A_HEADER.search(value) else value
 
 
 def location_of(headers: Mapping[str, str]) -> str:
-    """Where a redirect points, as it is written there: headers arrive as Latin-1, many mean UTF-8."""
+    """Return the target of a redirect as written there: headers arrive as Latin-1, many mean UTF-8."""
     value = headers.get("location", "").strip()
     try:
         return value.encode("latin-1").decode("utf-8")
@@ -307,43 +310,43 @@ def location_of(headers: Mapping[str, str]) -> str:
         return value
 
 
-def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, also: Container[int] = ()) -> Response:
-    """The last answer of a trip as a response; statuses in `also` count as success.
+def _response(trip: _Trip, hop: Answer, sent: Mapping[str, str], *, also: Container[int] = ()) -> Response:
+    """Build the Response from a trip's last hop; statuses in `also` count as success.
 
     Raises FetchError when the status is a failure.
     """
-    headers = answer.headers
+    headers = hop.headers
     now = time.time()
     retry_after = freshness.retry_after(headers, now)
-    if answer.status == 304 and not sent:
+    if hop.status == 304 and not sent:
         raise FetchError(Failure.PROTOCOL, "304 to a request without validators", status=304)
-    kept = sent if answer.status == 304 else {}
+    repeated = sent if hop.status == 304 else {}
     response = Response(
-        status=answer.status,
+        status=hop.status,
         url=trip.url,
         headers=headers,
-        body=answer.body,
+        body=hop.body,
         moved_to=trip.url if trip.hops and trip.permanent else "",
         downgraded=trip.downgraded,
         hops=trip.hops,
         wire_bytes=trip.allowance.received,
         elapsed=trip.elapsed,
         conditional=bool(sent),
-        etag=_storable(headers.get("etag", "")) or kept.get("If-None-Match", ""),
-        last_modified=_storable(headers.get("last-modified", "")) or kept.get("If-Modified-Since", ""),
+        etag=_storable(headers.get("etag", "")) or repeated.get("If-None-Match", ""),
+        last_modified=_storable(headers.get("last-modified", "")) or repeated.get("If-Modified-Since", ""),
         content_type=headers.get("content-type", ""),
         retry_after=retry_after,
         max_age=freshness.max_age(headers, now),
         request=trip.request,
-        status_line=answer.status_line,
+        status_line=hop.status_line,
     )
-    if answer.status not in (200, 226, 304) and answer.status not in also:
+    if hop.status not in (200, 226, 304) and hop.status not in also:
         kind = of_response(
-            answer.status,
+            hop.status,
             retry_after="retry-after" in headers,
             challenged=headers.get("cf-mitigated", "").strip().lower() == "challenge",
         )
-        error = FetchError(kind, status=answer.status, retry_after=retry_after)
+        error = FetchError(kind, status=hop.status, retry_after=retry_after)
         error.response = response
         raise error
     return response
@@ -351,7 +354,7 @@ def _response(trip: _Trip, answer: Answer, sent: Mapping[str, str], *, also: Con
 
 @contextmanager
 def _telling(trip: _Trip) -> Iterator[None]:
-    """Errors as FetchError, with what the trip knows."""
+    """Raise errors of the block as FetchError, with what is known of the trip."""
     try:
         yield
     except (urls.BadUrl, FetchError) as error:

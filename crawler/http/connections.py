@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NoAnswer
 from dataclasses import dataclass
+from http.client import BadStatusLine, HTTPResponse, parse_headers
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import unquote
@@ -35,10 +36,12 @@ Target = tuple[str, str, int]
 
 _MAX_LOOKUPS = 64
 _MAX_IDLE, _IDLE_SECONDS = 64, 15.0
+_MAX_INTERIM_ANSWERS = 16
+_SWITCHING_PROTOCOLS = 101
 
 
 class Resolver:
-    """Name lookups that end in time. The system's resolver cannot be interrupted, so it runs beside us.
+    """A resolver of names with a time limit; it runs in threads, for the system's cannot be interrupted.
 
     At most 64 lookups are under way at once, however slow the name servers are.
     """
@@ -48,48 +51,48 @@ class Resolver:
         self._slots = threading.BoundedSemaphore(_MAX_LOOKUPS)
 
     def resolve(self, host: str, port: int, timeout: float) -> list[tuple[Any, ...]]:
-        """Addresses as `getaddrinfo` gives them. Raises FetchError (dns)."""
+        """Resolve a host to addresses as `getaddrinfo` gives them. Raises FetchError (dns)."""
         lookup = self._lookup or socket.getaddrinfo
         if _is_literal(host):
             return socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)
         if not self._slots.acquire(timeout=timeout):
             raise FetchError(Failure.DNS, "too many name lookups are waiting")
-        answer: Future[list[tuple[Any, ...]]] = Future()
-        threading.Thread(target=self._run, args=(answer, lookup, host, port), daemon=True).start()
+        future: Future[list[tuple[Any, ...]]] = Future()
+        threading.Thread(target=self._run, args=(future, lookup, host, port), daemon=True).start()
         try:
-            return answer.result(timeout)
+            return future.result(timeout)
         except NoAnswer as error:
             raise FetchError(Failure.DNS, f"no answer from the name servers in {timeout:.1f} s") from error
         except (OSError, UnicodeError) as error:
             raise FetchError(Failure.DNS, str(error)) from error
 
-    def _run(self, answer: Future[list[tuple[Any, ...]]], lookup: Lookup, host: str, port: int) -> None:
+    def _run(self, future: Future[list[tuple[Any, ...]]], lookup: Lookup, host: str, port: int) -> None:
         try:
             # bytes, because a str would go through Python's old IDNA once more
-            answer.set_result(lookup(host.encode("ascii"), port, 0, socket.SOCK_STREAM))
+            future.set_result(lookup(host.encode("ascii"), port, 0, socket.SOCK_STREAM))
         except Exception as error:  # handed to the waiting thread
-            answer.set_exception(error)
+            future.set_exception(error)
         finally:
             self._slots.release()
 
 
 @dataclass(frozen=True)
 class Dialer:
-    """Opens guarded TCP connections. `connect_timeout` is seconds per address and for the lookup."""
+    """An opener of guarded TCP connections. `connect_timeout` is seconds per address and for the lookup."""
 
     guard: AddressGuard
     resolver: Resolver
     connect_timeout: float
 
     def dial(self, host: str, port: int, allowance: Allowance, *, guarded: bool = True) -> MeteredSocket:
-        """A socket to the first permitted address that answers. Raises FetchError."""
+        """Connect to the first permitted address that accepts. Raises FetchError."""
         if guarded and not permits_port(port):
             raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
         timeout = min(allowance.patience(), self.connect_timeout)
         answers = self.resolver.resolve(host, port, timeout)
         permitted = [a for a in answers if not guarded or self.guard.permits(a[4][0])]
         if not permitted:
-            refused = ", ".join(sorted({str(answer[4][0]) for answer in answers})) or "nowhere"
+            refused = ", ".join(sorted({str(entry[4][0]) for entry in answers})) or "nowhere"
             raise FetchError(Failure.BLOCKED_ADDRESS, f"{host} is at {refused[:200]}")
         failure: OSError | None = None
         for family, kind, protocol, _, address in permitted:
@@ -100,7 +103,7 @@ class Dialer:
         raise _dial_failure(failure, allowance) from failure
 
     def still_permits(self, sock: socket.socket) -> bool:
-        """Whether a connection that was kept leads to a permitted address."""
+        """Return whether an idle connection leads to a permitted address."""
         try:
             return self.guard.permits(sock.getpeername()[0])
         except OSError:
@@ -120,12 +123,40 @@ class Dialer:
         return sock
 
 
+class FinalAnswer(HTTPResponse):
+    """The final response to a request, read past any interim ones (1xx; RFC 9110, section 15.2).
+
+    http.client skips 100 alone and takes 103 for the answer; the connection then gives the real answer to the
+    next request. An interim answer that wrongly has a body may still be taken for the final one, so a
+    connection on which one came is used for no further request.
+    """
+
+    interim_answers = 0
+
+    def begin(self) -> None:
+        """Read status line and headers. Raises HTTPException for an endless series of interim responses."""
+        super().begin()
+        if self.interim_answers:
+            self.will_close = True
+
+    def _read_status(self) -> tuple[str, int, str]:
+        while True:
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            if not 100 <= status < 200:
+                return version, status, reason
+            self.interim_answers += 1
+            if status == _SWITCHING_PROTOCOLS or self.interim_answers > _MAX_INTERIM_ANSWERS:
+                raise BadStatusLine(f"interim answer {self.interim_answers} has status {status}")
+            parse_headers(self.fp)
+
+
 class GuardedConnection(HTTPConnection):
-    """A plain connection to an origin, or to the proxy on the way to it."""
+    """A plain connection to an origin, or to the proxy on the way to the origin."""
 
     dialer: Dialer
     allowance: Allowance
     through_proxy = False
+    response_class = FinalAnswer
     sock: MeteredSocket | MeteredTLSSocket | None
 
     def _new_conn(self) -> socket.socket:
@@ -148,25 +179,25 @@ class GuardedConnection(HTTPConnection):
 
 
 class GuardedTLSConnection(GuardedConnection, HTTPSConnection):
-    """The same over TLS, verified against the host of the URL."""
+    """A guarded connection over TLS, verified against the host of the URL."""
 
 
 @dataclass(frozen=True)
 class Proxy:
-    """A trusted forward proxy; it resolves names itself, so only literal addresses are checked."""
+    """A trusted forward proxy. It resolves names itself, so only literal addresses are checked."""
 
     url: Url
 
     @classmethod
     def parse(cls, url: str) -> Proxy:
-        """Raises ValueError for anything but `http://[user:password@]host:port`."""
+        """Parse a proxy's URL. Raises ValueError for anything but `http://[user:password@]host:port`."""
         parsed = parse_url(url)
         if parsed.scheme != "http" or not parsed.host or not parsed.port:
             raise ValueError(f"a proxy must be given as http://host:port, not {url!r}")
         return cls(parsed)
 
     def headers(self) -> dict[str, str]:
-        """The proxy's own credentials."""
+        """Return the headers with the proxy's own credentials."""
         if not self.url.auth:
             return {}
         token = base64.b64encode(unquote(self.url.auth).encode()).decode("ascii")
@@ -174,7 +205,7 @@ class Proxy:
 
 
 class Connections:
-    """Opens connections and keeps at most one idle per origin, for a short while. Thread-safe."""
+    """A store of connections that keeps at most one idle per origin, for a short while. Thread-safe."""
 
     def __init__(
         self,
@@ -191,21 +222,21 @@ class Connections:
         self._lock = threading.Lock()
 
     def idle(self, target: Target, allowance: Allowance) -> GuardedConnection | None:
-        """The connection kept for this origin, if it is still usable."""
+        """Return the idle connection kept for this origin, or None when there is no usable one."""
         with self._lock:
             connection, since = self._idle.pop(target, (None, 0.0))
         if connection is None:
             return None
         sock = connection.sock
-        fresh = time.monotonic() - since < _IDLE_SECONDS and connection.is_connected
-        if not fresh or sock is None or not (self._proxy or self._dialer.still_permits(sock)):
+        is_fresh = time.monotonic() - since < _IDLE_SECONDS and connection.is_connected
+        if not is_fresh or sock is None or not (self._proxy or self._dialer.still_permits(sock)):
             connection.close()
             return None
         connection.spend(allowance)
         return connection
 
     def new(self, target: Target, allowance: Allowance) -> GuardedConnection:
-        """A connection to this origin, to be opened by its first request. Raises FetchError."""
+        """Create a connection to this origin, which its first request opens. Raises FetchError."""
         scheme, host, port = target
         address = (host, port)
         if self._proxy is not None:
@@ -228,15 +259,15 @@ class Connections:
         return connection
 
     def proxy_headers(self, target: Target) -> dict[str, str]:
-        """What a request itself must tell the proxy: only plain http is forwarded by it, TLS is tunnelled."""
+        """Return the headers for the proxy, which forwards plain http and tunnels TLS."""
         return self._proxy.headers() if self._proxy is not None and target[0] == "http" else {}
 
     def needs_absolute_form(self, target: Target) -> bool:
-        """Whether requests to this origin name the whole URL (RFC 9112 section 3.2.2)."""
+        """Return whether requests to this origin name the whole URL (RFC 9112 section 3.2.2)."""
         return self._proxy is not None and target[0] == "http"
 
     def keep(self, target: Target, connection: GuardedConnection) -> None:
-        """Keep a connection whose answer was read to its end."""
+        """Keep a connection whose response was read to its end."""
         now = time.monotonic()
         closing = []
         with self._lock:
@@ -252,9 +283,9 @@ class Connections:
             old.close()
 
     def distrust(self, target: Target) -> None:
-        """Keep no connection to this origin any more: it closes new ones, too, without a word.
+        """Keep no more connections to this origin, because it closes even new ones without notice.
 
-        A request that fails on a kept connection is sent again; such an origin would get each of them twice.
+        A request that fails on a kept connection is sent again; such an origin would get each request twice.
         """
         with self._lock:
             self._abrupt[target] = None
@@ -262,7 +293,7 @@ class Connections:
                 self._abrupt.popitem(last=False)
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close idle connections."""
         with self._lock:
             idle, self._idle = self._idle, OrderedDict()
         for connection, _ in idle.values():
@@ -281,7 +312,7 @@ def _is_literal(host: str) -> bool:
 
 
 def _dial_failure(error: BaseException | None, allowance: Allowance) -> FetchError:
-    """The failure of the last address tried."""
+    """Return the failure of the last address tried."""
     if isinstance(error, TimeoutError):
         kind = Failure.TIMEOUT if allowance.left > 0 else Failure.TOO_SLOW
         return FetchError(kind, "connecting took too long")

@@ -1,4 +1,4 @@
-"""Content codings (gzip, deflate, br) undone as a bounded stream, so that a bomb costs no memory."""
+"""Decoding of content codings (gzip, deflate, br) as a bounded stream, so that a bomb costs no memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PIECE = 65536
 
 
 def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Iterator[bytes]:
-    """The body's bytes, in pieces of at most some 64 KiB, after undoing every coding of the header.
+    """Yield the body with all codings of the header undone, in pieces of at most some 64 KiB.
 
     Raises FetchError: decoding for an unknown, damaged or too often applied coding, truncated
     when the compressed stream does not end, too-large when any layer grows beyond `limit` bytes.
@@ -35,7 +35,7 @@ def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Itera
 
 
 def _limited(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
-    """Stop a layer that grows too large, even if the layer above it makes little of it."""
+    """Raise FetchError when a layer grows too large, even if the next layer makes little of it."""
     size = 0
     for piece in pieces:
         size += len(piece)
@@ -45,9 +45,9 @@ def _limited(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
 
 
 def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """RFC 1952: any number of members; what follows them is ignored, as zcat and browsers do."""
+    """Decode gzip (RFC 1952) of any number of members. Ignores trailing bytes, as zcat and browsers do."""
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    fresh = True
+    at_member_start = True
     for piece in pieces:
         data = piece
         while data:
@@ -55,15 +55,15 @@ def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
                 if not data.startswith(b"\x1f"):
                     return
                 member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            fresh = False
+            at_member_start = False
             output, data = _inflated(member, data)
             yield output
-    if not fresh and not member.eof:
+    if not at_member_start and not member.eof:
         raise FetchError(Failure.TRUNCATED, "the gzip stream does not end")
 
 
 def _inflate(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The coding named deflate: zlib's format by the RFC, raw deflate from some servers."""
+    """Decode the coding named deflate: zlib's format by the RFC, raw deflate from some servers."""
     head = b""
     for piece in pieces:
         head += piece
@@ -87,7 +87,7 @@ def _inflate(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _inflated(stream: zlib._Decompress, data: bytes) -> tuple[bytes, bytes]:
-    """One piece of output and the input that is left."""
+    """Return one piece of output, and the input that remains."""
     try:
         output = stream.decompress(data, _PIECE)
     except zlib.error as error:
@@ -96,11 +96,11 @@ def _inflated(stream: zlib._Decompress, data: bytes) -> tuple[bytes, bytes]:
 
 
 def _unbrotli(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """RFC 7932."""
+    """Decode Brotli (RFC 7932)."""
     stream = brotli.Decompressor()
-    fresh = True
+    at_start = True
     for piece in pieces:
-        fresh = False
+        at_start = False
         try:
             output = stream.process(piece, output_buffer_limit=_PIECE)
             while output:
@@ -110,7 +110,7 @@ def _unbrotli(pieces: Iterator[bytes]) -> Iterator[bytes]:
             raise FetchError(Failure.DECODING, "damaged brotli stream") from error
         if stream.is_finished():
             return
-    if not fresh:
+    if not at_start:
         raise FetchError(Failure.TRUNCATED, "the brotli stream does not end")
 
 

@@ -1,8 +1,8 @@
-"""Every way in which a retrieval can fail, named once for the crawler, the database and its readers."""
+"""The failures of a retrieval, with one name each for the crawler, the database and its readers."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 
 class Failure(StrEnum):
@@ -56,7 +56,7 @@ class Failure(StrEnum):
 
     @classmethod
     def of(cls, label: str) -> Failure:
-        """The kind behind a label such as `http-404` or `dns`. Raises ValueError for an unknown label."""
+        """Return the kind of a label such as `http-404` or `dns`. Raises ValueError for an unknown label."""
         code = label.removeprefix("http-")
         return _of_status(int(code)) if code != label and code.isdecimal() else cls(label)
 
@@ -66,10 +66,10 @@ def _of_status(status: int) -> Failure:
 
 
 def of_response(status: int, *, retry_after: bool, challenged: bool) -> Failure:
-    """The failure that a final HTTP status means.
+    """Return the failure that a final HTTP status means.
 
-    `retry_after` tells whether the header was there: it turns a 503 from a fault into a request
-    for patience (RFC 9110 section 10.2.3). `challenged` is `cf-mitigated: challenge`.
+    `retry_after` says whether that header was present: it turns a 503 from a fault into a request for
+    patience (RFC 9110 section 10.2.3). `challenged` says whether `cf-mitigated: challenge` was.
     """
     if status == 410:
         return Failure.GONE
@@ -78,8 +78,50 @@ def of_response(status: int, *, retry_after: bool, challenged: bool) -> Failure:
     return _of_status(status)
 
 
+class Retry(Enum):
+    """The time when another attempt may succeed."""
+
+    SOON = "within minutes, without anybody's doing"
+    THROTTLED = "when the server has had its rest"
+    LATER = "in hours or days, if somebody mends the server or the document"
+    NEVER = "not at all"
+
+
+_RETRIES = {
+    Retry.SOON: (
+        Failure.DNS, Failure.REFUSED, Failure.UNREACHABLE, Failure.RESET, Failure.TIMEOUT, Failure.TOO_SLOW,
+        Failure.PROXY, Failure.HTTP_5XX, Failure.TRUNCATED, Failure.PROTOCOL, Failure.BUSY,
+    ),
+    Retry.THROTTLED: (Failure.THROTTLED,),
+    Retry.LATER: (
+        Failure.TLS, Failure.HTTP_4XX, Failure.HTTP_OTHER, Failure.DECODING, Failure.NOT_A_FEED,
+        Failure.MALFORMED, Failure.TOO_COSTLY, Failure.ENTITIES, Failure.LOST,
+    ),
+    Retry.NEVER: (
+        Failure.GONE, Failure.TOO_LARGE, Failure.REDIRECT, Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT,
+        Failure.BAD_URL, Failure.BAD_SCHEME, Failure.ROBOTS, Failure.TOO_DEEP, Failure.UNSTORABLE,
+        Failure.UNSUPPORTED_TYPE,
+    ),
+}  # fmt: skip
+RETRY = {failure: retry for retry, failures in _RETRIES.items() for failure in failures}
+"""For each kind of failure when another attempt may succeed; `retry_of` also looks at the status."""
+FINAL_STATUSES = frozenset({400, 401, 402, 404, 405, 406, 451})
+
+
+def retry_of(label: str, status: int) -> Retry:
+    """Return when another attempt may succeed after a failure with this label and HTTP status (0: none).
+
+    A robots.txt that cannot be read because the server fails forbids everything for now only (RFC 9309,
+    section 2.3.1.4). Raises ValueError for an unknown label.
+    """
+    kind = Failure.of(label)
+    if kind is Failure.ROBOTS and status >= 500:
+        return Retry.SOON
+    return Retry.NEVER if status in FINAL_STATUSES else RETRY[kind]
+
+
 class FetchError(Exception):
-    """A retrieval that brought nothing, with what is known of it.
+    """A retrieval that failed, with what is known of it.
 
     `status` is the HTTP status or 0, `retry_after` seconds, `hops` the redirects followed,
     `elapsed` seconds since the retrieval began, `bytes` what came over the wire, `response` the

@@ -1,4 +1,4 @@
-"""How long an answer stays good, and when to come back: RFC 9111 freshness, RFC 9110 Retry-After."""
+"""The lifetime of a response and the time to come back: RFC 9111 freshness, RFC 9110 Retry-After."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DIRECTIVE = re.compile(r'([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;]*)))?')
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds to wait by Retry-After (seconds or HTTP-date), never negative; None without a readable one.
+    """Return the seconds to wait by Retry-After (seconds or HTTP-date), never negative.
 
-    A date is measured against the server's own Date, so that a wrong clock there does no harm.
-    `now` is seconds since the epoch.
+    Returns None without a readable header. A date is measured against the server's own Date, so that a wrong
+    clock there does no harm. `now` is seconds since the epoch.
     """
     value = headers.get("retry-after", "").strip()
     if _NUMBER.fullmatch(value):
@@ -28,9 +28,10 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def max_age(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds for which the answer stays fresh from now on, less its Age; None where nothing is promised.
+    """Return the seconds for which the response stays fresh from now on, less its Age.
 
-    no-cache and no-store win over max-age, max-age over Expires.
+    Returns None where the headers promise nothing. no-cache and no-store win over max-age, max-age over
+    Expires.
     """
     directives = [
         (match[1].lower(), match[2] or match[3] or "")
@@ -51,7 +52,7 @@ def max_age(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def http_date(value: str) -> float | None:
-    """Seconds since the epoch of an HTTP-date in any of its three forms, or None."""
+    """Parse an HTTP-date in any of its three forms to epoch seconds. Returns None for other texts."""
     try:
         parsed = parsedate_to_datetime(value[:100])
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()

@@ -1,4 +1,4 @@
-"""One request at a time per host, and a pause between two, for all processes of a machine.
+"""A gate that lets one request at a time to a host, with a pause between two, across all processes.
 
 A lock file per slot of hosts; `flock` is dropped by the kernel when a worker is killed, so no
 host stays closed. Times are noted on the monotonic clock, which processes of one boot share.
@@ -24,11 +24,11 @@ SLOTS = 4096
 _HOSTS_PER_SLOT = 32
 _NOTE = struct.Struct("<8sd")
 _FIRST_PAUSE = 0.002
-_LONGEST_PAUSE = 0.05
+_MAX_PAUSE_SECONDS = 0.05
 
 
 class HostGate:
-    """`directory` holds the lock files; `spacing` (seconds) lies between two requests: end to start."""
+    """A gate whose lock files are in `directory`; `spacing` (seconds) lies between requests, end to start."""
 
     def __init__(self, directory: Path | str, spacing: float = 1.0) -> None:
         self._directory = Path(directory)
@@ -64,22 +64,22 @@ class HostGate:
 
 
 def _lock(file: int, host: str, deadline: float) -> None:
-    """Take the slot from other processes. `flock` knows no timeout, hence the short sleeps."""
+    """Lock the slot against other processes. `flock` knows no timeout, hence the short sleeps."""
     pause = _FIRST_PAUSE
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining_seconds = deadline - time.monotonic()
+            if remaining_seconds <= 0:
                 raise _busy(host) from None
-            time.sleep(min(pause, left))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            time.sleep(min(pause, remaining_seconds))
+            pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
 
 def _wait_and_note(file: int, digest: bytes, host: str, deadline: float, spacing: float) -> None:
-    """Sleep until the host's last request is `spacing` ago, and note this one's start (it may be killed)."""
+    """Sleep until the host's last request is `spacing` ago, then note this start (it may be killed)."""
     now = time.monotonic()
     last = _read(file).get(digest)
     # a time in the future was noted before the machine's last boot
@@ -92,7 +92,7 @@ def _wait_and_note(file: int, digest: bytes, host: str, deadline: float, spacing
 
 
 def _note(file: int, digest: bytes) -> None:
-    """Write down that the host is busy now, beside the latest of the other hosts in this slot."""
+    """Record that the host is busy now, beside the latest of the other hosts in this slot."""
     times = _read(file)
     times.pop(digest, None)
     others = sorted(times.items(), key=lambda note: note[1])[1 - _HOSTS_PER_SLOT :]

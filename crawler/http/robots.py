@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309. Matching is protego's, the limits are here, the caller keeps it for a day."""
+"""Retrieval and matching of robots.txt by RFC 9309. protego matches; callers cache the file for a day."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def read_robots(client: Client, origin: str, now: float, spacing: float | None = None) -> Robots:
-    """The robots.txt of an origin such as `https://example.org`, read at `now` (epoch seconds). Never raises.
+    """Fetch the robots.txt of an origin such as `https://example.org` at `now` (epoch seconds). Never raises.
 
-    404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
-    after five. 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
-    The text keeps only the rules for this crawler's product name and for all, and the sitemaps with
-    their whole addresses; it has no control characters.
+    Status 404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
+    after five. Status 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
+    The text keeps only the rules for this crawler's product name and for all, and the sitemaps with their
+    absolute addresses. It has no control characters.
     """
     try:
         response = client.get(
@@ -44,20 +44,20 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
         return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now, origin)
     # RFC 9309 section 2.3.1: always UTF-8, whatever a mark or header says
     text = _CONTROL.sub("", response.body.decode("utf-8-sig", "replace"))
-    kept = list(_relevant(text, product_of(client.config.user_agent)))
-    kept += [f"Sitemap: {url}" for url in sitemaps_in(text, origin)]
-    return Robots(200, "\n".join(kept), now, origin)
+    lines = list(_relevant(text, product_of(client.config.user_agent)))
+    lines += [f"Sitemap: {url}" for url in sitemaps_in(text, origin)]
+    return Robots(200, "\n".join(lines), now, origin)
 
 
 def allowed(robots: Robots, url: str, user_agent: str) -> bool:
-    """Whether the rules allow the URL (canonical) to the product named first in `user_agent`."""
+    """Return whether the rules allow the URL (canonical) to the product named first in `user_agent`."""
     if robots.status == 200:
         return bool(_rules(robots.text).can_fetch(url, product_of(user_agent)))
     return robots.status == 404
 
 
 def check_allowed(rules: Robots | None, url: str, user_agent: str) -> None:
-    """Raise FetchError(robots) where the site's robots.txt does not let us retrieve this."""
+    """Raise FetchError(robots) where the site's robots.txt forbids this retrieval."""
     if rules is None:
         return
     if rules.status >= 500:
@@ -68,19 +68,19 @@ def check_allowed(rules: Robots | None, url: str, user_agent: str) -> None:
 
 
 def crawl_delay(robots: Robots, user_agent: str) -> float:
-    """Seconds between requests that the site wishes, 0 where it does not say, at most a minute."""
+    """Return the seconds between requests that the site asks for, a minute at most, 0 where it names none."""
     if robots.status != 200:
         return 0.0
     return min(_rules(robots.text).crawl_delay(product_of(user_agent)) or 0.0, MAX_CRAWL_DELAY)
 
 
 def product_of(user_agent: str) -> str:
-    """The product token, by which sites name a robot: `Freshet` of `Freshet/1.0 (+https://...)`."""
+    """Return the product token by which sites name a robot: `Freshet` of `Freshet/1.0 (+https://...)`."""
     return user_agent.partition("/")[0].strip()
 
 
 def _relevant(text: str, product: str) -> Iterator[str]:
-    """The lines of the groups that name the product or `*`.
+    """Yield the lines of the groups that name the product or `*`.
 
     Half a megabyte of other robots' groups would take protego quadratic time, and travels with
     every batch.

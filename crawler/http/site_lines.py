@@ -1,4 +1,4 @@
-"""What robots.txt says, and its lines about the whole site: its sitemaps. For both sides. Pure."""
+"""The content of robots.txt and its lines about the whole site, its sitemaps; for both sides. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _SITE_LINE = re.compile(r"(?:(site-?maps?)|host)\s*:(.*)", re.IGNORECASE)
 class Robots(Record, frozen=True):
     """An origin's robots.txt as last read: `status` 200 with its text, 404 without, 500 when unreadable.
 
-    `at` is when; `tried` when it was last asked for in vain, 0 where it was not (both epoch seconds).
+    `at` is the time of that reading; `tried` is that of the last failed attempt, 0 without one (both in epoch
+    seconds).
     """
 
     status: int
@@ -29,17 +30,17 @@ class Robots(Record, frozen=True):
 
 
 def is_site_line(line: str) -> bool:
-    """Whether a line (without comment and blanks around it) is about the site, and so ends no group."""
+    """Return whether a stripped line is about the site, and so ends no group."""
     return _SITE_LINE.match(line) is not None
 
 
 def sitemaps_in(text: str, origin: str) -> list[str]:
-    """The sitemaps that a robots.txt of this origin names: canonical URLs, each once, 20 at most.
+    """Return the sitemaps that a robots.txt of this origin names: distinct canonical URLs, 20 at most.
 
-    A relative one belongs to the address that was asked for, wherever that led (RFC 9309, section
-    2.3.1.2). What is no address of the web is left out.
+    A relative address belongs to the address that was requested, wherever that redirected (RFC 9309, section
+    2.3.1.2). Invalid addresses are left out.
     """
-    found: dict[str, None] = {}
+    sitemaps: dict[str, None] = {}
     for raw in text.splitlines():
         if len(raw) > MAX_LINE:
             continue
@@ -48,9 +49,9 @@ def sitemaps_in(text: str, origin: str) -> list[str]:
         if not reference:
             continue
         try:
-            found[join(f"{origin}/robots.txt", reference)] = None
+            sitemaps[join(f"{origin}/robots.txt", reference)] = None
         except BadUrl:
             continue
-        if len(found) == MAX_SITEMAPS:
+        if len(sitemaps) == MAX_SITEMAPS:
             break
-    return list(found)
+    return list(sitemaps)

@@ -1,4 +1,4 @@
-"""One request and its answer on one connection, within its allowance; every error gets its name here."""
+"""The exchange of one request and response on one connection, within its allowance, with named errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PIECE = 65536
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Status, headers and decoded body of one hop, and its status line as received.
+    """The status, headers and decoded body of one hop, and its status line as received.
 
     The body of a redirect or an error is left out, but where `TransferLimits.errors` asks for its beginning.
     """
@@ -43,7 +43,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TransferLimits:
-    """`max_bytes` of body, on the wire and decoded; with `cut` a longer one is cut, not refused.
+    """The limits of a transfer:
+
+    `max_bytes` of body, on the wire and decoded. With `cut` longer bodies are cut.
+
+    Without `cut` a longer body is an error. With `errors` redirects and errors have bodies, too, of
+    MAX_ERROR_BYTES at most.
 
     With `errors` redirects and errors have bodies, too, of MAX_ERROR_BYTES at most.
     """
@@ -63,9 +68,9 @@ def transfer(
     limits: TransferLimits,
     form: bytes | None = None,
 ) -> Answer:
-    """GET `path` (with its query; an absolute URL for a proxy) from an origin; with `form`, POST it there.
+    """GET `path` from an origin, or POST `form` there. Raises FetchError.
 
-    Raises FetchError.
+    `path` includes the query, and is an absolute URL where a proxy needs one.
     """
     connection = connections.idle(target, allowance)
     reused = connection is not None
@@ -85,7 +90,7 @@ def transfer(
             except (ConnectionError, ssl.SSLEOFError):
                 connections.distrust(target)
                 raise
-        answer, whole = _receive(response, allowance, limits)
+        received_answer, whole = _receive(response, allowance, limits)
     except BaseException as error:
         connection.close()
         if isinstance(error, (HTTPError, HTTPException, OSError, ValueError)):
@@ -99,7 +104,7 @@ def transfer(
         connections.keep(target, connection)
     else:
         connection.close()
-    return answer
+    return received_answer
 
 
 def _send(
@@ -109,7 +114,7 @@ def _send(
     allowance: Allowance,
     form: bytes | None,
 ) -> HTTPResponse:
-    """The answer with its head read."""
+    """Send the request. Returns the response with its head read."""
     allowance.limit(MAX_HEAD_BYTES, Failure.PROTOCOL)
     connection.timeout = allowance.patience()
     method = "GET" if form is None else "POST"
@@ -118,7 +123,7 @@ def _send(
 
 
 def _receive(response: HTTPResponse, allowance: Allowance, limits: TransferLimits) -> tuple[Answer, bool]:
-    """The answer, and whether it was read to its end."""
+    """Read the response. Returns it, and whether its body was read to the end."""
     headers = response.headers
     length = _body_length(headers)
     allowance.limit(limits.max_bytes + _FRAMING_BYTES, Failure.TOO_LARGE)
@@ -143,7 +148,7 @@ def _receive(response: HTTPResponse, allowance: Allowance, limits: TransferLimit
 
 
 def _beginning(response: HTTPResponse, allowance: Allowance, limits: TransferLimits) -> tuple[bytes, bool]:
-    """What an error or a redirect says, as far as it comes and can be read; and whether that was all."""
+    """Read the body of an error or a redirect as far as possible. Returns it, and whether it is whole."""
     body = bytearray()
     wire = _pieces(response, allowance)
     try:
@@ -157,7 +162,7 @@ def _beginning(response: HTTPResponse, allowance: Allowance, limits: TransferLim
 
 
 def _skimmed(response: HTTPResponse, length: int | None) -> bool:
-    """Read the small body of a redirect or an error, for the connection's sake; whether it was whole."""
+    """Read the small body of a redirect or error, to reuse the connection. Returns whether it was whole."""
     if response.status != 304 and (length is None or length > _SMALL_BODY):
         return False
     try:
@@ -167,16 +172,16 @@ def _skimmed(response: HTTPResponse, length: int | None) -> bool:
 
 
 def _pieces(response: HTTPResponse, allowance: Allowance) -> Iterator[bytes]:
-    """The body as it comes. `read` would wait for full pieces and so miss the deadline (measured)."""
+    """Yield the body as it arrives. `read` waits for full pieces and would miss the deadline (measured)."""
     while piece := response.read1(_PIECE):
         yield piece
         allowance.patience()
 
 
 def _body_length(headers: HTTPHeaderDict) -> int | None:
-    """Content-Length, or None where the body ends by other means. Raises FetchError (protocol).
+    """Return Content-Length, or None where the body ends by other means. Raises FetchError (protocol).
 
-    Stricter than the libraries below, which read "-5" or "1_0" as something.
+    This is stricter than the libraries, which accept "-5" or "1_0".
     """
     coding = headers.get("transfer-encoding")
     if coding is not None and coding.strip().lower() != "chunked":
@@ -188,7 +193,7 @@ def _body_length(headers: HTTPHeaderDict) -> int | None:
 
 
 def _named(error: BaseException, allowance: Allowance, connection: GuardedConnection) -> FetchError:
-    """The failure behind an exception of the libraries."""
+    """Return the failure behind an exception of the libraries."""
     while isinstance(error, HTTPError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, FetchError):
@@ -202,7 +207,10 @@ def _named(error: BaseException, allowance: Allowance, connection: GuardedConnec
 
 
 def _kind(error: BaseException) -> Failure:
-    """The first line that fits; the order matters, some of these are subclasses of later ones."""
+    """Return the failure of the first matching line.
+
+    Order matters: some classes are subclasses of later ones.
+    """
     table: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], Failure], ...] = (
         ((TimeoutError, PoolTimeout), Failure.TIMEOUT),
         (ssl.SSLError, Failure.TLS),

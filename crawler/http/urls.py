@@ -1,4 +1,4 @@
-"""The canonical form of web addresses by the WHATWG URL standard (parsed by ada), and what follows."""
+"""The canonical form of web addresses by the WHATWG URL standard (parsed by ada), and keys made of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TRACKING = re.compile(
 
 
 class BadUrl(ValueError):
-    """A text that is no address of the web: `url` (shortened), `reason`, and `kind` for the taxonomy."""
+    """An error about an invalid web address: `url` (shortened), `reason`, and `kind` for the taxonomy."""
 
     def __init__(self, url: str, reason: str, kind: Failure = Failure.BAD_URL) -> None:
         self.url = url if len(url) <= 200 else url[:200] + "..."
@@ -39,7 +39,7 @@ class BadUrl(ValueError):
 
 
 def canonical_url(url: str) -> str:
-    """The one spelling of a URL under which it is stored and fetched.
+    """Return the canonical spelling of a URL, under which it is stored and fetched.
 
     Lower-case host without trailing dot, no default port, no fragment, no dot segments, escapes
     in upper case and only where needed. For what people type, `feed:` and a missing scheme mean
@@ -55,12 +55,12 @@ def canonical_url(url: str) -> str:
 
 
 def join(base: str, reference: str) -> str:
-    """The canonical URL of a reference found in the document at `base`. Raises BadUrl."""
+    """Return the canonical URL of a reference found in the document at `base`. Raises BadUrl."""
     return _plainly_joined(base, reference) or _canonical(reference, reference, base)
 
 
 def host_key(url: str) -> str:
-    """The host of a URL for politeness: lower case, without trailing dot, port or brackets. Raises BadUrl."""
+    """Return a URL's host for politeness: lower case, no trailing dot, port, brackets. Raises BadUrl."""
     try:
         hostname = ada_url.URL(url).hostname
     except ValueError as error:
@@ -69,7 +69,7 @@ def host_key(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of a canonical URL, as in `https://example.org:8443`. Raises BadUrl."""
+    """Return scheme, host and port of a canonical URL: `https://example.org:8443`. Raises BadUrl."""
     try:
         return str(ada_url.URL(url).origin)
     except ValueError as error:
@@ -77,19 +77,20 @@ def origin(url: str) -> str:
 
 
 def page_key(url: str) -> str:
-    """The canonical URL without the parameters that only tell who linked to the page. Raises BadUrl.
+    """Return the canonical URL without the parameters that only tell who linked to the page. Raises BadUrl.
 
-    For recognising one article under several links, never for fetching. The rest keeps its order.
+    The key recognises one article under several links and is never fetched. Other parameters keep their
+    order.
     """
     base, mark, query = canonical_url(url).partition("?")
     if not mark:
         return base
-    kept = [field for field in query.split("&") if not _TRACKING.fullmatch(field.partition("=")[0])]
-    return f"{base}?{'&'.join(kept)}" if kept else base
+    fields = [field for field in query.split("&") if not _TRACKING.fullmatch(field.partition("=")[0])]
+    return f"{base}?{'&'.join(fields)}" if fields else base
 
 
 def _plainly_joined(base: str, reference: str) -> str:
-    """What `_canonical` would say, where one call of the parser tells it; else nothing.
+    """Return the result of `_canonical` where one call of the parser gives it, else an empty text.
 
     Ports, dots and case are the parser's work; escapes, user names, odd hosts and ends are not.
     """
@@ -102,31 +103,31 @@ def _plainly_joined(base: str, reference: str) -> str:
     return url if len(url) <= MAX_URL_LENGTH and _PLAIN.fullmatch(url) else ""
 
 
-def _canonical(given: str, text: str, base: str | None) -> str:
-    """Parse `text` and spell it canonically; errors name what was `given`."""
+def _canonical(original: str, text: str, base: str | None) -> str:
+    """Parse `text` and spell it canonically; errors name the `original`."""
     if len(text) > 4 * MAX_URL_LENGTH:
-        raise BadUrl(given, f"longer than {MAX_URL_LENGTH} characters")
+        raise BadUrl(original, f"longer than {MAX_URL_LENGTH} characters")
     try:
         parsed = ada_url.URL(text, base) if base is not None else ada_url.URL(text)
     except ValueError as error:
-        raise BadUrl(given, "not a valid URL") from error
+        raise BadUrl(original, "not a valid URL") from error
     if parsed.protocol not in ("http:", "https:"):
         scheme = parsed.protocol.removesuffix(":")
-        raise BadUrl(given, f"the scheme {scheme!r} is not http or https", Failure.BAD_SCHEME)
+        raise BadUrl(original, f"the scheme {scheme!r} is not http or https", Failure.BAD_SCHEME)
     if parsed.username or parsed.password:
-        raise BadUrl(given, "contains a user name or password")
+        raise BadUrl(original, "contains a user name or password")
     host = parsed.hostname.rstrip(".")
     if not host or ".." in host or len(host) > MAX_HOST_LENGTH:
-        raise BadUrl(given, "has no valid host name")
+        raise BadUrl(original, "has no valid host name")
     port = f":{parsed.port}" if parsed.port else ""
-    rest = _ESCAPE.sub(_plainest, parsed.pathname + parsed.search)
-    url = f"{parsed.protocol}//{host}{port}{rest}"
+    target = _ESCAPE.sub(_plainest, parsed.pathname + parsed.search)
+    url = f"{parsed.protocol}//{host}{port}{target}"
     if len(url) > MAX_URL_LENGTH:
-        raise BadUrl(given, f"longer than {MAX_URL_LENGTH} characters")
+        raise BadUrl(original, f"longer than {MAX_URL_LENGTH} characters")
     return url
 
 
 def _plainest(escape: re.Match[str]) -> str:
-    """An escaped unreserved character as itself, any other escape in upper case (RFC 3986 section 6.2.2)."""
+    """Return an escaped unreserved character as itself, other escapes in upper case (RFC 3986, 6.2.2)."""
     character = chr(int(escape[1], 16))
     return character if character in _UNRESERVED else escape[0].upper()

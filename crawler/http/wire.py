@@ -16,7 +16,7 @@ from crawler.http.failures import Failure, FetchError
 
 
 class Allowance:
-    """What is left for one retrieval: `deadline` on the monotonic clock, seconds of silence per read, bytes.
+    """The time and bytes that remain for one retrieval: `deadline` is on the monotonic clock.
 
     One allowance covers all hops; `received` counts bytes after TLS. Used by one thread.
     """
@@ -34,19 +34,19 @@ class Allowance:
         return self.deadline - time.monotonic()
 
     def limit(self, count: int, excess: Failure) -> None:
-        """Allow `count` more bytes from here on; more of them are that failure."""
+        """Allow `count` more bytes from here on; exceeding them raises `excess`."""
         self._end = self.received + count
         self._excess = excess
 
     def patience(self) -> float:
-        """Seconds that the next step may wait. Raises FetchError (too-slow) when the time is over."""
-        left = self.left
-        if left <= 0:
+        """Return the seconds that the next step may wait. Raises FetchError (too-slow) when time is over."""
+        remaining_seconds = self.left
+        if remaining_seconds <= 0:
             raise FetchError(Failure.TOO_SLOW, "the time for the whole retrieval is over")
-        return min(left, self.silence)
+        return min(remaining_seconds, self.silence)
 
     def take(self, count: int) -> None:
-        """Account for bytes that came. Raises FetchError when they are too many."""
+        """Count received bytes. Raises FetchError when they are too many."""
         self.received += count
         if self.received > self._end:
             raise FetchError(self._excess, "more bytes came than allowed")
@@ -71,7 +71,7 @@ class MeteredTLSSocket(MeteredSocket, ssl.SSLSocket):
 
 
 def tls_context(ca_file: str) -> ssl.SSLContext:
-    """A verifying client context whose sockets are metered. Raises OSError for an unreadable `ca_file`."""
+    """Return a verifying client context with metered sockets. Raises OSError for an unreadable `ca_file`."""
     context = ssl.create_default_context(cafile=ca_file)
     context.sslsocket_class = MeteredTLSSocket
     return context

@@ -1,1 +1,1 @@
-"""The pipeline: documents of any kind become a graph that can be asked (Harth, Umbrich, Decker 2006)."""
+"""The pipeline: documents of any kind become a graph that can be queried (Harth, Umbrich, Decker 2006)."""

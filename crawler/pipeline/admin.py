@@ -1,4 +1,4 @@
-"""Documents in the admin, sent again where they are dead letters; what extract looks for."""
+"""Admin pages of documents, which can resend dead letters, and of the rules of extract."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.web.admin import RecordAdmin, RowAdmin
 
 @admin.register(Document)
 class DocumentAdmin(RecordAdmin):
-    """Documents on their way through the pipeline."""
+    """An admin of documents on their way through the pipeline."""
 
     list_display = ("id", "url", "source", "type", "state", "failed_phase", "failure", "quads", "changed")
     list_filter = ("state", "source", "type", "failed_phase", "failure")
@@ -30,7 +30,7 @@ class DocumentAdmin(RecordAdmin):
 
 @admin.register(GraphChange)
 class GraphChangeAdmin(RecordAdmin):
-    """What changed in the graph, and when."""
+    """The log of changes of the graph."""
 
     list_display = ("id", "url", "version", "added", "removed", "at")
     search_fields = ("=url",)
@@ -38,7 +38,7 @@ class GraphChangeAdmin(RecordAdmin):
 
 @admin.register(LinkQuery)
 class LinkQueryAdmin(RowAdmin):
-    """What extract looks for in graphs."""
+    """The queries of the phase extract."""
 
     list_display = ("name", "weight", "enabled", "hits")
     list_editable = ("weight", "enabled")
@@ -46,7 +46,7 @@ class LinkQueryAdmin(RowAdmin):
 
 @admin.register(Stylesheet)
 class StylesheetAdmin(RowAdmin):
-    """Stylesheets of our own users, and those that documents name."""
+    """An admin of users' stylesheets, and of those that documents name."""
 
     list_display = ("name", "types", "pattern", "grddl", "enabled")
     list_editable = ("enabled",)
@@ -54,7 +54,7 @@ class StylesheetAdmin(RowAdmin):
 
 @admin.register(HttpTransformer)
 class HttpTransformerAdmin(RowAdmin):
-    """Plug-ins behind HTTP."""
+    """An admin of plug-ins behind HTTP."""
 
     list_display = ("name", "address", "types", "pattern", "enabled")
     list_editable = ("enabled",)
@@ -62,7 +62,7 @@ class HttpTransformerAdmin(RowAdmin):
 
 @admin.register(UriFilter)
 class UriFilterAdmin(RowAdmin):
-    """Rules on the addresses that extract found."""
+    """An admin of rules on extracted addresses."""
 
     list_display = ("pattern", "allow", "position", "enabled", "hits")
     list_editable = ("allow", "position", "enabled")

@@ -33,10 +33,11 @@ from crawler.pipeline.serializers import (
     UriFilterSerializer,
 )
 from crawler.pipeline.store import quads
+from crawler.web.filters import search_problem
 from crawler.web.permissions import StaffWrites
 
-MOST_QUADS = 10_000
-_LIMIT = {"type": "integer", "minimum": 1, "maximum": MOST_QUADS}
+MAX_QUADS = 10_000
+_LIMIT = {"type": "integer", "minimum": 1, "maximum": MAX_QUADS}
 
 
 @extend_schema_view(list=extend_schema(summary="Documents"), retrieve=extend_schema(summary="One document"))
@@ -56,15 +57,15 @@ class DocumentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
     )
     @action(detail=False, methods=["post"])
     def again(self, request: Request) -> Response:
-        wanted = AgainSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        count = resend(Document.objects.filter(**wanted.validated_data))
+        request_data = AgainSerializer(data=request.data)
+        request_data.is_valid(raise_exception=True)
+        count = resend(Document.objects.filter(**request_data.validated_data))
         wake_controller()
         return Response({"sent": count})
 
 
 class LinkQueryViewSet(viewsets.ModelViewSet[LinkQuery]):
-    """What extract looks for in graphs; changes hold from the next batch on."""
+    """The queries of the phase extract; changes hold from the next batch on."""
 
     queryset = LinkQuery.objects.all()
     serializer_class = LinkQuerySerializer
@@ -104,7 +105,7 @@ class PhasesView(APIView):
 
     @extend_schema(summary="The pipeline's phases", responses=PhaseSerializer(many=True))
     def get(self, request: Request) -> Response:
-        return Response([asdict(one) for one in phases()])
+        return Response([asdict(phase) for phase in phases()])
 
 
 class QuadsView(APIView):
@@ -116,22 +117,22 @@ class QuadsView(APIView):
             OpenApiParameter(name, description="A term as N-Triples spells it, or a bare address.")
             for name in ("subject", "predicate", "object", "context")
         ]
-        + [OpenApiParameter("limit", _LIMIT, description=f"At most {MOST_QUADS}; 1000 where not given.")],
+        + [OpenApiParameter("limit", _LIMIT, description=f"At most {MAX_QUADS}; 1000 where not given.")],
         responses=QuadSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        asked = request.query_params
+        parameters = request.query_params
         try:
             terms = [
-                term_of(asked[name]) if asked.get(name) else None
+                term_of(parameters[name]) if parameters.get(name) else None
                 for name in ("subject", "predicate", "object", "context")
             ]
-            most = int(asked.get("limit") or 1000)
+            limit = int(parameters.get("limit") or 1000)
         except ValueError as error:
             raise ValidationError(str(error)) from error
-        if not 1 <= most <= MOST_QUADS:
-            raise ValidationError(f"limit must be from 1 to {MOST_QUADS}")
-        return Response(QuadSerializer(quads(*terms, most=most), many=True).data)
+        if not 1 <= limit <= MAX_QUADS:
+            raise ValidationError(f"limit must be from 1 to {MAX_QUADS}")
+        return Response(QuadSerializer(quads(*terms, most=limit), many=True).data)
 
 
 class ExportView(APIView):
@@ -163,4 +164,7 @@ class SearchView(APIView):
     def get(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise ValidationError({"q": ["Words are wanted."]})
-        return Response(HitSerializer(search(request.query_params["q"]), many=True).data)
+        words = request.query_params["q"]
+        if problem := search_problem(words):
+            raise ValidationError({"q": [problem]})
+        return Response(HitSerializer(search(words), many=True).data)

@@ -1,4 +1,4 @@
-"""Questions to the graph: words in its literals, and all that is said of a thing, by whom."""
+"""Queries of the graph: words in its literals, and all statements about a thing by document."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from django.db import connection
 
 from crawler.pipeline.store import Quad, find_key, quads, read_terms
 from crawler.pipeline.terms import Kind, Term, parse_term
+from crawler.text.search import as_web_search, parse_search
 
-MOST_LITERALS = 200
-MOST_HITS = 100
-MOST_SAID = 1000
+MAX_LITERALS = 200
+MAX_HITS = 100
+MAX_SAID = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,10 @@ class Hit:
     rank: float
 
 
-def search(words: str, most: int = MOST_HITS) -> list[Hit]:
-    """Quads whose literals have these words (as web searches take them), the best first."""
-    if not words.strip():
+def search(words: str, most: int = MAX_HITS) -> list[Hit]:
+    """Return quads whose literals match a search, the best first. Raises SearchError for one too long."""
+    query = as_web_search(parse_search(words, split=False))
+    if not query:
         return []
     with connection.cursor() as cursor:
         cursor.execute(
@@ -37,16 +39,16 @@ def search(words: str, most: int = MOST_HITS) -> list[Hit]:
             SELECT s, p, o, c, rank FROM found JOIN pipeline_quad ON o = id
             ORDER BY rank DESC, s, p, c LIMIT %s
             """,
-            [words[:500], MOST_LITERALS, most],
+            [query, MAX_LITERALS, most],
         )
         rows = cursor.fetchall()
-    found = read_terms({key for row in rows for key in row[:4]})
-    return [Hit(Quad(found[s], found[p], found[o], found[c]), rank) for s, p, o, c, rank in rows]
+    terms = read_terms({key for row in rows for key in row[:4]})
+    return [Hit(Quad(terms[s], terms[p], terms[o], terms[c]), rank) for s, p, o, c, rank in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one document says of a thing."""
+    """The statements of one document about a thing."""
 
     context: Term
     quads: list[Quad]
@@ -54,7 +56,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A thing: what is said of it by each document, and where else it is named."""
+    """A thing: the statements about it by document, and the other documents that name it."""
 
     term: Term
     said: list[Said]
@@ -62,24 +64,29 @@ class Entity:
 
 
 def entity(term: Term) -> Entity | None:
-    """All about a thing; None when the graph has never heard of it."""
+    """Return all statements about a thing. Returns None when the graph does not have the term."""
     if find_key(term) is None:
         return None
     by_context: dict[Term, list[Quad]] = {}
-    for quad in quads(subject=term, most=MOST_SAID):
+    for quad in quads(subject=term, most=MAX_SAID):
         by_context.setdefault(quad.context, []).append(quad)
-    said = [
-        Said(context, sorted(found, key=lambda one: (one.predicate.value, one.object.value)))
-        for context, found in sorted(by_context.items(), key=lambda one: (one[0] != term, one[0].value))
+    statements = [
+        Said(
+            context,
+            sorted(document_quads, key=lambda quad: (quad.predicate.value, quad.object.value)),
+        )
+        for context, document_quads in sorted(
+            by_context.items(), key=lambda pair: (pair[0] != term, pair[0].value)
+        )
     ]
-    named = sorted(
-        quads(value=term, most=MOST_HITS), key=lambda one: (one.predicate.value, one.subject.value)
+    naming_quads = sorted(
+        quads(value=term, most=MAX_HITS), key=lambda quad: (quad.predicate.value, quad.subject.value)
     )
-    return Entity(term, said, named)
+    return Entity(term, statements, naming_quads)
 
 
 def term_of(text: str) -> Term:
-    """A term as people write it: N-Triples, or an address without its brackets. Raises ValueError."""
+    """Parse a term as people write it: N-Triples, or an address without its brackets. Raises ValueError."""
     text = text.strip()
     bare = "://" in text or text.startswith("urn:")
     if bare and not text.startswith(("<", '"', "_:")):

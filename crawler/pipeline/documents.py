@@ -1,11 +1,12 @@
-"""Documents on their way: taken in, leased to the phases, settled. The row is the truth."""
+"""Documents on their way: stored, leased to the phases, settled. The database row is authoritative."""
 
 from __future__ import annotations
 
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,12 +15,15 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
 from crawler.database.bulk import update_rows
+from crawler.engine.leased import without_suspects
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.messages import Harvest
 from crawler.pipeline.messages import HEAD, Done, PhaseOutcome, PhaseWork, Plugin, Sheet, Task
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
+from crawler.pipeline.signals import page_contents
 from crawler.pipeline.terms import plain
+from crawler.process import memory
 from crawler.reading.documents import RetrievedFeed
 from crawler.text.keys import digest
 
@@ -43,7 +47,7 @@ LEASES = {"detect": 4, "transform": 8, "index": 4, "extract": 4}
 """Batches of a phase that may be out at one time: what waits for a slow phase waits in the table."""
 
 LEASE_SECONDS = 300.0
-BATCH_BYTES = 8_000_000
+BATCH_BYTES = memory.share(1 / 300, 2, 8)
 UNPACKED_BYTES = 10_000_000
 
 
@@ -60,64 +64,91 @@ _CRAWLED = f"""
 
 
 def take_crawled(rows: Sequence[CrawlUrl]) -> int:
-    """Take pages of crawls in, but for those whose body is the known one; how many."""
+    """Store pages of crawls as documents, except those with a known body. Returns their number."""
     return _take(f"{_CRAWLED} id = ANY(%s)", [[row.pk for row in rows]]) if rows else 0
 
 
 def take_crawl(crawl: Crawl) -> int:
-    """Take in what a crawl has fetched so far, but for what is known; how many."""
+    """Store what a crawl has fetched so far, except known documents. Returns their number."""
     return _take(f"{_CRAWLED} crawl_id = %s AND state = 'crawled'", [crawl.pk])
 
 
-def take_pages(urls: Mapping[int, str]) -> int:
-    """Take in the stored pages of articles, given by primary key; how many."""
-    if not urls:
-        return 0
-    statement = """
-        SELECT url, given.key, host_id, 'article', NULL::bigint, 0, NULL::uuid, id, 'text/html', 200, '', '',
-            fetched
-        FROM articles_page JOIN unnest(%s::bigint[], %s::uuid[]) AS given(page, key) ON id = page
-    """
-    return _take(statement, [list(urls), [key_of(url) for url in urls.values()]])
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document that an app has stored: a feed by its body's digest, or an article's page by its key."""
+
+    url: str
+    host: int
+    source: Document.Source
+    content_type: str
+    fetched: datetime
+    body: uuid.UUID | None = None
+    page: int | None = None
+    status: int = 200
+    etag: str = ""
+    last_modified: str = ""
 
 
 def take_feeds(visits: Sequence[tuple[int, Harvest]]) -> int:
-    """Take in the documents that feeds' visits brought, each with its host; how many."""
-    found = [
+    """Store the documents that visits of feeds fetched, with their hosts. Returns their number."""
+    fetched = [
         (host, visit, page)
         for host, visit in visits
         if (feed := visit.brought(RetrievedFeed)) and (page := feed.copy) and page.digest
     ]
-    if not found:
+    if not fetched:
         return 0
-    keep_bodies([page for _, _, page in found])
+    keep_bodies([page for _, _, page in fetched])
+    return take_stored(
+        [
+            StoredDocument(
+                visit.final_url or visit.url,
+                host,
+                Document.Source.FEED,
+                plain(page.content_type)[:200],
+                datetime.fromtimestamp(visit.at, UTC),
+                body=uuid.UUID(page.digest),
+                status=visit.status,
+                etag=plain(visit.etag)[:1000],
+                last_modified=plain(visit.last_modified)[:1000],
+            )
+            for host, visit, page in fetched
+        ]
+    )
+
+
+def take_stored(stored: Sequence[StoredDocument]) -> int:
+    """Store documents of an app. Returns the number of new or changed ones."""
+    if not stored:
+        return 0
     rows = [
         (
-            visit.final_url or visit.url,
-            key_of(visit.final_url or visit.url),
-            host,
-            uuid.UUID(page.digest),
-            plain(page.content_type)[:200],
-            visit.status,
-            plain(visit.etag)[:1000],
-            plain(visit.last_modified)[:1000],
-            datetime.fromtimestamp(visit.at, UTC),
+            document.url,
+            key_of(document.url),
+            document.host,
+            document.source.value,
+            document.body,
+            document.page,
+            document.content_type,
+            document.status,
+            document.etag,
+            document.last_modified,
+            document.fetched,
         )
-        for host, visit, page in found
+        for document in stored
     ]
     statement = """
-        SELECT url, key, host, 'feed', NULL::bigint, 0, body, NULL::bigint, type, status, etag,
-            modified, at
+        SELECT url, key, host, source, NULL::bigint, 0, body, page, type, status, etag, modified, at
         FROM unnest(
-            %s::text[], %s::uuid[], %s::bigint[], %s::uuid[], %s::text[], %s::int[], %s::text[], %s::text[],
-            %s::timestamptz[]
-        ) AS given(url, key, host, body, type, status, etag, modified, at)
+            %s::text[], %s::uuid[], %s::bigint[], %s::text[], %s::uuid[], %s::bigint[], %s::text[],
+            %s::int[], %s::text[], %s::text[], %s::timestamptz[]
+        ) AS given(url, key, host, source, body, page, type, status, etag, modified, at)
     """
     return _take(statement, [list(column) for column in zip(*rows, strict=True)])
 
 
 def _take(select: str, parameters: Sequence[Any]) -> int:
-    """Insert or renew documents from columns in the order below, but for those whose content is known."""
+    """Insert or renew documents from columns in the order below, except those whose content is known."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
@@ -148,14 +179,14 @@ def _take(select: str, parameters: Sequence[Any]) -> int:
 
 @transaction.atomic
 def lease(phase: str, now: datetime, documents: QuerySet[Document] | None = None) -> list[Document]:
-    """Put the next batch of a phase under a lease; empty when nothing waits or enough of it is out.
+    """Lease the next batch of a phase. Returns an empty list when nothing waits or enough is leased.
 
-    One that was lost with its worker goes alone the next time, so that it takes no others along.
+    A document that was lost with its worker is leased alone the next time, so that it harms no other.
     """
     every = Document.objects.all() if documents is None else documents
     waiting = every.filter(state=WAITING_FOR[phase], lease__isnull=True)
     rows = list(waiting.select_for_update(skip_locked=True).order_by("losses", "id")[: BATCH[phase]])
-    rows = [row for row in rows if not row.losses] or rows[:1]
+    rows = without_suspects(rows)
     key = uuid.uuid4()
     until = now + timedelta(seconds=LEASE_SECONDS)
     Document.objects.filter(id__in=[row.pk for row in rows]).update(lease=key, leased_until=until)
@@ -165,13 +196,13 @@ def lease(phase: str, now: datetime, documents: QuerySet[Document] | None = None
 
 
 def out(phase: str) -> int:
-    """How many batches of a phase are out."""
+    """Count the leased batches of a phase."""
     leased = Document.objects.filter(lease__isnull=False, state=WAITING_FOR[phase])
     return leased.order_by().values("lease").distinct().count()
 
 
 def work(phase: str, rows: Sequence[Document]) -> list[PhaseWork]:
-    """Messages for detect or transform, each of bounded size; rows of one lease."""
+    """Return messages for detect or transform, each of bounded size, for rows of one lease."""
     if not rows:
         return []
     bodies = _bodies(rows, HEAD if phase == "detect" else UNPACKED_BYTES)
@@ -203,32 +234,38 @@ def work(phase: str, rows: Sequence[Document]) -> list[PhaseWork]:
 
 def _sheets() -> tuple[Sheet, ...]:
     enabled = Stylesheet.objects.filter(enabled=True)
-    return tuple(Sheet(one.name, one.content, tuple(one.types), one.pattern, one.grddl) for one in enabled)
+    return tuple(
+        Sheet(sheet.name, sheet.content, tuple(sheet.types), sheet.pattern, sheet.grddl) for sheet in enabled
+    )
 
 
 def _plugins() -> tuple[Plugin, ...]:
     enabled = HttpTransformer.objects.filter(enabled=True)
-    return tuple(Plugin(one.name, one.address, tuple(one.types), one.pattern) for one in enabled)
+    return tuple(
+        Plugin(plugin.name, plugin.address, tuple(plugin.types), plugin.pattern) for plugin in enabled
+    )
 
 
-def _bodies(rows: Sequence[Document], most: int) -> dict[int, bytes]:
-    """Their content, by document, so many bytes of each."""
-    stored = Document.objects.filter(id__in=[row.pk for row in rows])
+def _bodies(rows: Sequence[Document], max_bytes: int) -> dict[int, bytes]:
+    """Return the first `max_bytes` bytes of the content of each document."""
+    bodies = dict(Document.objects.filter(id__in=[row.pk for row in rows]).values_list("id", "body__content"))
+    pages = {row.page: row.pk for row in rows if row.page is not None and not bodies.get(row.pk)}
+    answers: list[Any] = page_contents.send(sender=Document, pages=list(pages)) if pages else []
+    for _, contents in answers:
+        bodies |= {pages[page]: content for page, content in contents.items()}
     return {
-        key: zlib.decompressobj().decompress(content or html, most)
-        for key, content, html in stored.values_list("id", "body__content", "page__html")
-        if content or html
+        key: zlib.decompressobj().decompress(content, max_bytes) for key, content in bodies.items() if content
     }
 
 
 @transaction.atomic
-def settle(done: Done) -> int:
-    """Write down what detect or transform made of documents still under its lease; how many."""
-    outcomes = {outcome.id: outcome for outcome in done.outcomes}
-    rows = Document.objects.select_for_update().filter(id__in=outcomes, lease=uuid.UUID(done.lease))
-    settled = [_settled(row, outcomes[row.pk], done.phase) for row in rows.order_by("id")]
+def settle(batch: Done) -> int:
+    """Store the results of detect or transform for documents still under its lease. Returns their number."""
+    outcomes = {outcome.id: outcome for outcome in batch.outcomes}
+    rows = Document.objects.select_for_update().filter(id__in=outcomes, lease=uuid.UUID(batch.lease))
+    settled = [_settled(row, outcomes[row.pk], batch.phase) for row in rows.order_by("id")]
     update_rows(Document, settled, _CHANGED)
-    note(done.phase, done.worker, [outcomes[row.pk] for row in settled])
+    note(batch.phase, batch.worker, [outcomes[row.pk] for row in settled])
     return len(settled)
 
 
@@ -255,7 +292,7 @@ def _settled(row: Document, outcome: PhaseOutcome, phase: str) -> Document:
 
 
 def bury(row: Document, phase: str, failure: str, detail: str) -> Document:
-    """Make it a dead letter; not saved."""
+    """Make the document a dead letter, without saving it."""
     row.state, row.failed_phase = State.DEAD, phase
     row.failure, row.detail = plain(failure)[:20], plain(detail)[:1000]
     row.triples = b""
@@ -263,7 +300,7 @@ def bury(row: Document, phase: str, failure: str, detail: str) -> Document:
 
 
 def resend(documents: QuerySet[Document]) -> int:
-    """Send dead letters through from the beginning; how many."""
+    """Send dead letters through the pipeline from the beginning. Returns their number."""
     dead = documents.filter(state=State.DEAD)
     return dead.update(
         state=State.FETCHED, losses=0, failed_phase="", failure="", detail="", lease=None, leased_until=None
@@ -271,7 +308,7 @@ def resend(documents: QuerySet[Document]) -> int:
 
 
 def sweep(now: datetime) -> int:
-    """Free what was lost with its worker; what has lost too many is a dead letter. How many."""
+    """Release documents lost with their workers; repeated losses make dead letters. Returns their number."""
     with transaction.atomic():
         late = Document.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now)[:1000]
         out = Document.objects.filter(pk__in=[row.pk for row in late])
@@ -284,21 +321,21 @@ def sweep(now: datetime) -> int:
 
 
 def note(phase: str, worker: str, outcomes: Iterable[PhaseOutcome]) -> None:
-    """Add to the figures of this minute."""
-    seen = list(outcomes)
-    if not seen:
+    """Add outcomes to the figures of this minute."""
+    finished = list(outcomes)
+    if not finished:
         return
     minute = datetime.now(UTC).replace(second=0, microsecond=0)
     figure, _ = PhaseFigure.objects.get_or_create(phase=phase, worker=worker[:100], minute=minute)
     PhaseFigure.objects.filter(pk=figure.pk).update(
-        documents=F("documents") + len(seen),
-        failures=F("failures") + sum(1 for one in seen if one.failure),
-        seconds=F("seconds") + sum(one.seconds for one in seen),
+        documents=F("documents") + len(finished),
+        failures=F("failures") + sum(1 for outcome in finished if outcome.failure),
+        seconds=F("seconds") + sum(outcome.seconds for outcome in finished),
     )
 
 
 def queues() -> dict[str, int]:
-    """How many documents wait for each phase, and how many are dead letters."""
+    """Count the documents that wait for each phase, and the dead letters."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT state, count(*) FROM pipeline_document WHERE state NOT IN ('done') GROUP BY state"
@@ -308,5 +345,5 @@ def queues() -> dict[str, int]:
 
 
 def key_of(url: str) -> uuid.UUID:
-    """The key under which a URL's document is stored."""
+    """Return the key under which a URL's document is stored."""
     return digest(url)

@@ -17,16 +17,16 @@ from crawler.pipeline.models import Document
 from crawler.pipeline.oxigraph import valid
 from crawler.pipeline.store import quads
 
-MOST_OF_GRAPH = 1_000_000
+MAX_OF_GRAPH = 1_000_000
 
 
 class ExportError(ValueError):
-    """A selection that makes no sense, with the reason."""
+    """An error about an invalid selection, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A format of files."""
+    """A file format of exports."""
 
     media_type: str
     format: pyoxigraph.RdfFormat
@@ -43,48 +43,48 @@ SELECTIONS: dict[str, Callable[[str], list[uuid.UUID]]] = {}
 """Ways to choose documents that apps bring, by the name of their parameter; each raises ExportError."""
 
 
-def chosen(asked: Mapping[str, str]) -> QuerySet[Document]:
-    """Documents by `url`, `host`, `feed` (its number) or `day` (ISO), one of them. Raises ExportError."""
+def chosen(parameters: Mapping[str, str]) -> QuerySet[Document]:
+    """Select documents by one of `url`, `host`, `feed` (its number), `day` (ISO). Raises ExportError."""
     documents = Document.objects.filter(quads__gt=0).order_by("id")
-    if asked.get("url"):
-        return documents.filter(key=key_of(asked["url"]))
-    if asked.get("host"):
-        return documents.filter(host__name=asked["host"])
+    if parameters.get("url"):
+        return documents.filter(key=key_of(parameters["url"]))
+    if parameters.get("host"):
+        return documents.filter(host__name=parameters["host"])
     for name, keys in SELECTIONS.items():
-        if asked.get(name):
-            return documents.filter(key__in=keys(asked[name]))
-    if asked.get("day"):
+        if parameters.get(name):
+            return documents.filter(key__in=keys(parameters[name]))
+    if parameters.get("day"):
         try:
-            return documents.filter(fetched__date=date.fromisoformat(asked["day"]))
+            return documents.filter(fetched__date=date.fromisoformat(parameters["day"]))
         except ValueError as error:
             raise ExportError(f"day: {error}") from error
     raise ExportError("name a url, a host, a feed or a day")
 
 
 def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
-    """The file's bytes, a graph at a time."""
-    many = form.format == pyoxigraph.RdfFormat.JSON_LD
+    """Yield the file's bytes, one graph at a time."""
+    is_json_ld = form.format == pyoxigraph.RdfFormat.JSON_LD
     first = True
-    if many:
+    if is_json_ld:
         yield b"["
     for row in documents.only("url").iterator(chunk_size=500):
-        graph = quads(context=context_of(row), most=MOST_OF_GRAPH)
+        graph = quads(context=context_of(row), most=MAX_OF_GRAPH)
         text = pyoxigraph.serialize(valid(graph), format=form.format) or b""
-        if many:
+        if is_json_ld:
             inner = text.strip().removeprefix(b"[").removesuffix(b"]").strip()
             if inner:
                 yield inner if first else b",\n" + inner
                 first = False
         else:
             yield text
-    if many:
+    if is_json_ld:
         yield b"]\n"
 
 
-def export_response(asked: Mapping[str, str], form: str) -> StreamingHttpResponse:
-    """The file that was asked for. Raises ExportError."""
+def export_response(parameters: Mapping[str, str], form: str) -> StreamingHttpResponse:
+    """Return the requested file. Raises ExportError."""
     if form not in FORMS:
         raise ExportError(f"the formats are {', '.join(FORMS)}")
     headers = {"Content-Disposition": f'attachment; filename="graph.{form}"'}
-    content = chunks(chosen(asked), FORMS[form])
+    content = chunks(chosen(parameters), FORMS[form])
     return StreamingHttpResponse(content, content_type=FORMS[form].media_type, headers=headers)

@@ -1,4 +1,4 @@
-"""The extract phase: the graph itself names the next addresses, and filters say which of them are wanted."""
+"""The extract phase: finds further addresses in the graph, and filters them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from crawler.pipeline.models import Document, LinkQuery, UriFilter
 from crawler.pipeline.terms import Kind, iri
 from crawler.text.patterns import PatternAllowance, compiled
 
-MOST_OF_DOCUMENT = 2_000
+MAX_OF_DOCUMENT = 2_000
 
 
 @dataclass(slots=True)
 class Extracted:
-    """Addresses of some documents with the best weight they were found with, and how often what hit."""
+    """The addresses found in documents with their highest weights, and the hits of each query and filter."""
 
     found: dict[int, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     queries: Counter[int] = field(default_factory=Counter)
@@ -42,14 +42,14 @@ class Extracted:
 def extracted(
     contexts: dict[int, int], queries: Sequence[LinkQuery], filters: Sequence[UriFilter]
 ) -> Extracted:
-    """What the queries find in these graphs, `contexts` by document: a dry run, nothing is queued."""
-    answer = Extracted()
+    """Run the queries on these graphs, `contexts` by document, without queueing anything."""
+    result = Extracted()
     of_predicate: dict[int, list[LinkQuery]] = defaultdict(list)
     for query in queries:
         for name in query.predicates:
             of_predicate[iri(name).key()].append(query)
     documents = {context: document for document, context in contexts.items()}
-    rules = [(compiled(one.pattern), one) for one in filters]
+    rules = [(compiled(url_filter.pattern), url_filter) for url_filter in filters]
     allowance = PatternAllowance()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -62,37 +62,37 @@ def extracted(
         )
         rows = cursor.fetchall()
     for context, predicate, value in rows:
-        found = answer.found[documents[context]]
+        weights = result.found[documents[context]]
         for query in of_predicate[predicate]:
-            answer.queries[query.pk] += 1
+            result.queries[query.pk] += 1
         address = _address(value)
-        if not address or (address not in found and len(found) >= MOST_OF_DOCUMENT):
+        if not address or (address not in weights and len(weights) >= MAX_OF_DOCUMENT):
             continue
-        if not _wanted(address, rules, allowance, answer):
-            answer.denied += 1
+        if not _wanted(address, rules, allowance, result):
+            result.denied += 1
             continue
         weight = max(query.weight for query in of_predicate[predicate])
-        found[address] = max(weight, found.get(address, 0.0))
-    return answer
+        weights[address] = max(weight, weights.get(address, 0.0))
+    return result
 
 
 @transaction.atomic
 def extract(lease: uuid.UUID, worker: str) -> int:
-    """Take addresses from the graphs under this lease into their crawls; how many documents."""
+    """Queue addresses from the graphs under this lease in their crawls. Returns the number of documents."""
     began = time.perf_counter()
     rows = list(Document.objects.select_for_update().filter(lease=lease, state=State.INDEXED).order_by("id"))
-    answer = extracted(
+    result = extracted(
         {row.pk: context_of(row).key() for row in rows},
         list(LinkQuery.objects.filter(enabled=True)),
         list(UriFilter.objects.filter(enabled=True)),
     )
-    _feed(rows, answer)
+    _feed(rows, result)
     now = datetime.now(UTC)
     for row in rows:
-        row.links = len(answer.found.get(row.pk, ()))
+        row.links = len(result.found.get(row.pk, ()))
         row.state, row.lease, row.leased_until, row.losses, row.changed = State.DONE, None, None, 0, now
     update_rows(Document, rows, ["links", "state", "lease", "leased_until", "losses", "changed"])
-    for model, hits in ((LinkQuery, answer.queries), (UriFilter, answer.filters)):
+    for model, hits in ((LinkQuery, result.queries), (UriFilter, result.filters)):
         for key, count in sorted(hits.items()):
             model.objects.filter(pk=key).update(hits=F("hits") + count)
     each = (time.perf_counter() - began) / max(len(rows), 1)
@@ -100,8 +100,8 @@ def extract(lease: uuid.UUID, worker: str) -> int:
     return len(rows)
 
 
-def _feed(rows: Sequence[Document], answer: Extracted) -> None:
-    """Queue what was found in the crawls that still run and want it."""
+def _feed(rows: Sequence[Document], result: Extracted) -> None:
+    """Queue the addresses in those of the crawls that still run and fill the graph."""
     by_crawl: dict[int, list[Document]] = defaultdict(list)
     for row in rows:
         if row.crawl_id is not None:
@@ -110,17 +110,17 @@ def _feed(rows: Sequence[Document], answer: Extracted) -> None:
         crawl = Crawl.objects.select_for_update().running().filter(pk=key, into_graph=True).first()
         if crawl is None:
             continue
-        found = [
+        links = [
             Found(address, _link(row.url, address), weight, row.depth + 1)
             for row in documents
-            for address, weight in sorted(answer.found.get(row.pk, {}).items(), key=lambda one: -one[1])
+            for address, weight in sorted(result.found.get(row.pk, {}).items(), key=lambda pair: -pair[1])
         ]
-        admit(crawl, found, datetime.now(UTC))
+        admit(crawl, links, datetime.now(UTC))
 
 
 def _link(page: str, address: str) -> str:
-    own = registrable_domain(host_of(page)) == registrable_domain(host_of(address))
-    return (CrawlUrl.Link.INTRA if own else CrawlUrl.Link.INTER).value
+    is_internal = registrable_domain(host_of(page)) == registrable_domain(host_of(address))
+    return (CrawlUrl.Link.INTRA if is_internal else CrawlUrl.Link.INTER).value
 
 
 def _address(value: str) -> str:
@@ -136,10 +136,10 @@ def _wanted(
     address: str,
     rules: Sequence[tuple[regex.Pattern[str], UriFilter]],
     allowance: PatternAllowance,
-    answer: Extracted,
+    result: Extracted,
 ) -> bool:
     for pattern, rule in rules:
         if allowance.found_in(pattern, address):
-            answer.filters[rule.pk] += 1
+            result.filters[rule.pk] += 1
             return rule.allow
     return True

@@ -1,4 +1,4 @@
-"""What goes out to the phases next: as many batches as may be out of each, the rest waits in the table."""
+"""Dispatch of documents to the phases, with a bounded number of batches of each; the rest waits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from crawler.pipeline.documents import LEASES, lease, out, work
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A batch for a phase's task: encoded work, or the lease under which the rows are."""
+    """A batch for a phase's task: encoded work, or the lease of its rows."""
 
     phase: str
     content: str
 
 
 def hand_out(now: datetime) -> list[Message]:
-    """Lease what there is room for."""
+    """Lease as many batches of each phase as there is room for."""
     messages = []
-    for phase, most in LEASES.items():
-        for _ in range(most - out(phase)):
+    for phase, max_batches in LEASES.items():
+        for _ in range(max_batches - out(phase)):
             rows = lease(phase, now)
             if not rows:
                 break

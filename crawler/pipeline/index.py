@@ -1,4 +1,4 @@
-"""The index phase: graphs of a batch of documents into the store, with where they came from."""
+"""The index phase: stores the graphs of a batch of documents with their provenance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
 from crawler.pipeline.terms import Kind, Term, iri, node, read_triples, safe
-from crawler.pipeline.transform.graph import MOST_OUTPUT
+from crawler.pipeline.transform.graph import MAX_OUTPUT
 from crawler.reading.inflate import inflated
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
@@ -26,13 +26,13 @@ Terms = list[tuple[Term, Term, Term]]
 
 
 def context_of(document: Document) -> Term:
-    """The name of a document's graph: its URL as an IRI."""
+    """Return the name of a document's graph: its URL as an IRI."""
     return iri(safe(document.url))
 
 
 @transaction.atomic
 def index(lease: uuid.UUID, worker: str) -> int:
-    """Replace the graphs of the documents under this lease. How many; run twice it changes nothing."""
+    """Replace the graphs of the documents under this lease. Idempotent. Returns their number."""
     began = time.perf_counter()
     rows = list(
         Document.objects.select_for_update().filter(lease=lease, state=State.TRANSFORMED).order_by("id")
@@ -53,7 +53,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
         row.changed = datetime.now(UTC)
     update_rows(Document, rows, _CHANGED)
     each = (time.perf_counter() - began) / max(len(rows), 1)
-    note("index", worker, [PhaseOutcome(one.id, one.failure, seconds=each) for one in outcomes])
+    note("index", worker, [PhaseOutcome(outcome.id, outcome.failure, seconds=each) for outcome in outcomes])
     return len(rows)
 
 
@@ -64,7 +64,7 @@ _CHANGED = [
 
 
 def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[PhaseOutcome]:
-    """Replace the graphs of these; where that fails, one by one, so that a bad one costs no other."""
+    """Replace the graphs of these documents, one by one where that fails, to isolate a bad one."""
     if not rows:
         return []
     before = [row.version for row in rows]
@@ -84,12 +84,12 @@ def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[PhaseOut
 
 
 def _source(row: Document) -> Terms:
-    """Its triples; the document's key goes before blank nodes' labels, so that no two graphs share one.
+    """Return a document's triples, with its key before blank nodes' labels to keep them distinct.
 
-    Lines that are no triples are left out and noted; raises ValueError when nothing else is there.
+    Invalid lines are left out and noted. Raises ValueError when no line is valid.
     """
     node(context_of(row))  # raises ValueError for an address that cannot name a graph
-    text = inflated(bytes(row.triples), 4 * MOST_OUTPUT)
+    text = inflated(bytes(row.triples), 4 * MAX_OUTPUT)
     triples, bad = read_triples(text, f"d{row.key.hex}")
     if bad and not triples:
         raise ValueError("none of its lines is a triple")
@@ -110,8 +110,8 @@ def _replace(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> None:
     contexts = {row.pk: keys[context_of(row)] for row in rows}
     new = {contexts[row.pk]: _keyed(graphs[row.pk], keys) for row in rows}
     replaced = replace_graphs(new, set(new))
-    told = {contexts[row.pk]: _keyed(meta[row.pk], keys) for row in rows}
-    origins = replace_subjects(keys[META], told)
+    provenance = {contexts[row.pk]: _keyed(meta[row.pk], keys) for row in rows}
+    origins = replace_subjects(keys[META], provenance)
     changes = []
     for row in rows:
         change = replaced[contexts[row.pk]]
@@ -136,9 +136,9 @@ def _keyed(triples: Terms, keys: Keys) -> set[Triple]:
 
 
 def _provenance(row: Document, count: int) -> Terms:
-    """What is known of a graph itself."""
-    own = context_of(row)
-    said = [
+    """Return the statements about a graph itself."""
+    context = context_of(row)
+    statements = [
         (_PROV + "generatedAtTime", Term(Kind.LITERAL, _stamp(row.fetched), datatype=_STAMP)),
         (_SCHEMA + "encodingFormat", Term(Kind.LITERAL, row.content_type)),
         (_OWN + "status", Term(Kind.LITERAL, str(row.status), datatype=_INTEGER)),
@@ -150,7 +150,7 @@ def _provenance(row: Document, count: int) -> Terms:
         (_OWN + "quads", Term(Kind.LITERAL, str(count), datatype=_INTEGER)),
         *((_OWN + "note", Term(Kind.LITERAL, note)) for note in row.notes),
     ]
-    return [(own, iri(name), value) for name, value in said if value.value]
+    return [(context, iri(name), value) for name, value in statements if value.value]
 
 
 def _stamp(when: datetime) -> str:

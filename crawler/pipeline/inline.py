@@ -23,12 +23,12 @@ WORKER = "here"
 
 
 def step(documents: QuerySet[Document] | None = None) -> int:
-    """One batch of every phase that has any; how many documents went a phase further."""
+    """Run one batch of every phase that has any. Returns the number of documents that advanced."""
     return sum(step_of(phase, documents) for phase in WAITING_FOR)
 
 
 def step_of(phase: str, documents: QuerySet[Document] | None = None) -> int:
-    """One batch of a phase."""
+    """Run one batch of a phase. Returns the number of documents that advanced."""
     rows = lease(phase, datetime.now(UTC), documents)
     if not rows:
         return 0
@@ -44,18 +44,18 @@ def step_of(phase: str, documents: QuerySet[Document] | None = None) -> int:
 def work_off(
     documents: QuerySet[Document] | None = None, progress: Callable[[int], None] | None = None
 ) -> int:
-    """Until nothing waits; how many steps of documents."""
+    """Run steps until nothing waits. Returns the number of phase steps that documents took."""
     sweep(datetime.now(UTC))
     total = 0
-    while done := step(documents):
-        total += done
+    while count := step(documents):
+        total += count
         if progress is not None:
             progress(total)
     return total
 
 
 def run_crawl(crawl: Crawl, workers: int, show: Callable[[], None]) -> None:
-    """Crawl to the end in this process, `workers` hosts side by side; what goes into the graph goes at once.
+    """Crawl to the end in this process, `workers` hosts in parallel, and fill the graph on the way.
 
     `show` is called every two seconds. Workers that run elsewhere on the same database take their share.
     """
@@ -70,10 +70,10 @@ def run_crawl(crawl: Crawl, workers: int, show: Callable[[], None]) -> None:
                     return
                 tended = time.monotonic()
                 show()
-            done = rounds.step(IDLE_SECONDS)
+            count = rounds.step(IDLE_SECONDS)
             if crawl.into_graph:
-                done += step(documents)
-            if not done and not rounds.busy:
+                count += step(documents)
+            if not count and not rounds.busy:
                 if not crawl.urls.filter(state="queued").exists():
                     tended = 0.0  # the end is near
                 time.sleep(IDLE_SECONDS)

@@ -1,4 +1,4 @@
-"""What controller and workers say to each other about documents: small frozen records."""
+"""The messages between controller and workers about documents: small frozen records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Task(Record, frozen=True):
 
 
 class Sheet(Record, frozen=True):
-    """A stylesheet of somebody else: for documents of these types (empty: all) whose address matches.
+    """A user's stylesheet for documents of these types (empty: all) whose address matches.
 
     With `grddl`, its address, only for documents that name it as their transformation.
     """
@@ -33,7 +33,7 @@ class Sheet(Record, frozen=True):
 
 
 class Plugin(Record, frozen=True):
-    """A transformer behind an address: for documents of these types (empty: all) whose URL matches."""
+    """A transformer behind an address, for documents of these types (empty: all) whose URL matches."""
 
     name: str
     address: str
@@ -42,7 +42,7 @@ class Plugin(Record, frozen=True):
 
 
 class PhaseOutcome(Record, frozen=True):
-    """What a phase made of a document; `failure` is empty on success. `seconds` of work."""
+    """The result of a phase for a document; `failure` is empty on success. `seconds` of work."""
 
     id: int
     failure: str = ""
@@ -58,7 +58,7 @@ class PhaseOutcome(Record, frozen=True):
 
 
 class PhaseWork(Record, frozen=True):
-    """A batch of one phase under a lease, as it goes to a worker; after `expires` (epoch) it is void."""
+    """A batch of one phase under a lease, sent to a worker; it is void after `expires` (epoch seconds)."""
 
     phase: str
     lease: str
@@ -71,7 +71,7 @@ class PhaseWork(Record, frozen=True):
 
 
 class Done(Record, frozen=True):
-    """What came of a batch, and who did it."""
+    """The outcomes of a batch, and the worker that did it."""
 
     phase: str
     lease: str

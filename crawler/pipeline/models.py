@@ -19,7 +19,7 @@ _XSLT = "http://www.w3.org/1999/XSL/Transform"
 
 
 def is_stylesheet(content: str) -> None:
-    """Refuse what is no stylesheet by its looks. Raises ValidationError."""
+    """Refuse text that does not look like a stylesheet. Raises ValidationError."""
     if _XSLT not in content:
         raise ValidationError("this is no XSLT stylesheet: its namespace is missing", code="stylesheet")
 
@@ -50,8 +50,8 @@ class Document(LeasedRow):
     body = models.ForeignKey(
         Body, null=True, on_delete=models.PROTECT, related_name="documents", db_constraint=False
     )
-    page = models.ForeignKey(
-        "articles.Page", null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
+    page = models.BigIntegerField(
+        null=True, db_index=True, db_column="page_id", help_text="Key of the article's page that it is."
     )
     content_type = models.CharField(max_length=200, blank=True)
     status = models.PositiveSmallIntegerField(default=200)
@@ -97,7 +97,7 @@ class Document(LeasedRow):
 
 
 class PhaseFigure(models.Model):
-    """What one worker did in one phase within one minute."""
+    """The work of one worker in one phase within one minute."""
 
     phase = models.CharField(max_length=9)
     worker = models.CharField(max_length=100)
@@ -117,7 +117,7 @@ class PhaseFigure(models.Model):
 
 
 class GraphChange(models.Model):
-    """A graph that was put in or changed, or only its origin: the log that replicas follow."""
+    """A changed graph, or only a changed origin: the log that replicas follow."""
 
     context = models.BigIntegerField(help_text="Key of the graph's name.")
     url = models.TextField()
@@ -135,7 +135,7 @@ class GraphChange(models.Model):
 
 
 class LinkQuery(models.Model):
-    """What extract looks for: addresses behind these predicates, the heavier first."""
+    """A query of the phase extract: addresses behind these predicates, the heavier first."""
 
     name = models.CharField(max_length=100, unique=True)
     predicates = ArrayField(models.TextField(), help_text="IRIs of predicates whose objects are followed.")
@@ -151,7 +151,7 @@ class LinkQuery(models.Model):
         return self.name
 
     def sparql(self) -> str:
-        """The same question in SPARQL."""
+        """Return the query in SPARQL."""
         names = "\n    ".join(f"<{predicate}>" for predicate in self.predicates)
         return (
             "SELECT ?address WHERE {\n"
@@ -162,7 +162,7 @@ class LinkQuery(models.Model):
 
 
 class UriFilter(models.Model):
-    """A rule on addresses that extract found: the first that matches says yes or no; none says yes."""
+    """A rule on extracted addresses: the first match accepts or rejects. Without a match all pass."""
 
     pattern = models.CharField(
         max_length=500, validators=[is_pattern],
@@ -181,7 +181,7 @@ class UriFilter(models.Model):
 
 
 class Transformer(models.Model):
-    """Somebody else's way to make triples of documents, and which documents it is meant for."""
+    """A user's way to make triples of documents, and the documents it is meant for."""
 
     name = models.CharField(max_length=100, unique=True)
     types = ArrayField(
@@ -215,7 +215,7 @@ class Stylesheet(Transformer):
 
 
 class HttpTransformer(Transformer):
-    """A plug-in: a service that gets documents by POST and answers with RDF in any of five formats."""
+    """A plug-in: a service that receives documents by POST and returns RDF in any of five formats."""
 
     address = models.URLField(
         max_length=500, validators=[URLValidator(schemes=["http", "https"])],

@@ -1,4 +1,4 @@
-"""Our quads as Oxigraph has them."""
+"""Conversion of stored quads to Oxigraph's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from crawler.pipeline.store import Quad
 from crawler.pipeline.terms import node
 
 
-def valid(given: Iterable[Quad]) -> Iterator[pyoxigraph.Quad]:
-    """Quads; those that were stored with a term that no RDF can hold are left out."""
-    for one in given:
+def valid(quads: Iterable[Quad]) -> Iterator[pyoxigraph.Quad]:
+    """Yield Oxigraph's quads, leaving out quads with a stored term that is invalid RDF."""
+    for quad in quads:
         with suppress(ValueError, TypeError):
-            yield pyoxigraph.Quad(*map(node, (one.subject, one.predicate, one.object, one.context)))
+            yield pyoxigraph.Quad(*map(node, (quad.subject, quad.predicate, quad.object, quad.context)))

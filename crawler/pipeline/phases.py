@@ -25,16 +25,16 @@ MARGIN = 30.0
 
 
 def run(work: PhaseWork, worker: str, call: Call | None = None) -> Done:
-    """Do the batch; no document's failure reaches another. Plug-ins take part where `call` reaches them."""
+    """Process the batch, isolating each document's failure. Plug-ins take part where `call` is given."""
     plugins = Plugins(work.plugins, call) if call is not None and work.plugins else None
-    one: Callable[[Task], PhaseOutcome] = (
+    phase_function: Callable[[Task], PhaseOutcome] = (
         _detected if work.phase == "detect" else lambda task: _transformed(task, work, plugins)
     )
     outcomes: list[PhaseOutcome] = []
     for task in work.tasks:
         if work.expires and outcomes and time.time() > work.expires - MARGIN:
             break  # what is done counts; the rest comes back when the lease is over, one document at a time
-        outcomes.append(_timed(one, task))
+        outcomes.append(_timed(phase_function, task))
     return Done(work.phase, work.lease, worker, tuple(outcomes))
 
 
@@ -54,7 +54,7 @@ def _timed(phase: Callable[[Task], PhaseOutcome], task: Task) -> PhaseOutcome:
 
 
 def _fault(task: Task, error: BaseException) -> PhaseOutcome:
-    """A fault of ours on bytes of theirs: named, so that it can be found, and kept to its document."""
+    """Report an internal error on a document as its outcome, named so that it can be found."""
     return PhaseOutcome(task.id, "error", plain(f"{type(error).__name__}: {error}")[:1000])
 
 
@@ -69,14 +69,16 @@ def _detected(task: Task) -> PhaseOutcome:
 
 def _transformed(task: Task, work: PhaseWork, plugins: Plugins | None) -> PhaseOutcome:
     document = SourceDocument(task.url, task.type, task.body, task.content_type)
-    found = transform(document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins)
+    result = transform(
+        document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins
+    )
     return PhaseOutcome(
         task.id,
         sha256=hashlib.sha256(task.body).hexdigest(),
-        transformer=found.transformer,
-        notes=_short(found.notes),
-        count=found.count,
-        triples=zlib.compress(found.triples.encode(), 1),
+        transformer=result.transformer,
+        notes=_short(result.notes),
+        count=result.count,
+        triples=zlib.compress(result.triples.encode(), 1),
     )
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from crawler.http.client import Client, ClientConfig
 from crawler.http.failures import FetchError
 from crawler.http.gate import HostGate
-from crawler.pipeline.transform.graph import MOST_OUTPUT, SourceDocument
+from crawler.pipeline.transform.graph import MAX_OUTPUT, SourceDocument
 from crawler.pipeline.transform.plugins import ACCEPT, PluginError
 
 DEADLINE_SECONDS = 5.0
@@ -23,28 +23,28 @@ _MEDIA = {
 
 
 def call(address: str, document: SourceDocument) -> tuple[str, bytes]:
-    """POST the document, its address in Content-Location; the answer. Raises PluginError."""
+    """POST the document, its address in Content-Location. Returns the response. Raises PluginError."""
     kind = document.content_type or _MEDIA.get(document.type, "application/xml")
     headers = {"Content-Type": _header(kind), "Content-Location": _header(document.url)}
     try:
-        answer = _client().submit(address, document.body, headers=headers, accept=ACCEPT)
+        response = _client().submit(address, document.body, headers=headers, accept=ACCEPT)
     except FetchError as error:
         raise PluginError(str(error)) from error
-    return answer.content_type, answer.body
+    return response.content_type, response.body
 
 
 def _header(value: str) -> str:
-    """As a header can carry it."""
+    """Convert a text to the form that a header can carry."""
     return "".join(sign for sign in value if " " <= sign <= "~")
 
 
 @cache
 def _client() -> Client:
-    """Of this process. The addresses are its operator's: other networks are open to it than to fetching."""
+    """Return this process's client. Operators choose its addresses, so other networks are open to it."""
     config = ClientConfig(
         user_agent=settings.FETCH_USER_AGENT,
         deadline=DEADLINE_SECONDS,
-        max_bytes=MOST_OUTPUT,
+        max_bytes=MAX_OUTPUT,
         allowed_networks=tuple(str(network) for network in settings.PIPELINE_PLUGIN_NETWORKS),
     )
     return Client(config, HostGate(settings.DATA_DIR / "hosts", 0.0))

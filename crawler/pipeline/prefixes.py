@@ -20,18 +20,18 @@ PREFIXES = {
     "prov": "http://www.w3.org/ns/prov#",
     "freshet": "urn:freshet:",
 }
-_LONGEST_FIRST = sorted(PREFIXES.items(), key=lambda one: -len(one[1]))
+_PREFIXES_BY_LENGTH = sorted(PREFIXES.items(), key=lambda prefix: -len(prefix[1]))
 
 
 def expanded(name: str) -> Term:
-    """The term of `dct:title`. Raises KeyError for a prefix nobody knows."""
+    """Expand a name such as `dct:title` to its term. Raises KeyError for an unknown prefix."""
     prefix, _, local = name.partition(":")
     return Term(Kind.IRI, PREFIXES[prefix] + local)
 
 
 def compact(iri: str) -> str:
-    """`dct:title` for an IRI of a known vocabulary; others as they are."""
-    for prefix, space in _LONGEST_FIRST:
+    """Shorten an IRI of a known vocabulary to `dct:title`. Returns other IRIs unchanged."""
+    for prefix, space in _PREFIXES_BY_LENGTH:
         if iri.startswith(space) and iri != space:
             return f"{prefix}:{iri[len(space) :]}"
     return iri

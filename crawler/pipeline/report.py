@@ -1,4 +1,4 @@
-"""What the pipeline did: documents, failures and speed of each phase, beside the paper's."""
+"""The report of the pipeline: documents, failures and speed of each phase, beside the paper's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
 
-from crawler.frontier.models import Crawl, Waiting
+from crawler.frontier.models import Crawl, QueuedUrl
 from crawler.pipeline.documents import queues
 from crawler.pipeline.messages import PHASES
 from crawler.pipeline.models import Document, PhaseFigure
@@ -33,32 +33,32 @@ class PhaseReport:
 
 
 def phases() -> list[PhaseReport]:
-    """Figures of all workers."""
+    """Return the figures of each phase over all workers."""
     sums: dict[str, Any] = {
         row["phase"]: row
         for row in PhaseFigure.objects.values("phase").annotate(
             documents=Sum("documents"), failures=Sum("failures"), seconds=Sum("seconds")
         )
     }
-    waiting = queues() | {"fetch": Waiting.objects.filter(crawl__in=Crawl.objects.running()).count()}
+    waiting = queues() | {"fetch": QueuedUrl.objects.free().filter(crawl__in=Crawl.objects.running()).count()}
     none = {"documents": 0, "failures": 0, "seconds": 0.0}
-    found = []
+    reports = []
     for name in PHASES:
         row = sums.get(name, none)
-        found.append(
+        reports.append(
             phase_report(name, row["documents"], row["failures"], row["seconds"], waiting.get(name, 0))
         )
-    return found
+    return reports
 
 
 def phase_report(name: str, documents: int, failures: int, seconds: float, waiting: int = 0) -> PhaseReport:
-    """A phase with its speed."""
+    """Build the report of a phase, with its speed."""
     pace = documents / seconds if seconds else None
     return PhaseReport(name, documents, failures, seconds, pace, PAPER[name], waiting)
 
 
-def summary(documents: QuerySet[Document], found: list[PhaseReport]) -> dict[str, Any]:
-    """Of these documents and phases, for json.dumps."""
+def summary(documents: QuerySet[Document], reports: list[PhaseReport]) -> dict[str, Any]:
+    """Summarise these documents and phases, for json.dumps."""
     plain = documents.order_by()
     dead = plain.filter(state=Document.State.DEAD)
     causes = dead.values("failed_phase", "failure").annotate(count=Count("id")).order_by("-count")
@@ -66,7 +66,9 @@ def summary(documents: QuerySet[Document], found: list[PhaseReport]) -> dict[str
         "documents": plain.count(),
         "done": plain.filter(state=Document.State.DONE).count(),
         "dead": dead.count(),
-        "phases": {one.phase: {k: v for k, v in asdict(one).items() if k != "phase"} for one in found},
+        "phases": {
+            report.phase: {k: v for k, v in asdict(report).items() if k != "phase"} for report in reports
+        },
         "types": dict(plain.values_list("type").annotate(count=Count("id")).order_by("-count")),
         "failures": [
             {"phase": row["failed_phase"], "cause": row["failure"], "documents": row["count"]}

@@ -39,7 +39,7 @@ class SentSerializer(serializers.Serializer[Any]):
 
 
 class PhaseSerializer(serializers.Serializer[Any]):
-    """What a phase has done, and what waits for it."""
+    """The finished and the waiting work of a phase."""
 
     phase = serializers.CharField()
     documents = serializers.IntegerField()
@@ -51,7 +51,7 @@ class PhaseSerializer(serializers.Serializer[Any]):
 
 
 class LinkQuerySerializer(RowSerializer[LinkQuery]):
-    """What extract looks for."""
+    """A query of the phase extract."""
 
     sparql = serializers.CharField(read_only=True)
     weight = NumberField(min_value=0, max_value=1, default=0.5)

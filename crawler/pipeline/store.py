@@ -12,18 +12,18 @@ from dataclasses import dataclass
 import psycopg
 from django.db import connection
 
-from crawler.pipeline.terms import MOST_SALTS, Kind, Term, iri
+from crawler.pipeline.terms import MAX_SALTS, Kind, Term, iri
 
 META = iri("urn:crawl:meta")
 """The graph that tells of all others where they came from."""
 
 Triple = tuple[int, int, int]
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What a replacement changed."""
+    """The changes that a replacement made."""
 
     added: int
     removed: int
@@ -40,7 +40,7 @@ class Quad:
 
 
 class Keys:
-    """Keys of the terms of one batch of graphs; those that are new are put in by `save`, before the quads."""
+    """The keys of the terms of one batch of graphs; `save` stores the new ones, before the quads."""
 
     def __init__(self) -> None:
         self._of: dict[Term, int] = {}
@@ -48,7 +48,7 @@ class Keys:
         self._collided: set[Term] = set()
 
     def add(self, terms: Iterable[Term]) -> None:
-        """Give these terms keys."""
+        """Assign keys to these terms."""
         for term in terms:
             if term not in self._of:
                 key, mark = term.keys()
@@ -62,13 +62,13 @@ class Keys:
         return self._of[term]
 
     def save(self) -> None:
-        """Store what is not there. A term whose key another one has takes a salted key."""
+        """Store new terms. A term whose key belongs to another gets a salted key."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT id, mark FROM pipeline_term WHERE id = ANY(%s)", [list(self._marks)])
-            known = dict(cursor.fetchall())
-        new = [(key, mark, term) for key, (mark, term) in self._marks.items() if key not in known]
+            stored = dict(cursor.fetchall())
+        new = [(key, mark, term) for key, (mark, term) in self._marks.items() if key not in stored]
         for key, (mark, term) in self._marks.items():
-            if known.get(key, mark) != mark:
+            if stored.get(key, mark) != mark:
                 self._collided.add(term)
         self._insert(new)
         for term in self._collided:
@@ -78,8 +78,8 @@ class Keys:
         rows.sort(key=lambda row: row[0])  # in one order, so that no two writers wait for each other
         connection.ensure_connection()
         with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-            for start in range(0, len(rows), MOST_ROWS):
-                part = rows[start : start + MOST_ROWS]
+            for start in range(0, len(rows), MAX_ROWS):
+                part = rows[start : start + MAX_ROWS]
                 cursor.execute(
                     """
                     INSERT INTO pipeline_term (id, mark, kind, lang, datatype, value)
@@ -100,8 +100,8 @@ class Keys:
 
 
 def _salted(term: Term) -> int:
-    """The first salted key that is free or the term's own; stored. Raises RuntimeError when none is."""
-    for salt in range(1, MOST_SALTS):
+    """Store a term under the first salted key that is free or its own. Raises RuntimeError without one."""
+    for salt in range(1, MAX_SALTS):
         key, mark = term.keys(salt)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -117,12 +117,12 @@ def _salted(term: Term) -> int:
     raise RuntimeError(f"no free key for {term.n3()[:200]}")
 
 
-def replace_graphs(graphs: Mapping[int, set[Triple]], known: set[int]) -> dict[int, Replaced]:
-    """Make these contexts hold just these triples; `known` are those that may hold others now."""
+def replace_graphs(graphs: Mapping[int, set[Triple]], contexts: set[int]) -> dict[int, Replaced]:
+    """Replace the triples of these contexts; `contexts` includes those that become empty."""
     old: dict[int, set[Triple]] = {context: set() for context in graphs}
-    if known:
+    if contexts:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT c, s, p, o FROM pipeline_quad WHERE c = ANY(%s)", [sorted(known)])
+            cursor.execute("SELECT c, s, p, o FROM pipeline_quad WHERE c = ANY(%s)", [sorted(contexts)])
             for context, *triple in cursor.fetchall():
                 old[context].add((triple[0], triple[1], triple[2]))
     changes = {
@@ -133,7 +133,7 @@ def replace_graphs(graphs: Mapping[int, set[Triple]], known: set[int]) -> dict[i
 
 
 def replace_subjects(context: int, subjects: Mapping[int, set[Triple]]) -> set[int]:
-    """Make a context hold just these triples of these subjects; the subjects of which anything changed."""
+    """Replace the triples of these subjects in a context. Returns the changed subjects."""
     old: set[Triple] = set()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -146,11 +146,11 @@ def replace_subjects(context: int, subjects: Mapping[int, set[Triple]]) -> set[i
 
 
 def _write(changes: Mapping[int, tuple[set[Triple], set[Triple]]]) -> None:
-    gone = [(*triple, context) for context, (_, removed) in changes.items() for triple in removed]
+    removed_quads = [(*triple, context) for context, (_, removed) in changes.items() for triple in removed]
     new = sorted((*triple, context) for context, (added, _) in changes.items() for triple in added)
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        if gone:
+        if removed_quads:
             cursor.execute(
                 """
                 DELETE FROM pipeline_quad USING unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[])
@@ -158,7 +158,7 @@ def _write(changes: Mapping[int, tuple[set[Triple], set[Triple]]]) -> None:
                 WHERE pipeline_quad.c = gone.c AND pipeline_quad.s = gone.s AND pipeline_quad.p = gone.p
                     AND pipeline_quad.o = gone.o
                 """,
-                [list(column) for column in zip(*gone, strict=True)],
+                [list(column) for column in zip(*removed_quads, strict=True)],
             )
         if new:
             with cursor.copy("COPY pipeline_quad (s, p, o, c) FROM STDIN (FORMAT BINARY)") as copy:
@@ -168,9 +168,9 @@ def _write(changes: Mapping[int, tuple[set[Triple], set[Triple]]]) -> None:
 
 
 def find_key(term: Term) -> int | None:
-    """The key of a stored term; None when the store has never seen it."""
+    """Return the key of a stored term, None when it is not stored."""
     with connection.cursor() as cursor:
-        for salt in range(MOST_SALTS):
+        for salt in range(MAX_SALTS):
             key, mark = term.keys(salt)
             cursor.execute("SELECT mark FROM pipeline_term WHERE id = %s", [key])
             row = cursor.fetchone()
@@ -184,9 +184,9 @@ def find_key(term: Term) -> int | None:
 def pattern_sql(
     subject: int | None, predicate: int | None, value: int | None, context: int | None
 ) -> tuple[str, list[int]]:
-    """The query of one of the sixteen access patterns, None for what may be anything; and its parameters."""
-    given = {"s": subject, "p": predicate, "o": value, "c": context}
-    bound = [(name, key) for name, key in given.items() if key is not None]
+    """Return the SQL of an access pattern and its parameters. None is a wildcard."""
+    pattern = {"s": subject, "p": predicate, "o": value, "c": context}
+    bound = [(name, key) for name, key in pattern.items() if key is not None]
     where = f" WHERE {' AND '.join(f'{name} = %s' for name, _ in bound)}" if bound else ""
     return f"SELECT s, p, o, c FROM pipeline_quad{where}", [key for _, key in bound]  # noqa: S608 - our names
 
@@ -199,7 +199,7 @@ def quads(
     *,
     most: int = 1000,
 ) -> list[Quad]:
-    """Quads that match, at most so many; None matches all."""
+    """Return matching quads up to a maximum. None matches every term."""
     keys = [find_key(term) if term is not None else None for term in (subject, predicate, value, context)]
     terms = (subject, predicate, value, context)
     if any(term is not None and key is None for term, key in zip(terms, keys, strict=True)):
@@ -208,12 +208,12 @@ def quads(
     with connection.cursor() as cursor:
         cursor.execute(f"{statement} LIMIT %s", [*parameters, most])
         rows = cursor.fetchall()
-    found = read_terms({key for row in rows for key in row})
-    return [Quad(found[s], found[p], found[o], found[c]) for s, p, o, c in rows]
+    by_key = read_terms({key for row in rows for key in row})
+    return [Quad(by_key[s], by_key[p], by_key[o], by_key[c]) for s, p, o, c in rows]
 
 
 def read_terms(keys: set[int]) -> dict[int, Term]:
-    """Terms by their keys."""
+    """Return terms by their keys."""
     if not keys:
         return {}
     with connection.cursor() as cursor:

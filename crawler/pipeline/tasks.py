@@ -15,6 +15,7 @@ from celery import shared_task
 from django.dispatch import receiver
 
 from crawler.engine.signals import asked, tended
+from crawler.frontier.signals import more_expected
 from crawler.messages import decode_all, encode
 
 
@@ -29,7 +30,7 @@ def pump() -> None:
 
 @receiver(tended)
 def go_on(now: datetime, **_: object) -> None:
-    """Documents that were lost with their worker, and the next batches."""
+    """Release documents that were lost with their worker, and send the next batches."""
     from crawler.pipeline import documents
 
     documents.sweep(now)
@@ -38,39 +39,48 @@ def go_on(now: datetime, **_: object) -> None:
 
 @receiver(asked)
 def any_document_waits(**_: object) -> bool:
-    """One that is not through."""
+    """Return whether a document is not finished yet."""
     from crawler.pipeline.documents import WAITING_FOR
     from crawler.pipeline.models import Document
 
     return Document.objects.filter(state__in=WAITING_FOR.values()).exists()
 
 
+@receiver(more_expected)
+def documents_are_under_way(crawl: Any, **_: object) -> bool:
+    """Return whether a document of the crawl may still name further URLs."""
+    from crawler.pipeline.models import Document
+
+    ended = [Document.State.DONE, Document.State.DEAD]
+    return crawl.into_graph and Document.objects.filter(crawl=crawl).exclude(state__in=ended).exists()
+
+
 @shared_task
 def detect(work: str) -> None:
-    """What documents are."""
+    """Detect the types of a batch of documents."""
     _phase(work)
 
 
 @shared_task
 def transform(work: str) -> None:
-    """Documents to triples."""
+    """Convert a batch of documents to triples."""
     _phase(work)
 
 
 @shared_task
-def settle(done: str) -> None:
-    """Write down what detect or transform made of a batch, and send on what comes next."""
+def settle(message: str) -> None:
+    """Store the results of detect or transform for a batch, and send the next batches."""
     from crawler.pipeline import documents
     from crawler.pipeline.messages import Done
 
-    for batch in decode_all(Done, [done]):
+    for batch in decode_all(Done, [message]):
         documents.settle(batch)
     pump()
 
 
 @shared_task
 def index(lease: str) -> None:
-    """Triples into the graph."""
+    """Store the triples of a batch in the graph."""
     from crawler.pipeline import index as phase
 
     phase.index(uuid.UUID(lease), _worker())
@@ -79,7 +89,7 @@ def index(lease: str) -> None:
 
 @shared_task
 def extract(lease: str) -> None:
-    """The next addresses out of the graph; crawls that got some are handed out at once."""
+    """Queue addresses found in the graph, and dispatch the crawls that got some."""
     from crawler.engine.tasks import dispatch
     from crawler.pipeline import extract as phase
 
@@ -89,7 +99,7 @@ def extract(lease: str) -> None:
 
 
 def _phase(work: str) -> None:
-    """A batch of detect or transform, without a database; one whose lease is over is left alone."""
+    """Run a batch of detect or transform without a database, unless its lease is over."""
     from crawler.pipeline.messages import PhaseWork
     from crawler.pipeline.phases import run
     from crawler.pipeline.plugins import call
@@ -100,5 +110,5 @@ def _phase(work: str) -> None:
 
 
 def _worker() -> str:
-    """This process's name in figures of the pipeline."""
+    """Return this process's name in figures of the pipeline."""
     return f"{socket.gethostname()}-{os.getpid()}"

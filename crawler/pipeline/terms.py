@@ -1,4 +1,4 @@
-"""Terms of RDF and their 64-bit keys: a hash of what they are, so that no dictionary has to be asked.
+"""Terms of RDF and their 64-bit keys, which are hashes, so that no dictionary has to be queried.
 
 Two terms with one key are told apart by a second hash, the `mark`; the later one takes a salted key.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 import pyoxigraph
 
-MOST_SALTS = 4
-LONGEST_IRI = 4_096
+MAX_SALTS = 4
+MAX_IRI_CHARACTERS = 4_096
 
 _UNSAFE = re.compile(
     r"[\x00-\x20<>\"{}|\\^`\x7f-\x9f\ud800-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
@@ -40,7 +40,7 @@ Node = Any
 
 
 class Kind(IntEnum):
-    """What a term is."""
+    """The kind of a term."""
 
     IRI = 0
     BLANK = 1
@@ -57,11 +57,11 @@ class Term:
     datatype: str = ""
 
     def key(self, salt: int = 0) -> int:
-        """The signed 64-bit key under which it is stored."""
+        """Return the signed 64-bit key under which it is stored."""
         return self.keys(salt)[0]
 
     def keys(self, salt: int = 0) -> tuple[int, int]:
-        """Key and mark (signed 32 bits)."""
+        """Return key and mark (signed 32 bits)."""
         text = f"{self.kind}\x00{self.lang}\x00{self.datatype}\x00{self.value}"
         raw = hashlib.blake2b(
             text.encode("utf-8", "surrogatepass"), digest_size=12, salt=bytes([salt])
@@ -70,7 +70,7 @@ class Term:
         return key, mark
 
     def n3(self) -> str:
-        """As N-Triples spells it."""
+        """Write the term as N-Triples."""
         if self.kind == Kind.IRI:
             return f"<{self.value}>"
         if self.kind == Kind.BLANK:
@@ -82,22 +82,22 @@ class Term:
 
 
 def plain(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL, and surrogates without their other half."""
+    """Remove characters that PostgreSQL cannot hold: NUL and lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def escaped(text: str) -> str:
-    """The text of a literal as N-Triples spells it, without the quotes."""
+    """Return the text of a literal as N-Triples spells it, without the quotes."""
     return _ESCAPED.sub(lambda sign: _ESCAPES[sign[0]], text)
 
 
 def iri(value: str) -> Term:
-    """The term of an IRI."""
+    """Return the term of an IRI."""
     return Term(Kind.IRI, value)
 
 
 def node(term: Term) -> Node:
-    """The term as Oxigraph has it, which checks it. Raises ValueError for one that no RDF can hold."""
+    """Convert the term to Oxigraph's, which checks it. Raises ValueError for an invalid term."""
     if term.kind == Kind.IRI:
         return pyoxigraph.NamedNode(term.value)
     if term.kind == Kind.BLANK:
@@ -109,76 +109,76 @@ def node(term: Term) -> Node:
     return pyoxigraph.Literal(term.value)
 
 
-def term_of_node(found: object, scope: str = "") -> Term:
-    """A term of Oxigraph's as ours; labels of blank nodes get `scope` before them.
+def term_of_node(node_value: object, scope: str = "") -> Term:
+    """Convert a term of Oxigraph's, prefixing labels of blank nodes with `scope`.
 
     NUL, which PostgreSQL's texts cannot hold, is left out of literals. Raises ValueError for what is no term.
     """
-    if isinstance(found, pyoxigraph.NamedNode):
-        return Term(Kind.IRI, found.value)
-    if isinstance(found, pyoxigraph.BlankNode):
-        return Term(Kind.BLANK, scope + found.value)
-    if not isinstance(found, pyoxigraph.Literal):
+    if isinstance(node_value, pyoxigraph.NamedNode):
+        return Term(Kind.IRI, node_value.value)
+    if isinstance(node_value, pyoxigraph.BlankNode):
+        return Term(Kind.BLANK, scope + node_value.value)
+    if not isinstance(node_value, pyoxigraph.Literal):
         raise ValueError("a triple stands where a term belongs")
-    value = found.value.replace("\x00", "")
-    if found.language:
-        return Term(Kind.LITERAL, value, lang=found.language)
-    datatype = found.datatype.value
+    value = node_value.value.replace("\x00", "")
+    if node_value.language:
+        return Term(Kind.LITERAL, value, lang=node_value.language)
+    datatype = node_value.datatype.value
     return Term(Kind.LITERAL, value, datatype="" if datatype == _STRING else datatype)
 
 
 def read_lines(
     data: bytes, form: pyoxigraph.RdfFormat, most: int | None = None, *, lenient: bool = False
 ) -> tuple[list[pyoxigraph.Quad], int]:
-    """Quads of N-Triples or N-Quads, at most so many, and how many lines were none: these cost no other."""
+    """Parse N-Triples or N-Quads up to a maximum. Returns the quads and the number of invalid lines."""
     try:
         return list(islice(pyoxigraph.parse(data, format=form, lenient=lenient), most)), 0
     except SyntaxError:
-        found: list[pyoxigraph.Quad] = []
+        quads: list[pyoxigraph.Quad] = []
         bad = 0
     for line in re.split(rb"[\r\n]+", data):
         try:
-            found += list(pyoxigraph.parse(line, format=form, lenient=lenient))
+            quads += list(pyoxigraph.parse(line, format=form, lenient=lenient))
         except SyntaxError:
             bad += 1
-        if most is not None and len(found) >= most:
+        if most is not None and len(quads) >= most:
             break
-    return found[:most], bad
+    return quads[:most], bad
 
 
 def read_triples(text: bytes, scope: str = "") -> tuple[list[tuple[Term, Term, Term]], int]:
-    """Triples of N-Triples, each once, and how many lines were none.
+    """Parse N-Triples. Returns distinct triples and the number of invalid lines.
 
     Labels of blank nodes get `scope` before them.
     """
     quads, bad = read_lines(text, pyoxigraph.RdfFormat.N_TRIPLES)
-    known: dict[object, Term] = {}
+    terms: dict[object, Term] = {}
     triples: dict[tuple[Term, Term, Term], None] = {}
     for quad in quads:
         parts = (quad.subject, quad.predicate, quad.object)
         try:
             for part in parts:
-                if part not in known:
-                    known[part] = term_of_node(part, scope)
+                if part not in terms:
+                    terms[part] = term_of_node(part, scope)
         except ValueError:
             bad += 1
             continue
-        triples[known[parts[0]], known[parts[1]], known[parts[2]]] = None
+        triples[terms[parts[0]], terms[parts[1]], terms[parts[2]]] = None
     return list(triples), bad
 
 
 def parse_term(text: str) -> Term:
-    """A term from N-Triples. Raises ValueError."""
-    found = _TERM.fullmatch(text)
-    if found is None:
+    """Parse a term of N-Triples. Raises ValueError."""
+    match = _TERM.fullmatch(text)
+    if match is None:
         raise ValueError(f"no term of N-Triples: {text[:100]!r}")
-    if found["label"]:
-        term = Term(Kind.BLANK, found["label"])
-    elif found["iri"] is not None:
-        term = Term(Kind.IRI, _plain(found["iri"]))
+    if match["label"]:
+        term = Term(Kind.BLANK, match["label"])
+    elif match["iri"] is not None:
+        term = Term(Kind.IRI, _plain(match["iri"]))
     else:
-        kind = _plain(found["datatype"] or "")
-        term = Term(Kind.LITERAL, _plain(found["text"]), found["lang"] or "", "" if kind == _STRING else kind)
+        kind = _plain(match["datatype"] or "")
+        term = Term(Kind.LITERAL, _plain(match["text"]), match["lang"] or "", "" if kind == _STRING else kind)
     try:
         node(term)
     except ValueError as error:
@@ -196,10 +196,10 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def safe(url: str) -> str:
-    """An absolute URL as an IRI: what no IRI may hold is escaped as in URLs."""
+    """Return an absolute URL as an IRI, escaping characters that no IRI may hold."""
     if "[" in url or "]" in url:  # an IRI has them around the number of a host only
-        head, slashes, rest = url.partition("//")
-        host, slash, path = rest.partition("/") if slashes else ("", "", "")
+        head, slashes, tail = url.partition("//")
+        host, slash, path = tail.partition("/") if slashes else ("", "", "")
         head, path = (part.replace("[", "%5B").replace("]", "%5D") for part in (head, path))
         url = f"{head}{slashes}{host}{slash}{path}"
     if url.count("#") > 1:  # a fragment may hold none itself
@@ -209,4 +209,4 @@ def safe(url: str) -> str:
         url = _UNSAFE.sub(
             lambda sign: "".join(f"%{byte:02X}" for byte in sign[0].encode("utf-8", "replace")), url
         )
-    return url if len(url) <= LONGEST_IRI else _CUT_ESCAPE.sub("", url[:LONGEST_IRI])
+    return url if len(url) <= MAX_IRI_CHARACTERS else _CUT_ESCAPE.sub("", url[:MAX_IRI_CHARACTERS])

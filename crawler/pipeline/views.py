@@ -26,19 +26,20 @@ from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import SECONDS, QueryAnswer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
+from crawler.web.filters import search_problem
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import staff_only
 
 JSON_RESULTS = "application/sparql-results+json"
-DRY_DOCUMENTS, MOST_SHOWN = 200, 500
+DRY_DOCUMENTS, MAX_SHOWN = 200, 500
 HOUR = timedelta(hours=1)
 
 
 @never_cache
 @require_safe
 def pipeline_page(request: HttpRequest) -> HttpResponse:
-    """Queues, speed and failures of each phase, beside the paper's; workers; dead letters by cause."""
+    """Show queues, speed and failures of each phase, beside the paper's; workers; dead letters by cause."""
     recent = PhaseFigure.objects.filter(minute__gte=datetime.now(UTC) - HOUR)
     workers = recent.values("phase", "worker").annotate(
         done=Sum("documents"), failed=Sum("failures"), took=Sum("seconds")
@@ -58,7 +59,7 @@ def pipeline_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def document_list(request: HttpRequest) -> HttpResponse:
-    """Documents by state, type and cause."""
+    """Show documents by state, type and cause."""
     documents = Document.objects.defer("triples").order_by("-id")
     for name in ("state", "type", "failed_phase", "failure", "source"):
         if request.GET.get(name):
@@ -82,14 +83,14 @@ def send_again(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def links(request: HttpRequest) -> HttpResponse:
-    """What extract looks for and which addresses it lets through; with ?dry= what it would find now."""
+    """Show the queries and filters of extract; with ?dry= also what they would find now."""
     return _links(request, FilterForm())
 
 
 @staff_only
 @require_POST
 def change_links(request: HttpRequest) -> HttpResponse:
-    """Switch a query or a filter, add a filter, take one away."""
+    """Switch a query or a filter on or off, add a filter, or delete one."""
     action, key = request.POST.get("action", ""), request.POST.get("id", "")
     number = int(key) if key.isdecimal() and len(key) < 10 else 0
     if action == "add":
@@ -124,52 +125,54 @@ def _links(request: HttpRequest, form: FilterForm, status: int = 200) -> HttpRes
 
 
 def _dry_run(queries: list[LinkQuery], filters: list[UriFilter]) -> dict[str, Any]:
-    """The newest documents under the rules that are switched on; nothing is queued."""
+    """Extract addresses from the newest documents by the enabled rules, without queueing any."""
     newest = list(Document.objects.filter(state=Document.State.DONE).order_by("-changed")[:DRY_DOCUMENTS])
-    answer: Extracted = extracted(
+    result: Extracted = extracted(
         {row.pk: context_of(row).key() for row in newest},
-        [one for one in queries if one.enabled],
-        [one for one in filters if one.enabled],
+        [row for row in queries if row.enabled],
+        [row for row in filters if row.enabled],
     )
     weights: dict[str, float] = {}
-    for urls in answer.found.values():
+    for urls in result.found.values():
         for url, weight in urls.items():
             weights[url] = max(weight, weights.get(url, 0.0))
-    best = sorted(weights.items(), key=lambda one: (-one[1], one[0]))
+    best = sorted(weights.items(), key=lambda row: (-row[1], row[0]))
     return {
         "dry": len(newest),
         "found": len(weights),
-        "denied": answer.denied,
+        "denied": result.denied,
         "sample": best[:50],
-        "query_hits": answer.queries,
-        "filter_hits": answer.filters,
+        "query_hits": result.queries,
+        "filter_hits": result.filters,
     }
 
 
 @require_safe
 def graph(request: HttpRequest) -> HttpResponse:
     """Search the graph for words."""
-    words = request.GET.get("q", "")[:500]
-    return render(request, "pipeline/graph.html", {"words": words, "hits": search(words)})
+    words = request.GET.get("q", "")
+    problem = search_problem(words)
+    hits = [] if problem else search(words)
+    return render(request, "pipeline/graph.html", {"words": words, "hits": hits, "problem": problem})
 
 
 @require_safe
 def entity_page(request: HttpRequest) -> HttpResponse:
-    """What is said of a thing, by each document, and where it is named."""
+    """Show the statements about a thing by document, and where it is named."""
     name = request.GET.get("iri", "")[:4096]
     try:
-        found = entity(term_of(name)) if name else None
+        thing = entity(term_of(name)) if name else None
     except ValueError as error:
         raise Http404(str(error)) from error
-    if found is None:
+    if thing is None:
         raise Http404("the graph has never heard of it")
     document = Document.objects.filter(url=name).defer("triples").first()
-    return render(request, "pipeline/entity.html", {"entity": found, "document": document})
+    return render(request, "pipeline/entity.html", {"entity": thing, "document": document})
 
 
 @require_safe
 def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
-    """Graphs as a file, of ?url=, ?host=, ?feed= or ?day=."""
+    """Return graphs as a file, by ?url=, ?host=, ?feed= or ?day=."""
     try:
         return export_response(request.GET, form)
     except ExportError as error:
@@ -178,7 +181,7 @@ def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
 
 @require_safe
 def query_page(request: HttpRequest) -> HttpResponse:
-    """Ask in SPARQL, with examples; the answer as a table."""
+    """Run a SPARQL query and show the result as a table, with examples."""
     example = EXAMPLES.get(request.GET.get("example", ""))
     query = request.GET.get("query") or (example[1] if example else "")
     newest = snapshot()
@@ -188,28 +191,28 @@ def query_page(request: HttpRequest) -> HttpResponse:
         "state": newest[1] if newest else None,
         "lag": lag(newest[1]) if newest else None,
         "seconds": SECONDS,
-        "rows": MOST_SHOWN,
+        "rows": MAX_SHOWN,
         "set_aside": set_aside(),
         "unwell": trouble(datetime.now(UTC)),
     }
     if query and newest:
         try:
-            context |= _table(ask(newest[0], query, JSON_RESULTS, rows=MOST_SHOWN))
+            context |= _table(ask(newest[0], query, JSON_RESULTS, rows=MAX_SHOWN))
         except QueryError as error:
             context["trouble"] = str(error)
     return render(request, "pipeline/query.html", context)
 
 
-def _table(answer: QueryAnswer) -> dict[str, Any]:
-    """Columns and rows of terms, or the text of a graph, or yes and no."""
-    if answer.type != JSON_RESULTS:
-        return {"text": answer.body.decode(), "cut": answer.cut}
-    told = json.loads(answer.body)
-    if "boolean" in told:
-        return {"text": "yes" if told["boolean"] else "no", "cut": False}
-    names = told["head"]["vars"]
-    rows = [[_shown(row.get(name)) for name in names] for row in told["results"]["bindings"]]
-    return {"names": names, "table": rows, "cut": answer.cut}
+def _table(result: QueryAnswer) -> dict[str, Any]:
+    """Return columns and rows of terms, the text of a graph, or a boolean."""
+    if result.type != JSON_RESULTS:
+        return {"text": result.body.decode(), "cut": result.cut}
+    content = json.loads(result.body)
+    if "boolean" in content:
+        return {"text": "yes" if content["boolean"] else "no", "cut": False}
+    names = content["head"]["vars"]
+    rows = [[_shown(row.get(name)) for name in names] for row in content["results"]["bindings"]]
+    return {"names": names, "table": rows, "cut": result.cut}
 
 
 def _shown(value: dict[str, str] | None) -> Term | None:

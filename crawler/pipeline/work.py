@@ -1,4 +1,4 @@
-"""What the engine settles goes on into the graph."""
+"""Signal receivers that pass settled work on to the graph."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from crawler.messages import Harvest
 from crawler.pipeline.documents import note, take_crawled
 from crawler.pipeline.messages import PhaseOutcome
 
-LONGEST_ELAPSED = 86_400.0
+MAX_ELAPSED_SECONDS = 86_400.0
 """Seconds that a download can have taken; what says more was made up."""
 
 
 @receiver(settled)
 def take_pages_of_crawls(stored: Stored, **_: object) -> None:
-    """Pages of crawls that fill the graph."""
+    """Store pages of crawls that fill the graph as documents."""
     if UrlWork in stored:
         take_crawled(stored[UrlWork].graphed)
 
 
 @receiver(checked_in)
 def note_downloads(results: Sequence[Harvest], **_: object) -> None:
-    """Downloads are the first phase. Outside the transaction, for all of them write into one row a minute."""
-    told = [
-        PhaseOutcome(h.id, h.failure, seconds=h.elapsed) for h in results if 0 < h.elapsed < LONGEST_ELAPSED
+    """Record downloads as the first phase. Runs outside the transaction: all update one row a minute."""
+    outcomes = [
+        PhaseOutcome(h.id, h.failure, seconds=h.elapsed)
+        for h in results
+        if 0 < h.elapsed < MAX_ELAPSED_SECONDS
     ]
-    note("fetch", "terminals", told)
+    note("fetch", "terminals", outcomes)

@@ -1,8 +1,8 @@
-"""Walls around a process that reads hostile bytes: which files it may open, and whom it may look into.
+"""Confinement of a process that reads hostile bytes: which files it may open, which processes it may inspect.
 
-Landlock (Linux 5.13 and newer) needs no rights and holds for root, too; the rest is what every Linux has.
-`python -I confine.py --hide DIR --read DIR --write DIR -- COMMAND ...` puts up the walls and becomes the
-command; it needs the standard library alone. Numbers are of landlock(7), prctl(2) and capset(2).
+Landlock (Linux 5.13 and newer) needs no privileges and holds for root, too; the rest works on every Linux.
+`python -I confine.py --hide DIR --read DIR --write DIR -- COMMAND ...` applies the limits and becomes the
+command; it needs the standard library alone. Numbers are from landlock(7), prctl(2) and capset(2).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _KEPT_BEGINNINGS = (
 
 
 def landlock() -> int:
-    """The version of the kernel's interface, 0 where it has none or does not let this process use it."""
+    """Return the kernel's Landlock ABI version, 0 where this process cannot use Landlock."""
     if _LIBC is None:
         return 0
     return max(
@@ -73,18 +73,18 @@ def landlock() -> int:
 
 
 def missing() -> str:
-    """What a confined process could do on this kernel all the same, in words; empty when nothing."""
+    """Describe the protection that this kernel lacks for confined processes. Returns "" for none."""
     if landlock():
         return ""
     return "terminals can read this machine's secrets: its kernel has no Landlock (Linux 5.13 and newer have)"
 
 
 def confine(read: Iterable[str | Path], write: Iterable[str | Path], hide: Sequence[str | Path] = ()) -> bool:
-    """Let this thread, and all that it starts, open files below `read` and `write` alone, none of `hide`.
+    """Restrict this thread and its children to files below `read` and `write`, without those below `hide`.
 
-    What is below `hide` is only reached where `write` names it. Processes outside cannot be traced, and their
-    environment not be read. Raises OSError when the kernel refuses; False where it has no Landlock and
-    nothing was done.
+    Files below `hide` are reachable only where `write` names them. Processes outside cannot be traced, nor
+    their environment be read. Returns False where the kernel has no Landlock and nothing was done. Raises
+    OSError when the kernel refuses.
     """
     version = landlock()
     if _LIBC is None or not version:
@@ -108,7 +108,7 @@ def confine(read: Iterable[str | Path], write: Iterable[str | Path], hide: Seque
 
 
 def drop_capabilities() -> None:
-    """Give up root's rights but that of opening other users' files, for this process and its children."""
+    """Drop root's capabilities except that of opening other users' files, for children too."""
     if _LIBC is None or os.geteuid() != 0:
         return
     for number in range(_LAST_CAPABILITY + 1):
@@ -119,21 +119,27 @@ def drop_capabilities() -> None:
     _checked(_LIBC.capset(header, struct.pack("=6I", _MAY_OPEN, _MAY_OPEN, 0, 0, 0, 0)), "capabilities")
 
 
-def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Of an environment what a terminal needs: the settings that concern it, and where programs are."""
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables a terminal needs: its settings, and where programs are."""
     return {
-        name: value for name, value in given.items() if name in _KEPT or name.startswith(_KEPT_BEGINNINGS)
+        name: value for name, value in variables.items() if name in _KEPT or name.startswith(_KEPT_BEGINNINGS)
     }
 
 
 def interpreter() -> list[str]:
-    """Directories of the running Python and of its packages."""
-    known = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values(), sys.executable}
-    return sorted({path for name in known for path in (name, os.path.realpath(name))})
+    """Return the directories of the running Python and of its packages."""
+    directories = {
+        sys.prefix,
+        sys.base_prefix,
+        sys.exec_prefix,
+        *sysconfig.get_paths().values(),
+        sys.executable,
+    }
+    return sorted({path for name in directories for path in (name, os.path.realpath(name))})
 
 
 def command(program: Sequence[str], *, hide: Path, read: Iterable[Path], write: Iterable[Path]) -> list[str]:
-    """The command that runs a program behind these walls."""
+    """Return the command that runs a program under these restrictions."""
     options = ["--hide", str(hide)]
     for path in read:
         options += ["--read", str(path)]
@@ -143,9 +149,9 @@ def command(program: Sequence[str], *, hide: Path, read: Iterable[Path], write: 
 
 
 def _around(root: Path, hidden: Sequence[Path]) -> Iterator[tuple[Path, int]]:
-    """What may be read so that all below `root` may, but for what is hidden; with the rights on each.
+    """Yield the paths to allow, with their rights: everything below `root` except `hidden` is readable.
 
-    Rules hold for all below: above something hidden only the names of files may be listed.
+    Landlock's rules cover whole trees: of a directory above a hidden one only the names may be listed.
     """
     if any(root == path or path in root.parents for path in hidden):
         return
@@ -165,7 +171,7 @@ def _entries(directory: Path) -> list[Path]:
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:
-    """Add a rule; a path that is not there has none."""
+    """Add a rule to the ruleset. Does nothing for a path that does not exist."""
     try:
         opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -180,26 +186,26 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
         os.close(opened)
 
 
-def _checked(answer: int, what: str) -> int:
-    if answer < 0:
+def _checked(status: int, subject: str) -> int:
+    if status < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{os.strerror(number)}: {what}")
-    return int(answer)
+        raise OSError(number, f"{os.strerror(number)}: {subject}")
+    return int(status)
 
 
 def _main(words: list[str]) -> None:
-    """Put up the walls that the options ask for and become the command."""
+    """Apply the restrictions that the options ask for and become the command."""
     cut = words.index("--")
     options, program = words[:cut], words[cut + 1 :]
-    asked: dict[str, list[str]] = {"--hide": [], "--read": [], "--write": []}
+    paths: dict[str, list[str]] = {"--hide": [], "--read": [], "--write": []}
     for name, value in zip(options[::2], options[1::2], strict=True):
-        asked[name].append(value)
-    named = [os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ]
+        paths[name].append(value)
+    certificates = [os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ]
     drop_capabilities()
     confine(
-        [*SYSTEM, *interpreter(), *named, *asked["--read"]],
-        [*DEVICES, SHARED_MEMORY, *asked["--write"]],
-        asked["--hide"],
+        [*SYSTEM, *interpreter(), *certificates, *paths["--read"]],
+        [*DEVICES, SHARED_MEMORY, *paths["--write"]],
+        paths["--hide"],
     )
     os.execvp(program[0], program)  # noqa: S606 - what the supervisor asked for
 

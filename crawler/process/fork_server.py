@@ -1,9 +1,9 @@
-"""A process that has loaded what others need, knows no secret, and forks them when it is asked.
+"""A process that has loaded modules, knows no secret, and forks children that need these modules on request.
 
-What handles hostile bytes must not be a fork of a process that knows passwords: they would still be in
-its memory. So it is forked from a server that was started as a program of its own, behind whatever walls,
-with an environment in which there are none. `ForkServer` is the side of whoever asks; the server imports the
-modules that it is given, and these add what may be forked to `PROGRAMS`.
+A process that handles hostile bytes must not be a fork of one that knows passwords: they would still be in
+its memory. So it is forked from a server that was started as a program of its own, confined as needed, with
+an environment without secrets. `ForkServer` is the client's side. The server imports the modules that it is
+given, and these add the programs that may be forked to `PROGRAMS`.
 
 A request is a length, JSON and descriptors on a local socket. The last descriptor is the child's status: its
 process id is written there when it has begun and its exit code when it has ended.
@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crawler.process import forks
+from crawler.process import forks, memory
 
-MOST_CHILDREN = 64
+MAX_CHILDREN = 64
 
 Run = Callable[[dict[str, Any], list[int]], object]
 """What a child does with the words and the descriptors that it was given."""
@@ -39,7 +39,7 @@ Run = Callable[[dict[str, Any], list[int]], object]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What may be forked. With `asks` its last descriptor is a socket where it may ask for these programs."""
+    """A program to fork. With `asks`, its last descriptor is a socket on which to request these programs."""
 
     run: Run
     asks: tuple[str, ...] = ()
@@ -49,15 +49,15 @@ PROGRAMS: dict[str, Program] = {}
 
 _LENGTH = struct.Struct("<I")
 _STATUS = struct.Struct("<i")
-_MOST_DESCRIPTORS = 8
-_MOST_BYTES = 65_536
+_MAX_DESCRIPTORS = 8
+_MAX_BYTES = 65_536
 _PATIENCE_SECONDS = 5.0
 _ROOT = Path(__file__).resolve().parents[2]
 _KILLED = -int(signal.SIGKILL)
 
 
 class ForkServer:
-    """A server to ask, at the other end of this socket. Safe to share by threads."""
+    """A client of a fork server, over this socket. Threads may share it."""
 
     def __init__(self, connection: socket.socket, process: subprocess.Popen[bytes] | None = None) -> None:
         self._connection = connection
@@ -71,31 +71,34 @@ class ForkServer:
 
         Raises OSError when the server has ended.
         """
-        told, tell = os.pipe()
+        status_read, status_write = os.pipe()
         try:
             body = json.dumps({"program": program, "words": dict(words)}).encode()
             with self._lock:
                 head = _LENGTH.pack(len(body))
-                socket.send_fds(self._connection, [head], [*descriptors, tell])
+                socket.send_fds(self._connection, [head], [*descriptors, status_write])
                 self._connection.sendall(body)
         except BaseException:
-            os.close(told)
+            os.close(status_read)
             raise
         finally:
-            os.close(tell)
-        return Served(told)
+            os.close(status_write)
+        return Served(status_read)
 
     @property
     def alive(self) -> bool:
-        """Whether the process that was started runs."""
+        """True when this process started the server and the server runs."""
         return self._process is not None and self._process.poll() is None
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit code of the process that was started, once it has ended."""
+        """Wait for the server to end. Returns its exit code, 0 where this process did not start it."""
         return self._process.wait(timeout) if self._process else 0
 
     def close(self) -> int:
-        """Let it end, if nobody else asks it; its exit code. One started here that does not end is killed."""
+        """End the server with all its children. Returns its exit code.
+
+        A server that this process started and that does not end in time is killed.
+        """
         self._connection.close()
         try:
             return self.wait(_PATIENCE_SECONDS)
@@ -106,7 +109,7 @@ class ForkServer:
 
 
 class Served(forks.Forked):
-    """A child of the server. It counts as killed when the server, with which it dies, has ended."""
+    """A child of the fork server. It counts as killed when the server, with which it dies, has ended."""
 
     def __init__(self, status: int) -> None:
         self._status = status
@@ -116,46 +119,49 @@ class Served(forks.Forked):
         super().__init__(0)
 
     def begun(self, seconds: float) -> bool:
-        """Whether it has, after so many seconds at most; from then on `pid` is known."""
+        """Wait until the child has begun and its `pid` is known. Returns False after `seconds`."""
         self._hear(seconds)
         return self.pid != 0
 
     def poll(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """Return the child's exit code, None while it runs."""
         self._hear(0.0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended. Raises subprocess.TimeoutExpired after so many seconds."""
+        """Wait for the child to end and return its exit code.
+
+        Raises subprocess.TimeoutExpired after `timeout`.
+        """
         until = None if timeout is None else time.monotonic() + timeout
         while self.returncode is None:
-            left = 60.0 if until is None else until - time.monotonic()
-            if left <= 0:
+            remaining_seconds = 60.0 if until is None else until - time.monotonic()
+            if remaining_seconds <= 0:
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
-            self._hear(left)
+            self._hear(remaining_seconds)
         return self.returncode
 
     def kill(self) -> None:
-        """Kill it with its group, if it runs; one that has not begun, as soon as it is heard of."""
+        """Kill the child with its group. A child that has not begun is killed as soon as it reports."""
         self._unwanted = True
         super().kill()
 
     def close(self) -> None:
-        """Kill it, and hear of it no more."""
+        """Kill the child and stop listening to its status."""
         self.kill()
         if self.returncode is None:
             self._ended(_KILLED)
 
     def _hear(self, seconds: float) -> None:
         while self.returncode is None and readable(self._status, seconds):
-            said = os.read(self._status, _STATUS.size)
-            if said and not self.pid:
-                (self.pid,) = _STATUS.unpack(said)
+            message = os.read(self._status, _STATUS.size)
+            if message and not self.pid:
+                (self.pid,) = _STATUS.unpack(message)
                 if self._unwanted:
                     super().kill()
             else:
-                self.lost = not said
-                self._ended(_STATUS.unpack(said)[0] if said else _KILLED)
+                self.lost = not message
+                self._ended(_STATUS.unpack(message)[0] if message else _KILLED)
             seconds = 0.0
 
     def _ended(self, code: int) -> None:
@@ -169,17 +175,19 @@ def started(
     walled: Callable[[list[str]], list[str]] = lambda command: command,
     idle_seconds: float | None = None,
 ) -> ForkServer:
-    """A new server that loads these modules. It ends with this process and its last asker.
+    """Start a server that loads these modules.
 
-    `walled` makes of its command one that puts up walls first. With `idle_seconds` it ends, too, when it has
-    had no child and no request for so long.
+    The server ends with this process, its children with the server.
+
+    `walled` wraps the server's command in one that confines it. With `idle_seconds` the server also ends when
+    it has had no child and no request for that long.
     """
     ours, theirs = socket.socketpair()
-    told = json.dumps({"socket": theirs.fileno(), "modules": list(modules), "idle_seconds": idle_seconds})
+    options = json.dumps({"socket": theirs.fileno(), "modules": list(modules), "idle_seconds": idle_seconds})
     with theirs:
         try:
             process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                walled([sys.executable, "-c", f"from {__name__} import main; main()", told]),
+                walled([sys.executable, "-c", f"from {__name__} import main; main()", options]),
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 cwd=_ROOT,
@@ -193,14 +201,14 @@ def started(
 
 
 def readable(descriptor: int, seconds: float) -> bool:
-    """Whether there is something to read, or the end, within so many seconds. select(2) ends at 1,023."""
+    """Wait until there is something to read, or the end of file. Returns False after `seconds`."""
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(seconds * 1000))
 
 
 class _Server:
-    """The side that forks: one thread, which waits for requests and for the ends of its children."""
+    """The server's side: one thread, which waits for requests and for the ends of its children."""
 
     def __init__(
         self,
@@ -209,6 +217,7 @@ class _Server:
         idle_seconds: float | None = None,
     ) -> None:
         self._askers: dict[int, tuple[socket.socket, Mapping[str, Program]]] = {}
+        self._owner = connection.fileno()
         self._status: dict[int, int] = {}
         self._idle_seconds = idle_seconds
         self._waiting = select.poll()
@@ -221,8 +230,11 @@ class _Server:
         self._listen(connection, programs)
 
     def serve(self) -> None:
-        """Until nobody is there who could ask, or nobody has asked for long."""
-        while self._askers:
+        """Fork on request until the client that started this process has gone, or `idle_seconds` have passed.
+
+        Children die with this process. Children that may send requests, too, do not keep it alive.
+        """
+        while self._owner in self._askers:
             patience = None if self._status or self._idle_seconds is None else 1000 * self._idle_seconds
             ready = {descriptor for descriptor, _ in self._waiting.poll(patience)}
             if not ready:
@@ -240,7 +252,7 @@ class _Server:
         self._waiting.register(asker, select.POLLIN)
 
     def _answer(self, asking: int) -> None:
-        """Fork what is asked for. A status that is closed with nothing on it says that nothing was."""
+        """Fork the requested program. Where that fails, the status is closed with nothing written to it."""
         descriptors: list[int] = []
         asker, programs = self._askers[asking]
         try:
@@ -251,21 +263,21 @@ class _Server:
             asker.close()
         else:
             program = programs.get(name)
-            if program is not None and len(self._status) < MOST_CHILDREN:
+            if program is not None and len(self._status) < MAX_CHILDREN:
                 status = descriptors.pop()
                 self._status[self._start(program, words, descriptors, status)] = status
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _start(self, program: Program, words: dict[str, Any], given: list[int], status: int) -> int:
-        """The process id of a child that runs the program."""
-        kept = list(given)
+    def _start(self, program: Program, words: dict[str, Any], descriptors: list[int], status: int) -> int:
+        """Fork a child that runs the program. Returns its process id."""
+        inherited = list(descriptors)
         if program.asks:
             ours, theirs = socket.socketpair()
-            kept.append(theirs.detach())
-        child = forks.fork(lambda: program.run(words, kept), str(words.get("name", "")), kept).pid
+            inherited.append(theirs.detach())
+        child = forks.fork(lambda: program.run(words, inherited), str(words.get("name", "")), inherited).pid
         if program.asks:
-            os.close(kept[-1])
+            os.close(inherited[-1])
             self._listen(ours, {name: PROGRAMS[name] for name in program.asks})
         try:
             os.write(status, _STATUS.pack(child))
@@ -274,34 +286,36 @@ class _Server:
         return child
 
     def _tell_ends(self) -> None:
-        """Tell of the children that have ended."""
+        """Report the exit codes of children that have ended."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 child, code = os.waitpid(-1, os.WNOHANG)
                 if not child:
                     return
-                status = self._status.pop(child)
+                status = self._status.pop(child, None)
+                if status is None:  # the server runs in a thread, and this is a child of its process
+                    continue
                 with contextlib.suppress(OSError):
                     os.write(status, _STATUS.pack(os.waitstatus_to_exitcode(code)))
                 os.close(status)
 
 
 def _received(asker: socket.socket, descriptors: list[int]) -> tuple[str, dict[str, Any]]:
-    """Program and words of the next request, whose descriptors are added to the list.
+    """Read the program and words of the next request; its descriptors are added to the list.
 
-    Raises OSError when the asker has gone, ValueError or KeyError for what is no request.
+    Raises OSError when the client has gone, ValueError or KeyError for an invalid request.
     """
-    head, found, _, _ = socket.recv_fds(asker, _LENGTH.size, _MOST_DESCRIPTORS)
-    descriptors += found
-    if len(head) < _LENGTH.size or not found:
+    head, received, _, _ = socket.recv_fds(asker, _LENGTH.size, _MAX_DESCRIPTORS)
+    descriptors += received
+    if len(head) < _LENGTH.size or not received:
         raise ConnectionResetError
     (length,) = _LENGTH.unpack(head)
     body = b""
-    while len(body) < min(length, _MOST_BYTES):
-        more = asker.recv(length - len(body))
-        if not more:
+    while len(body) < min(length, _MAX_BYTES):
+        piece = asker.recv(length - len(body))
+        if not piece:
             raise ConnectionResetError
-        body += more
+        body += piece
     request = json.loads(body)
     if not isinstance(request, dict) or not isinstance(request["words"], dict):
         raise ValueError("no request")
@@ -309,12 +323,16 @@ def _received(asker: socket.socket, descriptors: list[int]) -> tuple[str, dict[s
 
 
 def main() -> None:
-    """`-c "from crawler.process.fork_server import main; main()" '{"socket": 3, "modules": [...], ...}'`"""
-    told = json.loads(sys.argv[1])
-    connection = socket.socket(fileno=told["socket"])
+    """Serve with the settings that the command line gives as JSON.
+
+    `-c "from crawler.process.fork_server import main; main()" '{"socket": 3, "modules": [...], ...}'`
+    """
+    options = json.loads(sys.argv[1])
+    memory.offer_to_kernel("fork server")
+    connection = socket.socket(fileno=options["socket"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for module in told["modules"]:
+    for module in options["modules"]:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
-    _Server(connection, PROGRAMS, told["idle_seconds"]).serve()
+    _Server(connection, PROGRAMS, options["idle_seconds"]).serve()

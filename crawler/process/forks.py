@@ -1,8 +1,8 @@
-"""Processes made by fork: they share what their parent has loaded, and begin at once.
+"""Processes made by fork: they share the memory that their parent has loaded, and begin at once.
 
-A process that loads Django and its libraries takes seconds and a hundred megabytes; a fork of one that has
-takes milliseconds, and only the pages that it changes. `fork` must be called while there is one thread: the
-others are not in the child, and what they had locked stays locked there.
+A process that loads Django and its libraries takes seconds and a hundred megabytes; a fork of a loaded
+process takes milliseconds, and only the pages that it changes. `fork` must be called while there is one
+thread: the other threads do not exist in the child, and their locks stay locked there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable, Collection
 from typing import Protocol
 
-from crawler.process import lifeline
+from crawler.process import lifeline, memory
 
 _LOOK_SECONDS = 0.01
 _PR_SET_NAME = 15
@@ -27,21 +27,21 @@ _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 class Process(Protocol):
-    """A process that somebody keeps; its `pid` is 0 until it is known."""
+    """A process under supervision; its `pid` is 0 until it is known."""
 
     pid: int
 
     def poll(self) -> int | None:
-        """Its exit code, negative where a signal ended it; None while it runs."""
+        """Return its exit code, negative where a signal ended it, None while it runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended. Raises subprocess.TimeoutExpired after so many seconds."""
+        """Wait for it to end. Returns its exit code. Raises subprocess.TimeoutExpired after `timeout`."""
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Send it SIGTERM."""
 
     def kill(self) -> None:
-        """Kill it, with all of its group."""
+        """Kill it with its group."""
 
 
 class Forked:
@@ -52,7 +52,7 @@ class Forked:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """Return its exit code, None while it runs."""
         if self.returncode is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -60,7 +60,7 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended. Raises subprocess.TimeoutExpired after so many seconds."""
+        """Wait for it to end. Returns its exit code. Raises subprocess.TimeoutExpired after `timeout`."""
         until = None if timeout is None else time.monotonic() + timeout
         while (code := self.poll()) is None:
             if until is not None and time.monotonic() >= until:
@@ -69,22 +69,22 @@ class Forked:
         return code
 
     def terminate(self) -> None:
-        """Ask it to end, if it runs."""
+        """Ask the child to end, if it runs."""
         if self.poll() is None and self.pid:
             os.kill(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill it with its group, if it runs."""
+        """Kill the child with its group, if it runs."""
         if self.poll() is None and self.pid:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
 
-def fork(run: Callable[[], object], name: str, kept: Collection[int] = ()) -> Forked:
-    """Run the function in a child, which ends with it; its exit code is 0, or 1 after an exception.
+def fork(run: Callable[[], object], name: str, inherited: Collection[int] = ()) -> Forked:
+    """Run the function in a child, which then ends with exit code 0, or 1 after an exception.
 
-    The child leads a group of its own, dies with this process, handles no signal yet, and has of the open
-    files only the standard ones (its input is empty) and those `kept`.
+    The child leads a group of its own, dies with this process and handles no signal yet. Its only open files
+    are the standard ones (its input is empty) and those in `inherited`.
     """
     parent, opened = os.getpid(), _opened()
     sys.stdout.flush()
@@ -99,8 +99,9 @@ def fork(run: Callable[[], object], name: str, kept: Collection[int] = ()) -> Fo
         os.setpgid(0, 0)
         lifeline.die_with_parent(signal.SIGKILL, parent)
         call_it(name)
+        memory.offer_to_kernel(name)
         _forget_signals()
-        for descriptor in opened - {0, 1, 2, *kept}:
+        for descriptor in opened - {0, 1, 2, *inherited}:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         _empty_input()
@@ -118,7 +119,7 @@ def fork(run: Callable[[], object], name: str, kept: Collection[int] = ()) -> Fo
 
 
 def call_it(name: str) -> None:
-    """Let `ps` show this name for the process, where the kernel is Linux; its first 15 bytes."""
+    """Name the process as `ps` shows it, where the kernel is Linux; the first 15 bytes count."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
 
@@ -130,7 +131,7 @@ def _forget_signals() -> None:
 
 
 def _opened() -> set[int]:
-    """Descriptors that are open now: what is done right after a fork may open others."""
+    """Return the descriptors that are open now, before anything after a fork opens others."""
     return {int(name) for name in os.listdir("/dev/fd") if name.isdigit()}
 
 
@@ -141,7 +142,7 @@ def _empty_input() -> None:
 
 
 class ResultError(Exception):
-    """What a function raised in another process: the name of its class, and what it said."""
+    """An error raised by a function in another process: the name of its class, and its message."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -149,30 +150,30 @@ class ResultError(Exception):
 
 
 class ForkedResult:
-    """What a function will have said, which runs in a process of its own: what it took is given back."""
+    """The result of a function that runs in its own process, so that its memory is freed afterwards."""
 
     def __init__(self, function: Callable[[], str], name: str) -> None:
         self._said, say = os.pipe()
 
         def run() -> None:
             try:
-                answer = ["", function()]
+                outcome = ["", function()]
             except Exception as error:
-                answer = [type(error).__name__, str(error)]
+                outcome = [type(error).__name__, str(error)]
             with os.fdopen(say, "w") as pipe:
-                json.dump(answer, pipe)
+                json.dump(outcome, pipe)
 
         self._process = fork(run, name, [say])
         os.close(say)
 
     def get(self) -> str:
-        """The answer, once it is there. Raises ResultError where the function raised, or its process died."""
+        """Wait for the result. Raises ResultError where the function raised or its process died."""
         with os.fdopen(self._said) as pipe:
-            said = pipe.read()
+            message = pipe.read()
         code = self._process.wait()
-        if not said:
+        if not message:
             raise ResultError("Ended", f"its process ended ({code})")
-        kind, answer = json.loads(said)
+        kind, text = json.loads(message)
         if kind:
-            raise ResultError(kind, answer)
-        return str(answer)
+            raise ResultError(kind, text)
+        return str(text)

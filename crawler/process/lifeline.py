@@ -1,4 +1,4 @@
-"""What ties a child process to its supervisor: it ends when the parent dies, and it says when it is ready."""
+"""Ties between a child process and its supervisor: the child dies with it, and reports when it is ready."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ PROCESS_NAME = "FRESHET_PROCESS"
 # Of billiard.pool: its states while it works and ends, and the exit of a process replaced for its size.
 POOL_RUNS, POOL_TERMINATES, RECYCLED = 0, 2, 0x9B
 
+ending = threading.Event()
+"""Set when this process was asked to end: what has not begun is given back."""
+
 _PR_SET_PDEATHSIG = 1
 # Loaded here, not in the child: between fork and exec nothing may import or allocate much.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -28,8 +31,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 def die_with_parent(number: int = signal.SIGKILL, parent: int | None = None) -> None:
     """Ask the kernel for this signal when the parent dies (prctl(2), Linux only; elsewhere nothing).
 
-    To be called in the child, after fork and after any change of user, which clears the wish. With the
-    parent's process id given, a parent that died before the wish was made counts too.
+    Call it in the child, after fork and after any change of user, which clears the setting. With the parent's
+    process id given, a parent that died before this call counts too.
     """
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
@@ -69,12 +72,12 @@ def die_when_stuck(seconds: int = 60) -> None:
 
 
 def die_with_a_pool_process(pool: Any) -> None:
-    """End this process when one of its pool's was killed, for then the others may wait for ever.
+    """End this process when one of its pool's was killed, because the others might wait for ever.
 
-    Billiard's pool processes share one queue, and the idle one that waits for its next message holds the
-    lock on it: killed at that moment it never gives it back. Whoever started this process starts it again,
-    and what it held comes back from the broker. Pools of Celery's event loop give every process
-    a queue of its own, and are left alone.
+    Billiard's pool processes share one queue, and the idle process that waits for its next message holds the
+    lock on the queue: killed at that moment it never releases it. The supervisor then restarts this process,
+    and the broker redelivers its messages. Pools of Celery's event loop give every process a queue of its
+    own, and are left alone.
     """
     if not getattr(pool, "threads", False):
         return
@@ -88,10 +91,10 @@ def die_with_a_pool_process(pool: Any) -> None:
 
 
 def end_idle_pool_at_once(pool: Any) -> None:
-    """Let a Celery pool of processes that has nothing to do end when it is closed, not seconds later.
+    """Make a Celery pool of processes that is idle end at once when closed, not seconds later.
 
-    Billiard's supervising threads and its processes sleep a second each, one after the other. What is under
-    way goes on to its end as ever.
+    Billiard's supervising threads and its processes sleep a second each, one after the other. Running tasks
+    still finish as usual.
     """
     close = pool.on_close
 
@@ -111,7 +114,7 @@ def end_idle_pool_at_once(pool: Any) -> None:
 
 
 def tell_ready() -> None:
-    """Write this process's name to the pipe that the supervisor handed down, if it did."""
+    """Write this process's name to the pipe that the supervisor handed down, if there is one."""
     fd, name = os.environ.get(READY_FD), os.environ.get(PROCESS_NAME)
     if fd and name:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What the C library does with memory that is free again, and Python's collector with what stays."""
+"""Memory: how much is installed, return of free memory, and the order in which the kernel kills processes."""
 
 from __future__ import annotations
 
@@ -7,49 +7,106 @@ import ctypes
 import gc
 import os
 import resource
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+MEGABYTE = 2**20
+SMALL_BYTES = 1500 * MEGABYTE
+OOM_SCORES = {
+    "supervisor": -800, "fork server": 100, "web": 200, "controller": 300, "terminal": 400, "planner": 500,
+    "transformer": 700, "graph": 700, "reader": 900, "query": 900,
+}  # fmt: skip
+"""From -1,000 (never) to 1,000 (first); PostgreSQL has that of the supervisor, which starts it."""
+
+_GROUPS = Path("/sys/fs/cgroup")
 _M_ARENA_MAX = -8  # malloc.h
 _ARENAS = 2
 
 
 def share_arenas() -> None:
-    """Let all threads take memory from two arenas; glibc alone gives each thread one and keeps what it freed.
+    """Let all threads allocate from two arenas. By default glibc gives each thread one and keeps its memory.
 
-    To be called before there are threads. Does nothing where the C library is another one.
+    Call it before there are threads. Does nothing with another C library.
     """
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
         mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def give_back() -> None:
-    """Return what is free to the system, where the C library is glibc, which would keep most of it."""
+    """Return free memory to the system, where the C library is glibc, which would keep most of it."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
 
 
+@cache
 def installed() -> int:
-    """Bytes of memory that this machine has, or that its control group (a container's) may use."""
-    bytes_ = os.sysconf("SC_PHYS_PAGES") * resource.getpagesize()
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+    """Return the bytes of memory of this machine, or of its control groups (a container's) if fewer."""
+    size = os.sysconf("SC_PHYS_PAGES") * resource.getpagesize()
+    for limit in _group_limits():
         with contextlib.suppress(OSError, ValueError):
-            bytes_ = min(bytes_, int((Path("/sys/fs/cgroup") / name).read_text()))
-    return bytes_
+            size = min(size, int(limit.read_text()))
+    return size
+
+
+def _group_limits() -> Iterator[Path]:
+    """Yield the files with the limits of this process's control groups and their parents (cgroups(7))."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    roots = {"": (_GROUPS, "memory.max"), "memory": (_GROUPS / "memory", "memory.limit_in_bytes")}
+    for controller, (root, name) in roots.items():
+        yield root / name
+        for line in lines:
+            _, controllers, path = line.split(":", 2)
+            if controller not in controllers.split(",") or ".." in path:
+                continue
+            group = root / path.strip("/")
+            yield from (parent / name for parent in (group, *group.parents) if root in parent.parents)
+
+
+def share(part: float, min_megabytes: int, max_megabytes: int) -> int:
+    """Return a part of the installed memory in bytes, between bounds in megabytes."""
+    return int(min(max(installed() * part, min_megabytes * MEGABYTE), max_megabytes * MEGABYTE))
+
+
+def is_small() -> bool:
+    """Return whether memory is so small that work is done one piece after another."""
+    return installed() < SMALL_BYTES
+
+
+def offer_to_kernel(name: str) -> None:
+    """Set how soon the kernel kills this process when memory runs out, by OOM_SCORES.
+
+    A process may always raise its own score; only root lowers it (proc(5), oom_score_adj).
+    """
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORES.get(name, 300)))
 
 
 def resident() -> int:
-    """Bytes of memory that this process has; 0 where the system does not tell."""
+    """Return the bytes of resident memory of this process, 0 where the system does not tell."""
+    return _statm(1)
+
+
+def address_space() -> int:
+    """Return the bytes of this process's address space; 0 where the system does not tell."""
+    return _statm(0)
+
+
+def _statm(field: int) -> int:
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+        return int(Path("/proc/self/statm").read_text().split()[field]) * resource.getpagesize()
     except (OSError, ValueError):
         return 0
 
 
 def keep_what_is_loaded() -> None:
-    """Let the collector pass over what is there now: modules and settings, which stay as long as the process.
+    """Exclude objects loaded so far from garbage collection: modules and settings stay until the end.
 
-    They are most of what every full collection would look at: a tenth of the time of plans, and a pause of
-    a tenth of a second in the middle of a request.
+    They are most of what every full collection would visit: a tenth of the time of plans, and a pause of a
+    tenth of a second in the middle of a request.
     """
     gc.collect()
     gc.freeze()

@@ -1,10 +1,10 @@
-"""A process that works on what strangers gave can open no socket, whatever it is talked into.
+"""Sandbox for a process that works on strangers' input: it can open no socket, whatever it is made to run.
 
-`shut` is called in the child itself, needs no privileges and cannot be undone. The first way that works on a
-kernel is taken: a filter of system calls (seccomp: Linux on x86-64 and AArch64, in containers too), else a
-network namespace of its own in which nothing is. Where there is neither, a child that has all its files open
-can still be forbidden to open any descriptor more (`no_more_files`). `python -m crawler.process.walls` says
-what this kernel has.
+`shut` is called in the child itself, needs no privileges and cannot be undone. The first method that works on
+the kernel is taken: a filter of system calls (seccomp: Linux on x86-64 and AArch64, in containers too), else
+an empty network namespace of its own. Where neither works, a child that has all its files open can still be
+forbidden to open further descriptors (`no_more_files`). `python -m crawler.process.walls` prints what this
+kernel supports.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _OTHER_ABI = 0x40000000
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a kernel calls a machine's ABI, its number of seccomp(2), and the calls that are refused.
+    """A machine as the kernel knows it: its ABI, its number of seccomp(2), and the system calls to refuse.
 
-    Those are all that make or use sockets, io_uring (which does both without such a call), and those that
-    start a program or reach into another process, which may have sockets. Numbers from Linux's tables.
+    Refused are all calls that make or use sockets, io_uring (which can do so without such a call), and calls
+    that start a program or reach into another process, which may have sockets. Numbers are from Linux's
+    tables.
     """
 
     abi: int
@@ -69,13 +70,13 @@ _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONP
 
 
 class _Program(ctypes.Structure):
-    """`struct sock_fprog`: how many instructions, and where."""
+    """The C struct `sock_fprog`: the number of instructions, and their address."""
 
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
 def shut(ways: Sequence[str] = (SECCOMP, NAMESPACE)) -> str:
-    """Close the network to this process; the name of the wall that stands, empty for none."""
+    """Close the network to this process. Returns the name of the method that worked, empty for none."""
     for way in ways:
         try:
             stands = _filter_calls() if way == SECCOMP else _leave_network()
@@ -87,18 +88,18 @@ def shut(ways: Sequence[str] = (SECCOMP, NAMESPACE)) -> str:
 
 
 def no_more_files() -> str:
-    """Forbid every new descriptor, files and sockets alike; those that are open go on. Its name."""
+    """Forbid new descriptors, files and sockets alike; open ones stay. Returns the method's name."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     return DESCRIPTORS
 
 
 def environment() -> dict[str, str]:
-    """What a child needs of our environment to start: no keys, no passwords, no addresses of services."""
+    """Return the environment a child needs to start: no keys, passwords or addresses of services."""
     return {name: os.environ[name] for name in _KEPT if name in os.environ}
 
 
 def program(machine: Machine) -> bytes:
-    """The filter: refuse calls of another ABI and those of the list, allow the rest."""
+    """Build the filter: refuse calls of another ABI and those of the list, allow the rest."""
     checks = [(_AT_LEAST, _OTHER_ABI), *((_EQUALS, number) for number in machine.refused)]
     lines = [
         (_LOAD, 0, 0, _MACHINE_AT),
@@ -118,13 +119,13 @@ def _filter_calls() -> bool:
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return False
     lines = program(machine)
-    given = _Program(len(lines) // 8, lines)
-    libc.syscall(machine.seccomp, _FILTER_MODE, _ALL_THREADS, ctypes.byref(given))
+    filter_program = _Program(len(lines) // 8, lines)
+    libc.syscall(machine.seccomp, _FILTER_MODE, _ALL_THREADS, ctypes.byref(filter_program))
     return _no_socket()
 
 
 def _no_socket() -> bool:
-    """Whether a socket is refused, as it has to be: not what the kernel says counts, but what it does."""
+    """Try to open a socket. Returns whether the kernel refuses it."""
     try:
         socket.socket().close()
     except PermissionError:
@@ -133,7 +134,7 @@ def _no_socket() -> bool:
 
 
 def _leave_network() -> bool:
-    """A network namespace of its own: not even loopback is up there. With a user namespace, but for root."""
+    """Enter an empty network namespace, without even loopback. Tries a new user namespace first."""
     libc = ctypes.CDLL(None, use_errno=True)
     return any(libc.unshare(flags) == 0 for flags in (_NEW_USER | _NEW_NET, _NEW_NET))
 

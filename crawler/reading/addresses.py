@@ -11,7 +11,7 @@ from crawler.reading.limits import LIMITS
 
 
 def absolute(base: str, reference: str) -> str:
-    """The absolute http(s) URL of a reference, "" when it has none or is no address."""
+    """Return the absolute http(s) URL of a reference, "" when there is none or it is invalid."""
     reference = reference.strip()
     if not reference or len(reference) > LIMITS.address:
         return ""
@@ -23,7 +23,7 @@ def absolute(base: str, reference: str) -> str:
 
 
 def host(url: str) -> str:
-    """Host and port of an absolute URL, "" when there is none."""
+    """Return host and port of an absolute URL, "" when there is none."""
     try:
         return str(ada_url.URL(url).host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How much a document of HTML holds, told by the parser itself before a tree is made of it.
+"""Size of an HTML document, counted by the parser itself before a tree is built.
 
 Only the parser knows what is a tag: `<n` in a script is none, and quotes in tags may hold what looks like
 their end. In a tree each attribute of an element is compared with all before it: a tag with 200,000 takes
@@ -39,14 +39,14 @@ def take_census(data: bytes, elements: int, attributes: int) -> None:
 
 
 class ElementCounter:
-    """What a parser of HTML or XML tells its events to, without a tree; too many are a ReadingError."""
+    """A target of HTML and XML parsers that counts elements without a tree and raises ReadingError."""
 
     def __init__(self, elements: int, attributes: int) -> None:
         self._elements = self._left = elements
         self._attributes = attributes
 
     def start(self, _tag: str, attributes: Mapping[str, str]) -> None:
-        """One element more."""
+        """Count an element. Raises ReadingError beyond the bounds."""
         self._left -= 1
         if self._left < 0:
             raise ReadingError("too-large", f"more than {self._elements} elements")
@@ -54,11 +54,11 @@ class ElementCounter:
             raise ReadingError("too-large", f"an element with more than {self._attributes} attributes")
 
     def close(self) -> None:
-        """Nothing is made of them."""
+        """Return nothing: no tree is built."""
 
 
 def _hopeless(tag: bytes) -> bool:
-    """True for so many words in what reads like a tag (long values do not count) that nothing else can be."""
+    """Return whether an apparent tag has very many words, nearly all repeated; long values do not count."""
     if len(tag.split(None, _HOPELESS)) <= _HOPELESS:
         return False
     words = _QUOTED.sub(b" ", tag).split(None, _HOPELESS)

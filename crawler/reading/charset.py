@@ -1,4 +1,4 @@
-"""From bytes to text: byte order mark, zero bytes, HTTP header, the document's declaration, a guess.
+"""Decoding of documents: byte order mark, zero bytes, HTTP header, the document's declaration, a guess.
 
 Labels and their meaning are those of the WHATWG Encoding standard. Pages go by the order of the HTML
 standard, with XML's declaration and its detection of UTF-16 and 32 (appendix F) beside the meta element.
@@ -39,28 +39,28 @@ _MULTI_BYTE = {"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "iso2022_jp"}
 
 
 def codec_of(label: str) -> str | None:
-    """Python's codec for a WHATWG label, or None for one that is unknown or, like UTF-7, refused."""
-    found = webencodings.lookup(label)
-    if found is None or found.name == "replacement":
+    """Return Python's codec for a WHATWG label. Returns None for unknown or, like UTF-7, refused labels."""
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name == "replacement":
         return None
-    return _WIDER.get(found.name) or str(found.codec_info.name)
+    return _WIDER.get(encoding.name) or str(encoding.codec_info.name)
 
 
 def sniff(body: bytes, content_type: str = "") -> tuple[bytes, str]:
-    """A page without its byte order mark, and the codec to read it with; the header's value may help."""
+    """Return a page without its byte order mark, and its codec. The header's value may decide it."""
     body, marked = _marked(body)
     codec = marked or _from_header(content_type) or _from_prologue(body[:_PROLOGUE])
     return body, codec or ("cp1252" if _decoded(body, "utf-8") is None else "utf-8")
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """A page as text. Never raises: NUL and what cannot be read become U+FFFD."""
+    """Decode a page to text. Never raises: NUL and undecodable bytes become U+FFFD."""
     body, codec = sniff(body, content_type)
     return body.decode(codec, "replace").replace("\0", "\ufffd")
 
 
 def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, bool]:
-    """A feed in UTF-8 without byte order mark, and whether no byte had to be replaced."""
+    """Convert a feed to UTF-8 without byte order mark. Also returns whether no byte had to be replaced."""
     body, marked = _marked(body)
     if marked not in ("", "utf-8"):
         text = _decoded(body, marked)
@@ -68,12 +68,12 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, bool]:
         return lossy.encode("utf-8", "replace"), text is not None
     # UTF-16 is known by its bytes; what only claims to be in it, a fault of .NET programs, is not.
     claims = [_from_header(content_type), _codec_in(_XML.search(body, 0, 1024))]
-    known = [codec for codec in claims if codec and not codec.startswith("utf-16")]
-    wide = [codec for codec in known if codec in _MULTI_BYTE]
+    candidates = [codec for codec in claims if codec and not codec.startswith("utf-16")]
+    wide = [codec for codec in candidates if codec in _MULTI_BYTE]
     valid = _decoded(body, "utf-8") is not None
-    if valid and (marked or not wide or "utf-8" in known):
+    if valid and (marked or not wide or "utf-8" in candidates):
         return body, True
-    for codec in (*wide, *(["utf-8"] if valid else []), *(c for c in known if c not in _MULTI_BYTE)):
+    for codec in (*wide, *(["utf-8"] if valid else []), *(c for c in candidates if c not in _MULTI_BYTE)):
         text = _decoded(body, codec)
         if text is not None:
             return text.encode("utf-8", "replace"), True
@@ -81,21 +81,21 @@ def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, bool]:
 
 
 def from_wide(body: bytes) -> bytes | None:
-    """A document in UTF-16 or 32 as UTF-8, without byte order mark; None for one in another encoding."""
+    """Convert UTF-16 or 32 to UTF-8 without byte order mark. Returns None for other encodings."""
     body, marked = _marked(body)
     return None if marked in ("", "utf-8") else body.decode(marked, "replace").encode()
 
 
 def _marked(body: bytes) -> tuple[bytes, str]:
-    """The body without byte order marks, and UTF-8, 16 or 32 where its first bytes are in it, else "".
+    """Return the body without byte order marks, and UTF-8, 16 or 32 where its first bytes are in it, else "".
 
     Of several marks the last one counts, and none of UTF-16 or 32 before a document without zero bytes, as
     every tag in them has.
     """
     codec = ""
     for _ in range(3):
-        mark, named = next((pair for pair in _MARKS if body.startswith(pair[0])), (b"", codec))
-        body, codec = body[len(mark) :], named
+        mark, marked_codec = next((pair for pair in _MARKS if body.startswith(pair[0])), (b"", codec))
+        body, codec = body[len(mark) :], marked_codec
     head = body[:400]
     if codec != "utf-8" and b"\0" not in head and (b"<" in head or head.startswith(b"{")):
         codec = ""
@@ -110,7 +110,7 @@ def _from_header(content_type: str) -> str | None:
 
 
 def _from_prologue(head: bytes) -> str | None:
-    """What the XML declaration or a meta element says. It was read as ASCII, so it cannot be UTF-16."""
+    """Return the charset of an XML declaration or meta element. It was read as ASCII, so it is not UTF-16."""
     codec = _codec_in(_XML.match(head.lstrip()) or _META.search(head))
     return "utf-8" if codec in ("utf-16-be", "utf-16-le") else codec
 
@@ -120,7 +120,7 @@ def _codec_in(match: re.Match[bytes] | None) -> str | None:
 
 
 def _decoded(body: bytes, codec: str) -> str | None:
-    """The text when every byte makes sense in the codec."""
+    """Decode a text. Returns None when a byte is invalid in the codec."""
     try:
         return body.decode(codec)
     except UnicodeError:
@@ -128,7 +128,7 @@ def _decoded(body: bytes, codec: str) -> str | None:
 
 
 def _guessed(body: bytes) -> str:
-    """UTF-8 with a few broken sequences, or windows-1252, which all else is most likely to be."""
+    """Decode as UTF-8 with a few broken sequences, else as windows-1252, the likeliest encoding."""
     text = body.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     sound = sum(1 for c in text[:200_000] if c > "\x7f" and c != "\ufffd")

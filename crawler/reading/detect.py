@@ -1,4 +1,4 @@
-"""What a document is: by its bytes, then by its header, then by its name (table 1 of the paper, and more).
+"""Detection of a document's type by its bytes, its header and its name (table 1 of the paper, and more).
 
 `detect` is the phase: pure, one document in, a verdict with its reason out. Nothing is parsed beyond the
 first elements, and nothing is believed that the bytes contradict.
@@ -100,7 +100,7 @@ _NO_XML = re.compile(rb"<!doctype\s+html", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One of TYPES, and why, in words; `media` is the binary format where it is one."""
+    """A type of TYPES and the reason in words; `media` is the binary format where it is one."""
 
     type: str
     reason: str
@@ -118,23 +118,23 @@ class _Root:
 
 
 class _Enough(Exception):
-    """Ends expat's run."""
+    """An exception that ends expat's run."""
 
 
 def detect(body: bytes, content_type: str = "", url: str = "") -> Verdict:
-    """The type of a document from its bytes, the Content-Type header and its address. Never raises."""
+    """Detect a document's type from its bytes, Content-Type header and address. Never raises."""
     if not body.strip():
         return Verdict(EMPTY, "there is nothing in it")
     inner = head_inside_gzip(body)
     packed = bool(inner.strip())
     mime = parse_mime_type(content_type)
-    found = (
+    verdict = (
         _by_bytes(inner if packed else body, mime)
         or _by_header(mime)
         or _by_name(url)
         or Verdict(TEXT, "text of no known kind")
     )
-    return replace(found, reason=f"inside gzip: {found.reason}") if packed else found
+    return replace(verdict, reason=f"inside gzip: {verdict.reason}") if packed else verdict
 
 
 def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
@@ -142,14 +142,14 @@ def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
     data = False
     if (wide := from_wide(body)) is not None:
         body = wide
-    elif known := known_binary(body):
-        return Verdict(BINARY, f"the bytes are {known[0]}", known[0])
+    elif binary := known_binary(body):
+        return Verdict(BINARY, f"the bytes are {binary[0]}", binary[0])
     else:
         data = mostly_binary(body[:RESOURCE_HEADER])
         body = body.translate(None, STRAY)  # a stray control character says nothing of what the rest is
     lead = body.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
-    if lead.startswith(b"<") and (found := _markup(lead, mime) or _rdf_text(lead, mime)):
-        return found
+    if lead.startswith(b"<") and (verdict := _markup(lead, mime) or _rdf_text(lead, mime)):
+        return verdict
     if data:
         return Verdict(BINARY, f"the bytes are {OCTETS}", OCTETS)
     if lead[:1] in {b"{", b"["}:
@@ -160,49 +160,49 @@ def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
 def _markup(lead: bytes, mime: MimeType | None) -> Verdict | None:
     root = _Root() if _NO_XML.match(lead) else _root(lead)
     if root.name:
-        found = _by_root(root, mime)
-        if found:
-            return found
+        verdict = _by_root(root, mime)
+        if verdict:
+            return verdict
     elif is_html(lead) and not _FEED_SOMEWHERE.search(lead):
         return Verdict(HTML, "the first tag is HTML's")
-    other = Verdict(XML, f"the root element is <{root.name[:60]}>") if root.name else None
-    return _behind_junk(lead) or other
+    xml_verdict = Verdict(XML, f"the root element is <{root.name[:60]}>") if root.name else None
+    return _behind_junk(lead) or xml_verdict
 
 
 def _by_root(root: _Root, mime: MimeType | None) -> Verdict | None:
-    told = f"the root element is <{root.name}>"
-    found = _feed_or_data(root, told)
-    if found:
-        return found
+    reason = f"the root element is <{root.name}>"
+    verdict = _feed_or_data(root, reason)
+    if verdict:
+        return verdict
     if root.name.lower() == "html":
         strict = root.namespace == _XHTML and mime is not None and mime.is_xml
-        return Verdict(XHTML if strict else HTML, told + (" of XHTML" if strict else ""))
+        return Verdict(XHTML if strict else HTML, reason + (" of XHTML" if strict else ""))
     if root.name in _ROOTS:
-        return Verdict(_ROOTS[root.name], told)
+        return Verdict(_ROOTS[root.name], reason)
     if not root.namespace:
         if _ELEMENTS.fullmatch(root.name):
-            return Verdict(HTML, told)
+            return Verdict(HTML, reason)
         if mime is not None and mime.essence == "text/html":
-            return Verdict(HTML, f"{told}, and the header says text/html")
+            return Verdict(HTML, f"{reason}, and the header says text/html")
     return None
 
 
-def _feed_or_data(root: _Root, told: str) -> Verdict | None:
+def _feed_or_data(root: _Root, reason: str) -> Verdict | None:
     if root.name == "rss":
         old = root.version.startswith(("0.9", "1."))
         version = f" of version {root.version[:10]}" if root.version else ""
-        return Verdict(RSS_0 if old else RSS_2, told + version)
+        return Verdict(RSS_0 if old else RSS_2, reason + version)
     if root.name == "feed" and (root.namespace in _ATOM or not root.namespace):
-        return Verdict(ATOM, told)
+        return Verdict(ATOM, reason)
     if root.name == "RDF" and root.namespace == _RDF:
         if root.child_namespace in _RSS_1:
-            return Verdict(RSS_1, told + " and holds RSS 1.0")
-        return Verdict(RDF_XML, told)
+            return Verdict(RSS_1, reason + " and holds RSS 1.0")
+        return Verdict(RDF_XML, reason)
     return None
 
 
 def _root(lead: bytes) -> _Root:
-    """The root element by expat, as one byte a sign, so that the declared encoding does not matter."""
+    """Return the root element, parsed by expat as single bytes, independent of the declared encoding."""
     root = _Root()
     parser = expat.ParserCreate("iso-8859-1", " ")
 
@@ -222,7 +222,7 @@ def _root(lead: bytes) -> _Root:
 
 
 def _behind_junk(lead: bytes) -> Verdict | None:
-    """HTML or a feed behind something else, whichever comes first."""
+    """Detect HTML or a feed behind other content, whichever comes first."""
     page, feed = _HTML_SOMEWHERE.search(lead), _FEED_SOMEWHERE.search(lead)
     if feed and (page is None or feed.start() < page.start()):
         kind = {b"rss": RSS_2, b"feed": ATOM, b"RDF": RDF_XML}[feed[1]]
@@ -239,18 +239,18 @@ def _json(lead: bytes) -> Verdict | None:
 
 
 def _rdf_text(lead: bytes, mime: MimeType | None) -> Verdict | None:
-    """Turtle and the formats of lines: these are Turtle as well, so the header and later lines decide."""
+    """Detect Turtle and line formats. Lines are valid Turtle too, so the header and later lines decide."""
     if _TURTLE.match(lead):
         return Verdict(TURTLE, "a prefix or base of Turtle")
     comments = _COMMENTS.match(lead)
     line = _N_LINE.match(lead, comments.end() if comments else 0)
     if line is None:
         return None
-    if line["graph"] or any(one["graph"] for one in _N_LINES.finditer(lead)):
+    if line["graph"] or any(match["graph"] for match in _N_LINES.finditer(lead)):
         return Verdict(N_QUADS, "a quad")
-    told = _BY_HEADER.get(mime.essence) if mime is not None else None
-    if told in {TURTLE, N_QUADS}:
-        return Verdict(told, f"a triple, and the header says {told}")
+    declared = _BY_HEADER.get(mime.essence) if mime is not None else None
+    if declared in {TURTLE, N_QUADS}:
+        return Verdict(declared, f"a triple, and the header says {declared}")
     if _TURTLE_LINE.search(lead):
         return Verdict(TURTLE, "a triple, and a prefix or base of Turtle behind it")
     return Verdict(N_TRIPLES, "a triple")

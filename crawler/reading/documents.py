@@ -1,4 +1,4 @@
-"""What bytes from the web become: feeds with their entries, pages, lists of pages. Small frozen records.
+"""Documents read from the web: feeds with their entries, pages, lists of pages. Small frozen records.
 
 A `Payload` is one that a terminal sends to the controller. Times are seconds since the epoch (UTC),
 durations seconds.
@@ -16,7 +16,7 @@ No header of HTTP/1.1 has a colon in its name.
 
 
 class Payload:
-    """What the answer to one assignment brings; subclasses are known by their names."""
+    """The content of the answer to one assignment; subclasses are known by their names."""
 
     __slots__ = ()
 
@@ -27,11 +27,71 @@ class Payload:
 
 
 class Enclosure(Record, frozen=True):
-    """A media file that an entry carries (RSS enclosure, Atom link rel=enclosure, JSON attachment)."""
+    """A media file of an entry: RSS enclosure, Atom link rel=enclosure, media:content, JSON attachment.
+
+    `length` in bytes, `width` and `height` in pixels, `duration` in seconds; 0 where the feed does not say.
+    `medium` is Media RSS's: image, audio, video, document or executable.
+    """
 
     url: str
     type: str = ""
     length: int = 0
+    medium: str = ""
+    title: str = ""
+    duration: int = 0
+    width: int = 0
+    height: int = 0
+
+
+class CategoryTerm(Record, frozen=True):
+    """A category with its scheme: Atom's term and label, RSS's domain."""
+
+    term: str
+    scheme: str = ""
+    label: str = ""
+
+
+class FileLink(Record, frozen=True):
+    """A file about an entry: a transcript, or the chapters of an episode."""
+
+    url: str
+    type: str = ""
+    language: str = ""
+
+
+class Details(Record, frozen=True):
+    """The rest of what a feed says of an entry. Fields are empty, 0 or None where it does not say.
+
+    `image` is the address of a picture with its size in pixels; `duration` is seconds; `updated` is ISO 8601
+    in UTC; `source_title` and `source_url` name the feed that the entry was taken from.
+    """
+
+    image: str = ""
+    image_width: int = 0
+    image_height: int = 0
+    updated: str = ""
+    duration: int = 0
+    episode: str = ""
+    season: str = ""
+    episode_type: str = ""
+    explicit: bool | None = None
+    transcripts: tuple[FileLink, ...] = ()
+    chapters: FileLink | None = None
+    comments: str = ""
+    comment_count: int | None = None
+    comments_feed: str = ""
+    source_title: str = ""
+    source_url: str = ""
+    via: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    contributors: tuple[str, ...] = ()
+    terms: tuple[CategoryTerm, ...] = ()
+    rights: str = ""
+    latitude: float | None = None
+    longitude: float | None = None
+
+
+NO_DETAILS = Details()
 
 
 class Entry(Record, frozen=True):
@@ -52,15 +112,17 @@ class Entry(Record, frozen=True):
     language: str = ""
     categories: tuple[str, ...] = ()
     enclosures: tuple[Enclosure, ...] = ()
+    details: Details = NO_DETAILS
 
 
 class FeedDocument(Record, frozen=True):
-    """What a feed says of itself, and its entries in document order.
+    """A feed's own fields, and its entries in document order.
 
-    `ttl` and `update_period` are seconds; `skip_hours` are hours of day in GMT, `skip_days` days
-    of week with Monday = 0. `fingerprints` concatenates one 12-byte record per entry of the whole
-    document (8 bytes of identity, 4 of content); after the terminal compared them with the
-    assignment's, `entries` holds only the new ones and `edited` the known ones with new content.
+    `ttl` and `update_period` are seconds; `skip_hours` are hours of day in GMT, `skip_days` days of week with
+    Monday = 0. `icon` is the address of a small square picture, `image` of a larger one. `fingerprints`
+    concatenates one 12-byte record per entry of the whole document (8 bytes of identity, 4 of content); after
+    the terminal compared them with the assignment's, `entries` holds only the new ones and `edited` the known
+    ones with new content.
     """
 
     format: str
@@ -70,6 +132,8 @@ class FeedDocument(Record, frozen=True):
     description: str = ""
     language: str = ""
     hub: str = ""
+    icon: str = ""
+    image: str = ""
     ttl: float | None = None
     update_period: float | None = None
     skip_hours: tuple[int, ...] = ()
@@ -90,12 +154,18 @@ class FeedLink(Record, frozen=True):
 
 
 class PageDocument(Record, Payload, frozen=True, tag=True):
-    """An article page: the HTML as received (zlib) with its type, and what was read from it."""
+    """An article page: the HTML as received (zlib) with its type, and what was read from it.
+
+    `text` is its main text, a line for each paragraph, `content` the same as sanitised HTML,
+    `image` the address of the picture that the page names for previews.
+    """
 
     html: bytes = b""
     content_type: str = ""
     title: str = ""
     text: str = ""
+    content: str = ""
+    image: str = ""
     language: str = ""
     author: str = ""
     published: float | None = None
@@ -107,14 +177,14 @@ class PageDocument(Record, Payload, frozen=True, tag=True):
 
 
 class Listed(Record, frozen=True):
-    """A page that a sitemap or a feed names, with the time that it gives for it, as written there."""
+    """A page that a sitemap or a feed names, with the time given there, as written."""
 
     url: str
     stamp: str = ""
 
 
 class CrawledPage(Record, Payload, frozen=True, tag=True):
-    """A page of a crawl: where it leads (canonical, each once), its bytes (zlib), what was told of them.
+    """A page of a crawl: its links (canonical, each once), its bytes (zlib), and what it declares.
 
     `cut` counts links beyond those that are taken of one page, `withheld` those that are not to be followed.
     Where no copy is to be kept there is no `body`. Pages of watched sites have their text as
@@ -140,7 +210,7 @@ class CrawledPage(Record, Payload, frozen=True, tag=True):
 
 
 class RetrievedFeed(Record, Payload, frozen=True, tag=True):
-    """What is at a feed's address: the feed, and a copy to keep; else the feeds that a page there names."""
+    """The content of a feed's address: the feed and a copy to keep, or the feeds that a page there names."""
 
     document: FeedDocument | None = None
     copy: CrawledPage | None = None

@@ -1,4 +1,4 @@
-"""How a document is refused, whatever it was to be."""
+"""The error for documents of any type that are refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from crawler.text.characters import storable
 
 
 class ReadingError(Exception):
-    """A document that gives nothing: `kind` of the failure taxonomy, `detail` for people."""
+    """An unreadable document: `kind` of the failure taxonomy, `detail` for people."""
 
     def __init__(self, kind: str, detail: str) -> None:
         self.kind, self.detail = Failure(kind), storable(detail)[:500]

@@ -1,4 +1,4 @@
-"""What came packed, unpacked to a bound, so that a bomb costs no memory."""
+"""Decompression up to a bound, so that a bomb costs no memory."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ _GZIP = b"\x1f\x8b"
 _PACKED_HEAD, _HEAD = 262_144, 65_536
 
 
-def inflated(packed: bytes, most: int) -> bytes:
-    """What zlib packed here. Raises ValueError when it is damaged, or longer than `most` bytes."""
+def inflated(packed: bytes, max_bytes: int) -> bytes:
+    """Decompress our own zlib data. Raises ValueError when it is damaged, or longer than `max_bytes`."""
     stream = zlib.decompressobj()
     try:
-        plain = stream.decompress(packed, most + 1)
+        plain = stream.decompress(packed, max_bytes + 1)
     except zlib.error as error:
         raise ValueError(f"damaged: {error}") from error
-    if len(plain) > most:
-        raise ValueError(f"longer than {most} bytes")
+    if len(plain) > max_bytes:
+        raise ValueError(f"longer than {max_bytes} bytes")
     if not stream.eof:
         raise ValueError("damaged: it ends too early")
     return plain
 
 
-def without_gzip(body: bytes, most: int) -> bytes:
-    """A document of at most so many bytes, without gzip around it; of one that is cut off, what is there.
+def without_gzip(body: bytes, max_bytes: int) -> bytes:
+    """Unpack a document of at most `max_bytes` from gzip, if packed. A truncated one is returned in part.
 
     Raises ReadingError: malformed, too-large.
     """
     whole = bytearray()
     if body.startswith(_GZIP):
         try:
-            for piece in decoded(iter([body]), "gzip", most):
+            for piece in decoded(iter([body]), "gzip", max_bytes):
                 whole += piece
         except FetchError as error:
             if error.kind == Failure.TOO_LARGE:
-                raise ReadingError("too-large", f"more than {most} bytes inside gzip") from error
+                raise ReadingError("too-large", f"more than {max_bytes} bytes inside gzip") from error
             if error.kind != Failure.TRUNCATED:
                 raise ReadingError("malformed", f"damaged gzip: {error.detail}") from error
         return bytes(whole)
-    if len(body) > most:
-        raise ReadingError("too-large", f"more than {most} bytes")
+    if len(body) > max_bytes:
+        raise ReadingError("too-large", f"more than {max_bytes} bytes")
     return body
 
 
 def head_inside_gzip(body: bytes) -> bytes:
-    """The first 64 KiB of a document in a gzip file; empty for one that is in none, or in a damaged one."""
+    """Return the first 64 KiB of a document in gzip, empty when it is not gzip or damaged."""
     if not body.startswith(_GZIP):
         return b""
     try:

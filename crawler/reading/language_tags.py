@@ -10,7 +10,7 @@ _LONGEST = 20
 
 
 def language_tag(text: str) -> str:
-    """The normalised tag, "" for anything that is none (names of languages, x-default, C)."""
+    """Normalise a tag. Returns "" for invalid ones (names of languages, x-default, C)."""
     match = _TAG.fullmatch(text.strip().split(".")[0][:35])
     if not match or match[1].lower() in _NOTHING:
         return ""
@@ -20,7 +20,7 @@ def language_tag(text: str) -> str:
 
 
 def _spelled(subtag: str) -> str:
-    """Regions in upper case, scripts with a capital, the rest in lower case (RFC 5646, section 2.1.1)."""
+    """Spell regions in upper case, scripts with a capital, others in lower case (RFC 5646, 2.1.1)."""
     if len(subtag) == 2:
         return subtag.upper()
     return subtag.title() if len(subtag) == 4 and subtag.isalpha() else subtag.lower()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Upper bounds; what is beyond one is refused as too large or too deep unless the line says otherwise.
+    """Upper bounds. A document beyond one is refused as too large or too deep unless the line says otherwise.
 
     XML is bounded by libxml2 as well: 256 levels, and 10 MB of text in one element.
     """

@@ -27,10 +27,10 @@ from crawler.text.patterns import PatternAllowance, compiled
 CONTENT, BOILERPLATE, IGNORED = " ", "~", "-"
 """The marks of lines."""
 
-MOST_SELECTED = 20_000
+MAX_SELECTED = 20_000
 """Elements of a page on which selectors are tried: siblings cost the square of their number."""
 
-FEWEST_PAGES, SHARE_OF_PAGES = 5, 0.6
+MIN_PAGES, SHARE_OF_PAGES = 5, 0.6
 """A line is template when so many pages have it, and such a share of them."""
 
 _SKIPPED = {"script", "style", "template", "noscript", "svg", "iframe", "object", "head", "canvas", "math"}
@@ -51,12 +51,12 @@ _VARYING = re.compile(r"\S*\d\S*")
 
 
 class SelectorFault(ValueError):
-    """A CSS selector that cannot be used, with the reason."""
+    """An error about an invalid CSS selector, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What of a page's lines does not count: shapes of template lines, expressions; how small a change is.
+    """The lines of a page that do not count: template shapes and expressions; and the smallest change.
 
     `least` is the number of characters that must have come or gone. The time of the expressions is bounded
     over all pages that are judged by one object.
@@ -68,19 +68,19 @@ class Rules:
     _allowance: PatternAllowance = field(default_factory=PatternAllowance, compare=False, repr=False)
 
     def counting(self, lines: Sequence[str]) -> list[str]:
-        """The text of the lines that count; of all that are not ignored where no others are left."""
+        """Return the text of the lines that count, or of all lines not ignored where none counts."""
         unmatched = [line for line in lines if line[0] != IGNORED and not self._matched(line[1:])]
-        found = [
+        counted = [
             line[1:] for line in unmatched if line[0] == CONTENT and shape(line[1:]) not in self.template
         ]
-        return found or [line[1:] for line in unmatched]
+        return counted or [line[1:] for line in unmatched]
 
     def _matched(self, text: str) -> bool:
         return self._allowance.any_found(map(compiled, self.patterns), text)
 
 
 def usable_selector(selector: str) -> CSSSelector:
-    """The selector, ready for use. Raises SelectorFault."""
+    """Compile the selector. Raises SelectorFault."""
     if len(selector) > 500:
         raise SelectorFault("a selector is longer than 500 characters")
     try:
@@ -90,9 +90,9 @@ def usable_selector(selector: str) -> CSSSelector:
 
 
 def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[str]:
-    """Marked lines of a page, its title first; selectors that a page is too large for are left out.
+    """Return the marked lines of a page, its title first, without selectors too slow for its size.
 
-    What is beyond LIMITS.text characters is cut, lest it cannot be `unpacked`.
+    Text beyond LIMITS.text characters is cut, so that it can be `unpacked`.
     """
     ignored = _selected(root, selectors)
     titles = ((title.text or "")[: LIMITS.title] for title in root.iter("title"))
@@ -102,9 +102,9 @@ def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[st
     mark = CONTENT
     for text, now in _pieces(root, ignored):
         if now != mark or text == "\n":
-            found = _line(mark, "".join(pieces)[: LIMITS.text - size])
-            lines += found
-            size += sum(map(len, found))
+            new_lines = _line(mark, "".join(pieces)[: LIMITS.text - size])
+            lines += new_lines
+            size += sum(map(len, new_lines))
             pieces, mark = [], now
             if size >= LIMITS.text:
                 return lines
@@ -114,50 +114,50 @@ def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[st
 
 
 def plain_lines(text: str) -> list[str]:
-    """The same of a page that is plain text."""
+    """Return the lines of a page that is plain text."""
     return [line for part in text[: LIMITS.text].split("\n") for line in _line(CONTENT, part)]
 
 
 def packed(lines: Sequence[str]) -> bytes:
-    """Marked lines under zlib."""
+    """Compress marked lines with zlib."""
     return zlib.compress("\n".join(lines).encode("utf-8", "replace"), 6)
 
 
 def unpacked(content: bytes) -> list[str]:
-    """The lines back; at most what `read_lines` gives. Raises ValueError for damaged ones."""
+    """Decompress lines, at most as much as `read_lines` gives. Raises ValueError for damaged ones."""
     text = inflated(content, 8 * LIMITS.text).decode() if content else ""
     return text.split("\n") if text else []
 
 
 def shape(line: str) -> int:
-    """What lines share that differ only in words with digits (dates, counters, nonces): 63 bits."""
+    """Return 63 bits that are equal for lines which differ only in words with digits (dates, counters)."""
     masked = _VARYING.sub("0", line).casefold().encode("utf-8", "replace")
     return int.from_bytes(hashlib.blake2b(masked, digest_size=8).digest()) >> 1
 
 
 def template_of(pages: Iterable[Sequence[str]]) -> frozenset[int]:
-    """Shapes of lines that most of these pages have."""
+    """Return the shapes of lines that most of these pages have."""
     counts: Counter[int] = Counter()
     number = 0
     for lines in pages:
         number += 1
         counts.update({shape(line[1:]) for line in lines})
-    least = max(FEWEST_PAGES, SHARE_OF_PAGES * number)
-    return frozenset(one for one, count in counts.items() if count >= least)
+    min_pages = max(MIN_PAGES, SHARE_OF_PAGES * number)
+    return frozenset(shape_of_line for shape_of_line, count in counts.items() if count >= min_pages)
 
 
 def _selected(root: html.HtmlElement, selectors: Iterable[str]) -> set[html.HtmlElement]:
     chosen = list(selectors)
-    if not chosen or sum(1 for _ in root.iter()) > MOST_SELECTED:
+    if not chosen or sum(1 for _ in root.iter()) > MAX_SELECTED:
         return set()
-    found: set[html.HtmlElement] = set()
+    selected: set[html.HtmlElement] = set()
     for selector in chosen:
-        found.update(cast(list[html.HtmlElement], usable_selector(selector)(root)))
-    return found
+        selected.update(cast(list[html.HtmlElement], usable_selector(selector)(root)))
+    return selected
 
 
 def _pieces(root: html.HtmlElement, ignored: set[html.HtmlElement]) -> Iterator[tuple[str, str]]:
-    """Pieces of text with their marks, "\n" where a line ends."""
+    """Yield pieces of text with their marks, a newline where a line ends."""
     skipped = apart = left_out = 0
     mark = CONTENT
     for event, element in etree.iterwalk(root, events=("start", "end")):

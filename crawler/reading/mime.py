@@ -57,22 +57,27 @@ _MARKS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
 
 @dataclass(frozen=True, slots=True)
 class MimeType:
-    """A MIME type: `essence` in lower case without parameters, and these by name."""
+    """A MIME type: `essence` in lower case without parameters, and `parameters` by name."""
 
     essence: str
     parameters: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_xml(self) -> bool:
-        """`text/xml`, `application/xml` or `...+xml`."""
+        """True for `text/xml`, `application/xml` and `...+xml`."""
         return self.essence.endswith("+xml") or self.essence in {"text/xml", "application/xml"}
 
 
 def parse_mime_type(text: str) -> MimeType | None:
-    """A MIME type by section 4.4 of the standard; None for what is none. Parameters: the first one counts."""
+    """Parse a MIME type by section 4.4 of the standard.
+
+    Returns None for an invalid one. Of equal parameters the first counts.
+
+    Parameters: the first one counts.
+    """
     text = text.strip(_SPACE)
-    kind, slash, rest = text.partition("/")
-    subtype, _, parameters = rest.partition(";")
+    kind, slash, tail = text.partition("/")
+    subtype, _, parameters = tail.partition(";")
     subtype = subtype.rstrip(_SPACE)
     if not slash or not _TOKEN.fullmatch(kind) or not _TOKEN.fullmatch(subtype):
         return None
@@ -80,7 +85,7 @@ def parse_mime_type(text: str) -> MimeType | None:
 
 
 def _parameters(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     at = 0
     while at < len(text):
         while at < len(text) and text[at] in _SPACE:
@@ -103,19 +108,19 @@ def _parameters(text: str) -> dict[str, str]:
             value = text[begin : at - 1 if at <= len(text) and text[at - 1] == ";" else at].rstrip(_SPACE)
             if not value:
                 continue
-        if name not in found and _TOKEN.fullmatch(name) and _QUOTABLE.fullmatch(value):
-            found[name] = value
-    return found
+        if name not in parameters and _TOKEN.fullmatch(name) and _QUOTABLE.fullmatch(value):
+            parameters[name] = value
+    return parameters
 
 
 def _behind(text: str, at: int) -> int:
-    """The place behind the next semicolon."""
+    """Return the position behind the next semicolon."""
     end = text.find(";", at)
     return len(text) if end < 0 else end + 1
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
-    """A quoted string whose opening quote is passed, and the place behind it."""
+    """Return a quoted string whose opening quote is passed, and the position behind it."""
     value = ""
     while at < len(text):
         sign = text[at]
@@ -130,7 +135,7 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
 
 
 def is_html(lead: bytes) -> bool:
-    """Whether it begins with one of the standard's HTML tags, or a comment."""
+    """Return whether the document begins with one of the standard's HTML tags, or a comment."""
     if lead.startswith(b"<!--"):
         return True
     for tag in _HTML_TAGS:
@@ -141,11 +146,11 @@ def is_html(lead: bytes) -> bool:
 
 
 def known_binary(head: bytes) -> tuple[str, str] | None:
-    """The binary format that begins so: its type, and what people call it; None for any other."""
-    found = _BEGINNINGS.match(head)
-    return _FORMATS[(found.lastindex or 1) - 1][1:] if found else None
+    """Return the type and the common name of the binary format that begins so, None for others."""
+    match = _BEGINNINGS.match(head)
+    return _FORMATS[(match.lastindex or 1) - 1][1:] if match else None
 
 
 def mostly_binary(head: bytes) -> bool:
-    """Whether these bytes are no text with a stray control character, of which data have many."""
+    """Return whether these bytes are binary: text has one stray control character at most."""
     return not head.startswith(_MARKS) and len(_BINARY.findall(head)) * _STRAY > len(head)

@@ -20,46 +20,46 @@ _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
 
 def is_sitemap(body: bytes) -> bool:
-    """Whether the document is a sitemap or an index of them, packed or not."""
+    """Return whether the document is a sitemap or an index of them, packed or not."""
     return _ROOT.search((head_inside_gzip(body) or body)[:2048]) is not None
 
 
-def sitemap_links(body: bytes, url: str, most: int) -> tuple[tuple[str, ...], int]:
-    """Canonical URLs on the sitemap's own host, each once, at most so many; and how many more.
+def sitemap_links(body: bytes, url: str, max_pages: int) -> tuple[tuple[str, ...], int]:
+    """Return up to `max_pages` canonical URLs on the sitemap's own host, and the number of further ones.
 
     Raises ReadingError when it is too large or no XML.
     """
-    listed, more, _ = read_sitemap(body, url, most)
-    return tuple(one.url for one in listed), more
+    listed, cut, _ = read_sitemap(body, url, max_pages)
+    return tuple(page.url for page in listed), cut
 
 
-def read_sitemap(body: bytes, url: str, most: int) -> tuple[tuple[Listed, ...], int, bool]:
-    """The same with the times of last modification; and whether these are sitemaps themselves."""
+def read_sitemap(body: bytes, url: str, max_pages: int) -> tuple[tuple[Listed, ...], int, bool]:
+    """Read the pages with their times of modification. Also returns whether they are sitemaps themselves."""
     body = without_gzip(body, LIMITS.sitemap_bytes)
     index = b"sitemapindex" in body[:2048]
-    found: dict[str, str] = {}
-    more = 0
+    stamps: dict[str, str] = {}
+    cut = 0
     host = host_key(url)
     try:
         for text, stamp in _entries(body):
             try:
                 link = canonical_url(text)
-                if link in found or host_key(link) != host:
+                if link in stamps or host_key(link) != host:
                     continue
             except BadUrl:
                 continue
-            if len(found) >= most:
-                more += 1
+            if len(stamps) >= max_pages:
+                cut += 1
             else:
-                found[link] = stamp
+                stamps[link] = stamp
     except etree.XMLSyntaxError as error:
-        if not found:
+        if not stamps:
             raise ReadingError("malformed", str(error)[:300]) from error
-    return tuple(Listed(link, stamp) for link, stamp in found.items()), more, index
+    return tuple(Listed(link, stamp) for link, stamp in stamps.items()), cut, index
 
 
 def _entries(body: bytes) -> Iterator[tuple[str, str]]:
-    """Addresses and times as written; a time belongs to the address beside it."""
+    """Yield addresses and times as written; a time belongs to the address beside it."""
     reader = _Reader()
     parser = etree.XMLParser(
         target=reader,  # type: ignore[arg-type]  # a target needs no more methods
@@ -83,7 +83,7 @@ def _entries(body: bytes) -> Iterator[tuple[str, str]]:
 
 
 class _Reader:
-    """What the parser tells of, without a tree: 50 MB of empty elements would take gigabytes in one."""
+    """A parser target without a tree: 50 MB of empty elements would take gigabytes in one."""
 
     def __init__(self) -> None:
         self._left = LIMITS.sitemap_elements
@@ -92,24 +92,24 @@ class _Reader:
         self._text: list[str] | None = None
 
     def taken(self) -> list[tuple[str, str]]:
-        """The entries since the last time."""
-        found, self._found = self._found, []
-        return found
+        """Take the entries found since the last call."""
+        read, self._found = self._found, []
+        return read
 
     def start(self, tag: str, _attributes: Mapping[str, str]) -> None:
-        """Raises ReadingError(too-large) for more elements than any sitemap has."""
+        """Begin an element. Raises ReadingError(too-large) for more elements than any sitemap has."""
         self._left -= 1
         if self._left < 0:
             raise ReadingError("too-large", f"more than {LIMITS.sitemap_elements} elements")
         self._text = [] if tag.rpartition("}")[2] in ("loc", "lastmod") else None
 
     def data(self, text: str) -> None:
-        """Part of an address or time; longer ones than there are get cut."""
+        """Collect a part of an address or time, up to its greatest length."""
         if self._text is not None and len(self._text) < _PARTS:
             self._text.append(text[: LIMITS.address])
 
     def end(self, tag: str) -> None:
-        """The entry ends, or another begins without one."""
+        """End an entry, also where the next one begins without an end."""
         name = tag.rpartition("}")[2]
         text, self._text = "".join(self._text or ()).strip(), None
         if name == "lastmod":
@@ -122,7 +122,7 @@ class _Reader:
                 self._address = text
 
     def close(self) -> None:
-        """Comes after faults as well: what was being read then does not count."""
+        """Do nothing. It is called after faults as well, and a partial entry does not count."""
 
     def end_entry(self) -> None:
         """Keep the address at hand with its time, if there is one."""

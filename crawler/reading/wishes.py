@@ -1,4 +1,4 @@
-"""What a page asks of robots: robots meta elements, X-Robots-Tag, and rel on links. Pure."""
+"""A page's directives for robots: robots meta elements, X-Robots-Tag, and rel on links. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lxml import html
 NOT_VOUCHED_FOR = {"nofollow", "ugc", "sponsored"}
 """Values of `rel` on links that are not followed: the page does not stand behind them."""
 
-MOST_METAS, LONGEST = 500, 4096
+MAX_METAS, LONGEST = 500, 4096
 _AGENT = re.compile(r"\s*([a-z][\w.-]*)\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
 # Directives that have a value, which looks like the name of a robot before directives.
 _VALUED = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
@@ -20,7 +20,10 @@ _VALUED = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-p
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """`follow`: its links may be followed. `index`: its content may be shown; `archive`: and copied."""
+    """A page's directives.
+
+    `follow`: links may be followed; `index`: content shown; `archive`: content copied.
+    """
 
     follow: bool = True
     index: bool = True
@@ -28,57 +31,60 @@ class Wishes:
 
     @property
     def copy(self) -> bool:
-        """Whether its content may be kept where others get it."""
+        """True when the page's content may be kept where others get it."""
         return self.index and self.archive
 
 
 def wishes_of(root: html.HtmlElement | None, headers: Mapping[str, str], product: str) -> Wishes:
-    """What a page and its headers ask of all robots, and of this product; the strictest word counts.
+    """Read a page's directives for all robots and this product; the strictest count.
 
     https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag has the directives;
     `none` is noindex and nofollow. `unavailable_after` and what concerns results of a search are ignored.
     """
     names = {"robots", product.lower()}
-    said = set(_of_headers(headers.items(), names - {"robots"}))
+    directives = set(_of_headers(headers.items(), names - {"robots"}))
     if root is not None:
-        said |= set(_of_metas(root, names))
-    none = "none" in said
+        directives |= set(_of_metas(root, names))
+    none = "none" in directives
     return Wishes(
-        follow=not none and "nofollow" not in said,
-        index=not none and "noindex" not in said,
-        archive="noarchive" not in said,
+        follow=not none and "nofollow" not in directives,
+        index=not none and "noindex" not in directives,
+        archive="noarchive" not in directives,
     )
 
 
 def vouched_for(rel: str | None) -> bool:
-    """Whether a link with this `rel` is to be followed."""
+    """Return whether a link with this `rel` is to be followed."""
     return not rel or NOT_VOUCHED_FOR.isdisjoint(rel[:LONGEST].lower().split())
 
 
 def _of_metas(root: html.HtmlElement, names: set[str]) -> Iterator[str]:
-    for element in islice(root.iter("meta"), MOST_METAS):
-        named = (element.get("name") or "").strip().lower() in names
+    for element in islice(root.iter("meta"), MAX_METAS):
+        is_robots = (element.get("name") or "").strip().lower() in names
         as_header = (element.get("http-equiv") or "").strip().lower()
         content = (element.get("content") or "")[:LONGEST]
-        if named or as_header == "robots":
+        if is_robots or as_header == "robots":
             yield from _words(content)
         elif as_header == "x-robots-tag":
             yield from _of_headers([(as_header, content)], names - {"robots"})
 
 
 def _of_headers(headers: Iterable[tuple[str, str]], products: set[str]) -> Iterator[str]:
-    """Directives of every such header for all robots or these; a name counts up to its header's end."""
+    """Yield the directives of these headers for all robots or `products`.
+
+    A name counts up to its header's end.
+    """
     for name, value in headers:
         if name.lower() != "x-robots-tag":
             continue
         ours = True
         for part in value[:LONGEST].split(","):
-            said = part
+            directive = part
             agent = _AGENT.match(part)
             if agent is not None and agent[1].lower() not in _VALUED:
-                ours, said = agent[1].lower() in {*products, "robots", "*"}, agent[2]
+                ours, directive = agent[1].lower() in {*products, "robots", "*"}, agent[2]
             if ours:
-                yield from _words(said)
+                yield from _words(directive)
 
 
 def _words(text: str) -> Iterator[str]:

@@ -1,12 +1,16 @@
-"""Is it alive? `/healthz` for load balancers and scripts, `/metrics` for Prometheus (text format 0.0.4)."""
+"""Health checks: `/healthz` for load balancers and scripts, `/metrics` for Prometheus (text format 0.0.4)."""
 
 from __future__ import annotations
 
 import hmac
+import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 from django.conf import settings
@@ -19,30 +23,35 @@ from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
 from crawler.engine import pulses
-from crawler.engine.models import Pulse, Tick
+from crawler.engine.models import Pulse
 from crawler.engine.pulses import QUEUES
 from crawler.pipeline.sparql import replica
 from crawler.pipeline.sparql.run import wall
 from crawler.process import confine
 from crawler.site.statistics import Statistics, statistics
 from crawler.web.authentication import CountedTokenAuthentication
+from feeds.models import Tick
 
 OK = "ok"
 NO_WALL = (
     "this kernel has neither seccomp nor network namespaces for us: strangers' queries and stylesheets are"
     " kept from the network by limits alone"
 )
+CHECK_SECONDS = 0.8
+"""For the database's answer: load balancers wait for a second."""
 _STARTED = time.monotonic()
+RECENT_SECONDS = 10.0
+_checks = threading.BoundedSemaphore(4)
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of the whole, and of each part: `ok`, or words that say what is wrong.
+    """The state of the whole deployment, and of each part: `ok`, or words that say what is wrong.
 
-    `walls` are those around files that processes for hostile bytes need not see; `sandbox` keeps those
-    that work on strangers' queries and stylesheets from the network. What is missing there is no failure.
-    `graph` is the replica that answers SPARQL on this machine, if one has ever run here: how many changes it
-    is behind, and how many graphs it could not take over whole.
+    `walls` says how far processes for hostile bytes are kept from other files; `sandbox` how far processes
+    that work on strangers' queries and stylesheets are kept from the network. Missing protection is no
+    failure. `graph` is the replica that answers SPARQL on this machine, if one has ever run here: how many
+    changes it is behind, and how many graphs it could not take over whole.
     """
 
     status: Literal["ok", "starting", "failing"]
@@ -54,6 +63,9 @@ class Health:
     graph_behind: int = 0
     graphs_set_aside: int = 0
     sandbox: str = OK
+
+
+_last_answer: list[tuple[float, Health]] = []
 
 
 def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
@@ -69,8 +81,7 @@ def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
         workers, never_answered = _workers(now)
         behind = replica.behind()
     except DatabaseError as error:
-        line = str(error).strip().partition("\n")[0]
-        return Health("failing", f"does not answer: {line}", "not known", "not known", graph="not known")
+        return _silent_database(str(error).strip().partition("\n")[0])
     walls = confine.missing() or OK
     sandbox = OK if wall() else NO_WALL
     graph = replica.trouble(now) or OK
@@ -86,35 +97,89 @@ def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
     return Health(status, OK, tick, workers, walls, graph, behind, aside, sandbox)
 
 
+def check_health_in_time(now: datetime) -> Health:
+    """Return the health within a second, even without a database, whose connections would wait longer.
+
+    For a slow database on a busy machine the last result of a few seconds ago is returned. Callers in a
+    transaction (tests) use their own connection.
+    """
+    if connection.in_atomic_block:
+        return check_health(now)
+    checks = _checks
+    if not checks.acquire(blocking=False):
+        return _silent_database("it has not answered earlier checks yet")
+    future: Future[Health] = Future()
+
+    def check() -> None:
+        try:
+            future.set_result(check_health(now))
+        except Exception as error:
+            future.set_exception(error)
+        finally:
+            try:
+                connection.close()
+            finally:
+                checks.release()
+
+    threading.Thread(target=check, name="health", daemon=True).start()
+    try:
+        _last_answer[:] = [(time.monotonic(), future.result(CHECK_SECONDS))]
+    except TimeoutError:
+        is_recent = any(time.monotonic() - at < RECENT_SECONDS for at, _ in _last_answer)
+        if not is_recent or not _listens():
+            return _silent_database(f"no answer within {CHECK_SECONDS:g} s")
+    return _last_answer[0][1]
+
+
+def _listens() -> bool:
+    """Return whether something accepts connections at the database's address."""
+    database = connection.settings_dict
+    host, port = database["HOST"] or "127.0.0.1", int(database["PORT"] or 5432)
+    if host.startswith("/"):
+        return Path(host, f".s.PGSQL.{port}").exists()
+    try:
+        socket.create_connection((host, port), timeout=0.1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _silent_database(reason: str) -> Health:
+    return Health("failing", f"does not answer: {reason}", "not known", "not known", graph="not known")
+
+
 @login_not_required
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when all parts work, else 503; open to everyone, so it tells no more than that."""
-    health = check_health(datetime.now(UTC))
-    told = {name: value for name, value in asdict(health).items() if name != "walls"}
-    return JsonResponse(told, status=200 if health.status == "ok" else 503)
+    """Return 200 when all parts work, else 503; open to everyone, so it reveals no more than that."""
+    health = check_health_in_time(datetime.now(UTC))
+    content = {name: value for name, value in asdict(health).items() if name != "walls"}
+    return JsonResponse(content, status=200 if health.status == "ok" else 503)
 
 
 @login_not_required
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Figures for Prometheus, to holders of METRICS_TOKEN (`Authorization: Bearer ...`) or an API token."""
+    """Return figures for Prometheus.
+
+    Requires METRICS_TOKEN (`Authorization: Bearer ...`) or an API token.
+    """
     if not _may_read_metrics(request):
-        answer = HttpResponse("An API token or METRICS_TOKEN is needed.\n", "text/plain", status=401)
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="freshet"'
-        return answer
+        response = HttpResponse("An API token or METRICS_TOKEN is needed.\n", "text/plain", status=401)
+        response.headers["WWW-Authenticate"] = 'Bearer realm="freshet"'
+        return response
     now = datetime.now(UTC)
     text = "".join(_exposition(check_health(now), statistics(now), now))
     return HttpResponse(text, "text/plain; version=0.0.4; charset=utf-8")
 
 
 def _may_read_metrics(request: HttpRequest) -> bool:
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     token = settings.METRICS_TOKEN
     if token and scheme.lower() == "bearer":
-        return hmac.compare_digest(given.strip().encode(), token.encode())
+        return hmac.compare_digest(credentials.strip().encode(), token.encode())
     try:
         return CountedTokenAuthentication().authenticate(Request(request)) is not None
     except (AuthenticationFailed, Throttled):
@@ -131,12 +196,12 @@ def _tick(now: datetime) -> tuple[str, bool]:
 
 
 def _workers(now: datetime) -> tuple[str, bool]:
-    """How they are, and whether those that are silent have never answered at all."""
+    """Return the workers' state, and whether all silent queues have never answered."""
     answered = dict(Pulse.objects.filter(queue__in=QUEUES).values_list("queue", "answered"))
-    told = {queue: _silence(queue, answered.get(queue), now) for queue in QUEUES}
-    silent = [queue for queue in QUEUES if told[queue]]
+    silences = {queue: _silence(queue, answered.get(queue), now) for queue in QUEUES}
+    silent = [queue for queue in QUEUES if silences[queue]]
     never = all(answered.get(queue) is None for queue in silent)
-    return "; ".join(told[queue] for queue in silent) or OK, never
+    return "; ".join(silences[queue] for queue in silent) or OK, never
 
 
 def _silence(queue: str, answered: datetime | None, now: datetime) -> str:
@@ -168,8 +233,8 @@ def _exposition(health: Health, figures: Statistics, now: datetime) -> Iterator[
     yield from _gauge("bytes_day", "Bytes of feeds received in the last 24 hours.", {"": figures.bytes})
     yield from _gauge("budget_ratio", "Retrievals made of those allowed.", {"": figures.budget.share})
     delay = {"0.5": figures.delay.p50, "0.95": figures.delay.p95, "0.99": figures.delay.p99}
-    known = {f'quantile="{name}"': value for name, value in delay.items() if value is not None}
-    yield from _gauge("delay_seconds", "Publication to retrieval, last 24 hours.", known)
+    quantiles = {f'quantile="{name}"': value for name, value in delay.items() if value is not None}
+    yield from _gauge("delay_seconds", "Publication to retrieval, last 24 hours.", quantiles)
 
 
 def _gauge(name: str, help_text: str, values: Mapping[str, float]) -> Iterator[str]:

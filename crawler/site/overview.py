@@ -1,4 +1,4 @@
-"""What the overview shows beyond the figures of `site.statistics`: the hours of a day, what comes next."""
+"""Figures of the overview beyond those of `site.statistics`: the hours of a day, and the next visits."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CANDIDATES = 500
 
 
 def failing_by_kind() -> list[dict[str, Any]]:
-    """Active feeds that fail, by their last failure, the most frequent first: `failure` and `feeds`."""
+    """Count active failing feeds by their last failure, the most frequent first: `failure` and `feeds`."""
     failing = Feed.objects.active().filter(failure_streak__gt=0).values("failure")
     return [dict(row) for row in failing.annotate(feeds=Count("id")).order_by("-feeds", "failure")]
 
 
 def retrieved_within(now: datetime) -> dict[str, int]:
-    """Feeds retrieved successfully within the last hour and the last day."""
+    """Count feeds retrieved successfully within the last hour and the last day."""
     counts: dict[str, int] = Feed.objects.active().aggregate(
         hour=Count("id", filter=Q(last_success__gte=now - timedelta(hours=1))),
         day=Count("id", filter=Q(last_success__gte=now - DAY)),
@@ -31,13 +31,13 @@ def retrieved_within(now: datetime) -> dict[str, int]:
     return counts
 
 
-def soonest_visits(now: datetime, most: int = 10) -> list[tuple[Feed, NextVisit]]:
-    """The next visits of the deployment, the soonest first."""
+def soonest_visits(now: datetime, limit: int = 10) -> list[tuple[Feed, NextVisit]]:
+    """Return the deployment's next visits, the soonest first."""
     lean = Feed.objects.active().select_related("host").defer("fingerprints", "description")
     training = lean.filter(phase=Feed.Phase.TRAINING, selected_at__isnull=True)
     ranked = lean.filter(phase=Feed.Phase.NORMAL, selected_at__isnull=True)
     candidates = [
-        *lean.filter(selected_at__isnull=False).order_by("selected_at")[:most],
+        *lean.filter(selected_at__isnull=False).order_by("selected_at")[:limit],
         *training.order_by("training_due")[:CANDIDATES],
         # Those that waited longest: their keys have grown longest, too.
         *ranked.filter(not_before__lte=now + DAY).order_by("last_success")[:CANDIDATES],
@@ -45,11 +45,11 @@ def soonest_visits(now: datetime, most: int = 10) -> list[tuple[Feed, NextVisit]
     visits = next_visits(candidates, now)
     planned = [(feed, visits[feed.id]) for feed in candidates if visits[feed.id].at is not None]
     planned.sort(key=lambda pair: (pair[1].at or now, pair[0].id))
-    return planned[:most]
+    return planned[:limit]
 
 
 def hourly_series(now: datetime) -> dict[str, Any]:
-    """Retrievals, failures and new articles for each of the last 24 hours, as charts.js draws them."""
+    """Return retrievals, failures and new articles of each of the last 24 hours, for charts.js."""
     first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
     rows = (
         Retrieval.objects.filter(at__gte=first, at__lte=now)

@@ -1,19 +1,20 @@
-"""What is kept and for how long: the RETENTION_* settings, applied a little at every tick."""
+"""Deletion of old rows by the RETENTION_* settings, a few at every tick."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
 
 from articles.interest.models import Event
 from articles.models import Article, Page
 from articles.personal.versions import touch
-from crawler.engine.models import Attempts, Tick
-from crawler.pipeline.models import PhaseFigure
-from feeds.models import Retrieval
+from crawler.frontier.models import Body, CrawlUrl
+from crawler.pipeline.models import Document, PhaseFigure
+from crawler.web.models import Attempts
+from feeds.models import Retrieval, Tick
 from recrawl.models import Change, Check
 
 AT_ONCE = 5000  # rows a tick, so that no tick is long
@@ -22,7 +23,7 @@ KEPT_ATTEMPTS_DAYS = 1
 
 
 def tidy(now: datetime) -> dict[str, int]:
-    """Delete what is older than its retention, and bodies of old pages; rows changed by table."""
+    """Delete rows older than their retention, and bodies of old pages. Returns changed rows by table."""
     return {
         "attempts": _delete(Attempts.objects.filter(window__lt=now - timedelta(days=KEPT_ATTEMPTS_DAYS))),
         "phases": _delete(PhaseFigure.objects.filter(minute__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
@@ -39,25 +40,25 @@ def tidy(now: datetime) -> dict[str, int]:
 
 
 def _expire(rows, column: str, days: int, now: datetime) -> int:  # type: ignore[no-untyped-def]
-    """Rows whose `column` is older than `days` (0: kept for ever)."""
+    """Delete rows whose `column` is older than `days` (0: never). Returns their number."""
     return _delete(rows.filter(**{f"{column}__lt": now - timedelta(days=days)})) if days else 0
 
 
 @transaction.atomic
 def _expire_articles(now: datetime) -> int:
-    """Old articles; readers of their feeds see that something went."""
+    """Delete old articles and tell readers of their feeds. Returns the number of articles."""
     if not settings.RETENTION_ARTICLES_DAYS:
         return 0
     old = Article.objects.filter(fetched__lt=now - timedelta(days=settings.RETENTION_ARTICLES_DAYS))
     feeds = list(old.order_by("pk").values_list("feed_id", flat=True)[:AT_ONCE])
-    done = _delete(old)
+    deleted = _delete(old)
     touch(feeds)
-    return done
+    return deleted
 
 
 @transaction.atomic
 def _delete(rows) -> int:  # type: ignore[no-untyped-def]
-    """Rows that somebody works on stay until the next tick: what hangs on a row goes before it does."""
+    """Delete rows and their dependents, except rows locked by others, which wait for the next tick."""
     free = rows.order_by("pk").select_for_update(skip_locked=True)
     old = list(free.values_list("pk", flat=True)[:AT_ONCE])
     if old:
@@ -73,3 +74,10 @@ def _empty_bodies(now: datetime) -> int:
     old = Page.objects.filter(fetched__lt=now - timedelta(days=days)).filter(~Q(html=b""))
     ids = list(old.order_by("fetched").values_list("pk", flat=True)[:AT_ONCE])
     return Page.objects.filter(pk__in=ids).update(html=b"") if ids else 0
+
+
+def delete_unused_bodies() -> int:
+    """Delete contents that no URL of a crawl and no document has any more. Returns their number."""
+    urls = CrawlUrl.objects.filter(body=OuterRef("pk"))
+    documents = Document.objects.filter(body=OuterRef("pk"))
+    return Body.objects.filter(~Exists(urls), ~Exists(documents))._raw_delete(connection.alias)

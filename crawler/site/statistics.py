@@ -1,4 +1,4 @@
-"""Figures of the last 24 hours: what /api/stats/, /metrics and the overview show."""
+"""Figures of the last 24 hours, which /api/stats/, /metrics and the overview show."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from django.db import connection
 from django.db.models import Count, Min, Q, Sum
 
 from articles.models import Article
-from crawler.engine.models import Tick
-from feeds.models import Feed, Retrieval
+from feeds.models import Feed, Retrieval, Tick
 
 WINDOW = timedelta(hours=24)
 COUNTED_ROWS = 200_000  # beyond this the planner's estimate is near enough, and counting takes a second
@@ -37,9 +36,9 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Totals of now, and counts of the last 24 hours.
+    """Current totals, and counts of the last 24 hours.
 
-    Of now: `feeds`, `active`, `paused`, `gone`, `training`, `failing`, `waiting` (selected or out with a
+    Current: `feeds`, `active`, `paused`, `gone`, `training`, `failing`, `waiting` (selected or out with a
     terminal) and `articles`. Of the last 24 hours: `new_articles`, `retrievals`, `not_modified` (304),
     `same_body`, `failures`, `bytes`, `delay` (seconds), `budget`.
     """
@@ -63,7 +62,7 @@ class Statistics:
 
 
 def statistics(now: datetime) -> Statistics:
-    """All figures, in seven queries."""
+    """Compute all figures in seven queries."""
     since = now - WINDOW
     active = Q(status=Feed.Status.ACTIVE)
     feeds = Feed.objects.aggregate(
@@ -93,7 +92,7 @@ def statistics(now: datetime) -> Statistics:
 
 
 def count_articles() -> int:
-    """Stored articles: exact for small tables, PostgreSQL's own estimate for big ones."""
+    """Count stored articles: exactly in small tables, by PostgreSQL's estimate in big ones."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT reltuples::bigint FROM pg_class WHERE oid = 'articles_article'::regclass")
         estimate = int(cursor.fetchone()[0])
@@ -101,7 +100,7 @@ def count_articles() -> int:
 
 
 def delay_percentiles(since: datetime) -> Delay:
-    """Of articles retrieved since then whose time of publication is sure."""
+    """Measure the delays of articles retrieved since then whose time of publication is sure."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -110,12 +109,15 @@ def delay_percentiles(since: datetime) -> Delay:
             """,
             [since],
         )
-        found = cursor.fetchone()[0]
-    return Delay(*found) if found else Delay(None, None, None)
+        percentiles = cursor.fetchone()[0]
+    return Delay(*percentiles) if percentiles else Delay(None, None, None)
 
 
 def budget_used(active_feeds: int, retrievals: int, now: datetime) -> Budget:
-    """CRAWL_BUDGET counts per feed and hour; a young deployment is measured from its first tick on."""
+    """Measure the use of CRAWL_BUDGET, which counts per feed and hour.
+
+    A young deployment is measured from its first tick on.
+    """
     first = Tick.objects.filter(started__gte=now - WINDOW).aggregate(at=Min("started"))["at"]
     hours = (now - first) / timedelta(hours=1) if first else 0.0
     allowed = settings.CRAWL_BUDGET * active_feeds * hours

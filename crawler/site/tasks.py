@@ -1,4 +1,4 @@
-"""What is kept no longer goes, a little at every tick."""
+"""Deletion of old rows: a few at every tick, and contents of deleted crawls once a day."""
 
 # ruff: noqa: PLC0415 - loaded by those who tidy
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.dispatch import receiver
 
-from crawler.engine.signals import ticked
+from crawler.engine.signals import planned, ticked
 
 
 @receiver(ticked)
@@ -17,3 +17,11 @@ def tidy(now: datetime, **_: object) -> None:
     from crawler.site import retention
 
     retention.tidy(now)
+
+
+@receiver(planned)
+def delete_unused_bodies(**_: object) -> None:
+    """Delete contents whose crawls were deleted."""
+    from crawler.site import retention
+
+    retention.delete_unused_bodies()

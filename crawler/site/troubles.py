@@ -1,4 +1,4 @@
-"""What does not work, for the health page: failing feeds and hosts, resting feeds, pages given up."""
+"""Queries of the health page: failing feeds and hosts, resting feeds, abandoned pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 100
 
 
 def feeds_in_trouble(now: datetime) -> list[tuple[Feed, NextVisit]]:
-    """Active feeds that fail with their next visits, the longest failing first; at most ROWS."""
+    """Return failing active feeds with their next visits, the longest failing first; at most ROWS."""
     failing = Feed.objects.failing().filter(status=Feed.Status.ACTIVE)
     feeds = list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
     visits = next_visits(feeds, now)
@@ -23,7 +23,7 @@ def feeds_in_trouble(now: datetime) -> list[tuple[Feed, NextVisit]]:
 
 
 def hosts_in_trouble() -> list[dict[str, Any]]:
-    """Hosts with failing feeds: name, how many fail, since when, and the soonest next try."""
+    """Return hosts with failing feeds: name, how many fail, since when, and the soonest next try."""
     rows = (
         Feed.objects.active()
         .filter(failure_streak__gt=0)
@@ -42,14 +42,15 @@ def hosts_in_trouble() -> list[dict[str, Any]]:
 
 
 def resting_feeds(status: str) -> QuerySet[Feed]:
-    """Feeds that nobody visits, because they are gone or paused; at most ROWS."""
+    """Return feeds that nobody visits because they are gone or paused; at most ROWS."""
     resting = Feed.objects.filter(status=status).order_by("-last_attempt", "id")
     return resting.defer("fingerprints", "description")[:ROWS]
 
 
 def page_troubles() -> list[Any]:
-    """Failures of article pages, the most frequent first: how many pages are given up, how many wait to be
-    tried again, and when the next of them is (`failure`, `given_up`, `waiting`, `next_try`).
+    """Count failures of article pages by kind, the most frequent first.
+
+    Each has the keys `failure`, `given_up` (pages given up), `waiting` (pages to be retried) and `next_try`.
     """
     waits = Q(status=Page.Status.WAITING)
     rows = (

@@ -42,22 +42,22 @@ class SignIn(LoginView):
 def locked_out(
     request: HttpRequest, refused: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
-    """What a sign-in answers after too many failures (429); in plain text where the view spoke plain text."""
+    """Answer a sign-in after too many failures (429); in plain text where the view spoke plain text."""
     wait: timedelta = settings.AXES_COOLOFF_TIME
     minutes = int(wait.total_seconds() // 60)
     if refused is not None and refused.headers["Content-Type"].startswith("text/plain"):
         words = f"Error=TooManyFailures\nInfo=Too many failed sign-ins; try again in {minutes} minutes.\n"
-        answer = HttpResponse(words, "text/plain; charset=utf-8", status=429)
+        response = HttpResponse(words, "text/plain; charset=utf-8", status=429)
     else:
-        answer = render(request, "registration/locked.html", {"minutes": minutes}, status=429)
-    answer.headers["Retry-After"] = str(int(wait.total_seconds()))
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
+        response = render(request, "registration/locked.html", {"minutes": minutes}, status=429)
+    response.headers["Retry-After"] = str(int(wait.total_seconds()))
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
 
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """Is it healthy, is it fresh, what fails, is the budget well spent; then what comes next."""
+    """Show health, freshness, failures and use of the budget, and the next visits."""
     now = datetime.now(UTC)
     return render(
         request,
@@ -69,14 +69,14 @@ def overview(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def overview_tiles(request: HttpRequest) -> HttpResponse:
-    """The overview's figures alone, asked for every ten seconds."""
+    """Show the overview's figures alone, requested every ten seconds."""
     return render(request, "crawler/_tiles.html", _tiles(datetime.now(UTC)))
 
 
 @never_cache
 @require_safe
 def overview_visits(request: HttpRequest) -> HttpResponse:
-    """The overview's next visits and latest articles alone, asked for every minute."""
+    """Show the overview's next visits and latest articles alone, requested every minute."""
     context = {"visits": soonest_visits(datetime.now(UTC)), "latest": latest(12)}
     return render(request, "crawler/_soon.html", context)
 
@@ -84,13 +84,13 @@ def overview_visits(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def overview_hours(request: HttpRequest) -> JsonResponse:
-    """The series behind the overview's chart."""
+    """Return the series behind the overview's chart."""
     return JsonResponse(hourly_series(datetime.now(UTC)))
 
 
 @require_safe
 def feed_health(request: HttpRequest) -> HttpResponse:
-    """Everything that does not work as it should, with what will happen next."""
+    """Show everything that does not work as it should, with what will happen next."""
     now = datetime.now(UTC)
     return render(
         request,

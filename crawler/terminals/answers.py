@@ -1,4 +1,4 @@
-"""Harvests from what the client answered."""
+"""Harvests built from responses and errors of the HTTP client."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from crawler.http.failures import FetchError
 from crawler.messages import Assignment, Harvest
 from crawler.text.characters import storable
 
-MOST_DETAIL = 1000
+MAX_DETAIL = 1000
 
 
-def answered(assignment: Assignment, at: float, response: Response, **found: Any) -> Harvest:
-    """A harvest of a response, with what was found in it."""
+def answered(assignment: Assignment, at: float, response: Response, **fields: Any) -> Harvest:
+    """Build the harvest of a response, with further `fields` such as its payload."""
     return Harvest(
         kind=assignment.kind,
         id=assignment.id,
@@ -29,12 +29,12 @@ def answered(assignment: Assignment, at: float, response: Response, **found: Any
         last_modified=response.last_modified,
         retry_after=response.retry_after,
         max_age=response.max_age,
-        **found | ({"detail": storable(found["detail"], MOST_DETAIL)} if "detail" in found else {}),
+        **fields | ({"detail": storable(fields["detail"], MAX_DETAIL)} if "detail" in fields else {}),
     )
 
 
 def refused(assignment: Assignment, at: float, error: FetchError) -> Harvest:
-    """A harvest of a failure."""
+    """Build the harvest of a failed fetch."""
     return Harvest(
         kind=assignment.kind,
         id=assignment.id,
@@ -43,7 +43,7 @@ def refused(assignment: Assignment, at: float, error: FetchError) -> Harvest:
         final_url=error.url,
         status=error.status,
         failure=error.label,
-        detail=storable(error.detail, MOST_DETAIL),
+        detail=storable(error.detail, MAX_DETAIL),
         elapsed=error.elapsed,
         bytes=error.bytes,
         retry_after=error.retry_after,

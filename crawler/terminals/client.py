@@ -1,4 +1,4 @@
-"""The one HTTP client of a terminal process, made from the settings; needs no database."""
+"""The HTTP client and the threads of a terminal process, made from the settings; needs no database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THREADS = 32
 
 @cache
 def terminal_client() -> Client:
-    """Shared by all threads of the process."""
+    """Return the HTTP client that all threads of this process share."""
     config = ClientConfig(
         user_agent=settings.FETCH_USER_AGENT,
         deadline=settings.FETCH_DEADLINE_SECONDS,
@@ -27,5 +27,5 @@ def terminal_client() -> Client:
 
 @cache
 def terminal_threads() -> ThreadPoolExecutor:
-    """Hosts are served side by side by this many threads at most."""
+    """Return the thread pool in which this process serves hosts side by side."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="host")

@@ -1,4 +1,4 @@
-"""What terminals do with an assignment, by its kind: apps register handlers in their `terminal.py`."""
+"""The registry of functions that serve assignments, by kind. Apps fill it in their `terminal.py`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Harvest
 
 Run = Callable[[Client, Assignment, Robots | None, float], Harvest]
-"""Client, assignment, robots.txt where it is asked first, seconds between two requests to the host.
+"""A function of client, assignment, robots.txt (None if it is not read) and seconds between requests.
 
-Every failure is named in what it answers; nothing is raised.
+Returns a harvest, which also names any failure. Raises nothing.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """A way to serve assignments of a kind; with `asks_robots`, the site's robots.txt is read before."""
+    """A function that serves assignments of a kind. With `asks_robots`, robots.txt is read first."""
 
     run: Run
     asks_robots: bool = False
@@ -32,7 +32,7 @@ _handlers: dict[str, Handler] = {}
 
 
 def serves(kind: str, *, asks_robots: bool = False) -> Callable[[Run], Run]:
-    """Decorator: terminals serve assignments of this kind with this function."""
+    """Register the decorated function as the handler of assignments of this kind."""
 
     def register(run: Run) -> Run:
         _handlers[kind] = Handler(run, asks_robots)
@@ -42,27 +42,27 @@ def serves(kind: str, *, asks_robots: bool = False) -> Callable[[Run], Run]:
 
 
 def forget(kind: str) -> None:
-    """They do so no longer; for tests that bring a kind of their own."""
+    """Remove the handler of a kind, for tests that register their own."""
     _handlers.pop(kind, None)
 
 
 def handler_of(kind: str) -> Handler:
-    """How assignments of a kind are served. Raises KeyError where nobody knows."""
+    """Return the handler of a kind. Raises KeyError for an unknown kind."""
     discover()
     return _handlers[kind]
 
 
 def modules() -> list[str]:
-    """Names of the modules that have handlers, each once."""
+    """Return the sorted names of the modules that define handlers."""
     discover()
     return sorted({handler.run.__module__ for handler in _handlers.values()})
 
 
 @cache
 def discover() -> None:
-    """Import the `terminal.py` of every app of ours, once; calls that need them do it by themselves.
+    """Import the `terminal.py` of every app of ours, once. Functions that need handlers call this themselves.
 
-    Found by name, not in Django's registry: a terminal does not load the apps' models.
+    The files are found by name, not through Django's app registry: a terminal does not load the apps' models.
     """
     for app in settings.INSTALLED_APPS:
         if settings.BASE_DIR.joinpath(*app.split("."), "terminal.py").exists():

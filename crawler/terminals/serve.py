@@ -1,9 +1,8 @@
-"""A terminal serves batches: downloads, analyses, answers. No database; hostile bytes stop here."""
+"""Serving of batches by a terminal: download, analyse, report. No database; untrusted bytes stop here."""
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,35 +15,36 @@ from crawler.http.client import Client
 from crawler.http.failures import Failure
 from crawler.http.site_lines import Robots
 from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, encode
+from crawler.process import memory
+from crawler.process.lifeline import ending
 from crawler.terminals.handlers import handler_of
 
 log = logging.getLogger(__name__)
 
-# Set when the process is asked to end: no request is started any more, the rest of each batch is given back.
-ending = threading.Event()
 
 GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
-LONGEST_SPACING = 60.0
-SHORTEST_PAUSE = 1.0
-MOST_BYTES = 32_000_000
-"""Of documents in one report: with more, a host's turn ends, so that no message grows without bound."""
+MAX_SPACING_SECONDS = 60.0
+MIN_PAUSE_SECONDS = 1.0
+MAX_BYTES = memory.share(1 / 300, 2, 32)
+"""Bytes of documents after which a host's turn ends, and after which a message takes no further report."""
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
 OLD_ROBOTS_AGE = 30 * 86_400.0
 ROBOTS_PAUSE = 300.0
-"""Seconds for which robots.txt is not asked for again after it could not be read."""
+"""Seconds before robots.txt is requested again after a failure."""
 
 
 class StuckError(RuntimeError):
-    """A document keeps a thread busy long after its lease ended; only the end of the process frees it."""
+    """An error raised when a document blocks a thread long after its lease; only ending the process helps."""
 
 
 def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor) -> Iterator[list[Report]]:
-    """Reports in groups as they come: hosts side by side, the assignments of one host one after another.
+    """Serve batches and yield their reports in groups.
 
-    A report waits half a second at most for company: fewer and larger messages, fewer transactions.
-    Batches whose lease is over are dropped: their work goes out again, and nobody would take their reports.
-    Raises StuckError when a report does not come however long one waits.
+    Hosts are served in parallel, the assignments of one host in sequence. A report waits up to GATHER_SECONDS
+    for others: fewer and larger messages mean fewer transactions. Batches whose lease has expired are
+    dropped: their work is handed out again, and their reports would be ignored. Raises StuckError when a
+    report does not come within STUCK_SECONDS after the last lease expired.
     """
     now = time.time()
     late = [batch for batch in batches if batch.expires <= now]
@@ -52,53 +52,58 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
         log.warning("%d batches came after their lease had ended and are dropped", len(late))
     batches = [batch for batch in batches if batch.expires > now]
     patience = max((batch.expires for batch in batches), default=0.0) + STUCK_SECONDS
-    done: SimpleQueue[Future[Report]] = SimpleQueue()
+    finished: SimpleQueue[Future[Report]] = SimpleQueue()
     for batch in batches:
-        executor.submit(serve_host, client, batch).add_done_callback(done.put)
-    left = len(batches)
-    while left:
-        group = _gathered(done, left, patience)
+        executor.submit(serve_host, client, batch).add_done_callback(finished.put)
+    outstanding = len(batches)
+    while outstanding:
+        group = _gathered(finished, outstanding, patience)
         if not group:
-            raise StuckError(f"{left} of {', '.join(batch.host for batch in batches)} do not end")
-        left -= len(group)
+            raise StuckError(f"{outstanding} of {', '.join(batch.host for batch in batches)} do not end")
+        outstanding -= len(group)
         yield group
 
 
-def _gathered(done: SimpleQueue[Future[Report]], most: int, patience: float) -> list[Report]:
-    """The next report and what comes within GATHER_SECONDS of it; nothing if none comes until `patience`."""
+def _gathered(finished: SimpleQueue[Future[Report]], max_reports: int, patience: float) -> list[Report]:
+    """Return the next report and the reports within GATHER_SECONDS after it.
+
+    Returns an empty list when no report comes until `patience` (epoch seconds).
+    """
     group: list[Report] = []
-    until = patience
-    while len(group) < most:
+    until, weight = patience, 0
+    while len(group) < max_reports and weight <= MAX_BYTES:
         try:
-            report = done.get(timeout=max(until - time.time(), 0.0)).result()
+            report = finished.get(timeout=max(until - time.time(), 0.0)).result()
         except Empty:
             break
         if not group:
             until = time.time() + GATHER_SECONDS
         group.append(report)
+        weight += sum(harvest.payload.weight for harvest in report.harvests if harvest.payload)
     return group
 
 
 def serve_host(client: Client, batch: Batch) -> Report:
-    """All assignments of one host, as far as its lease and its turn last. Never raises.
+    """Serve the assignments of one host, as far as its lease and its turn last. Never raises.
 
-    What would have to wait for its turn until its own deadline is given back, and the host paused: a slow
-    neighbour, or rules that ask for long pauses, must not end it as busy.
+    An assignment that would wait for its turn until its own deadline is left out, which gives it back, and
+    the report asks for a pause of the host: a slow server or a long crawl delay must not make it fail as
+    busy.
     """
     started = time.time()
     last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
-    rules, kept = _known_rules(batch, started), batch.robots
+    rules, robots_copy = _known_rules(batch, started), batch.robots
     spacing, weight, pause = batch.spacing, 0, 0.0
     for assignment in batch.assignments:
-        if time.time() > last_start or ending.is_set() or weight > MOST_BYTES:
+        if time.time() > last_start or ending.is_set() or weight > MAX_BYTES:
             break
         if _asks_robots(assignment):
             rules = _rules_for(client, assignment, rules, batch.robots, spacing)
-            kept = _worth_keeping(kept, rules)
+            robots_copy = _worth_keeping(robots_copy, rules)
         harvest = _retrieve(client, assignment, rules, spacing)
         if harvest.failure == Failure.BUSY:  # nothing was asked
-            pause = max(_wait(client, rules, spacing), SHORTEST_PAUSE)
+            pause = max(_wait(client, rules, spacing), MIN_PAUSE_SECONDS)
             break
         harvests.append(harvest)
         spacing = slowed(batch.spacing, harvest.elapsed)
@@ -107,11 +112,13 @@ def serve_host(client: Client, batch: Batch) -> Report:
         if wait > client.config.deadline / 2:  # it would be a part of the next one's own
             pause = wait
             break
-    return Report(batch.host, batch.lease, tuple(harvests), None if kept is batch.robots else kept, pause)
+    return Report(
+        batch.host, batch.lease, tuple(harvests), None if robots_copy is batch.robots else robots_copy, pause
+    )
 
 
 def packed(report: Report) -> str:
-    """The report as a message. One that is too long for any says so of each of its assignments instead."""
+    """Encode a report as a message. A report that is too long is encoded with failures as its harvests."""
     try:
         return encode(report)
     except ValueError as error:
@@ -123,15 +130,15 @@ def packed(report: Report) -> str:
 
 
 def slowed(spacing: float, elapsed: float) -> float:
-    """Seconds until the next request to a host that took so long to answer: as long again, at most a minute.
+    """Return the seconds until the next request to a host: as long as it took to answer, at most a minute.
 
-    A host that may be asked without a pause (spacing 0) is one's own, and is not spared.
+    Returns at least `spacing`. A host with `spacing` 0 is one's own, and gets no pause.
     """
-    return max(spacing, min(elapsed, LONGEST_SPACING)) if spacing > 0 else 0.0
+    return max(spacing, min(elapsed, MAX_SPACING_SECONDS)) if spacing > 0 else 0.0
 
 
 def _wait(client: Client, rules: Robots | None, spacing: float) -> float:
-    """Seconds between two requests to a host."""
+    """Return the seconds between two requests to a host."""
     delay = robots.crawl_delay(rules, client.config.user_agent) if rules is not None else 0.0
     return max(spacing, delay)
 
@@ -163,28 +170,40 @@ def _asks_robots(assignment: Assignment) -> bool:
 
 
 def _known_rules(batch: Batch, now: float) -> Robots | None:
-    """The copy of robots.txt that came with the batch, while it is fresh, or nothing newer can be had."""
+    """Return the batch's robots.txt while it is fresh, or while a failed request must not be repeated yet.
+
+    Returns None otherwise.
+    """
     copy = batch.robots
     if copy is None:
         return None
-    fresh = copy.status < 500 and now - copy.at < ROBOTS_AGE
+    is_fresh = copy.status < 500 and now - copy.at < ROBOTS_AGE
     usable = copy.status >= 500 or now - copy.at < OLD_ROBOTS_AGE
-    return copy if fresh or (usable and now - copy.tried < ROBOTS_PAUSE) else None
+    return copy if is_fresh or (usable and now - copy.tried < ROBOTS_PAUSE) else None
 
 
-def _worth_keeping(kept: Robots | None, rules: Robots) -> Robots:
-    """Which of the two the next batch should have; what could not be read is no better than another's."""
-    if kept is None or kept.status >= 500 or rules.status < 500 or kept.origin == rules.origin:
+def _worth_keeping(robots_copy: Robots | None, rules: Robots) -> Robots:
+    """Return the copy of robots.txt that the next batch should have.
+
+    A failed request of another origin does not replace a good copy.
+    """
+    if (
+        robots_copy is None
+        or robots_copy.status >= 500
+        or rules.status < 500
+        or robots_copy.origin == rules.origin
+    ):
         return rules
-    return kept
+    return robots_copy
 
 
 def _rules_for(
     client: Client, assignment: Assignment, rules: Robots | None, old: Robots | None, spacing: float
 ) -> Robots:
-    """robots.txt of the page's origin, read when the copy at hand is another's or none.
+    """Return robots.txt of the page's origin, requested unless the copy at hand is of this origin.
 
-    While it cannot be read, the last good copy holds for a month (RFC 9309, section 2.3.1.4, allows that).
+    While it cannot be read, the last good copy is used for up to 30 days (RFC 9309, section 2.3.1.4, allows
+    that).
     """
     try:
         origin = urls.origin(urls.canonical_url(assignment.url))

@@ -1,4 +1,4 @@
-"""The terminals' tasks: they serve batches and answer pulses, and send on what came of it."""
+"""The terminals' Celery tasks, which serve batches and answer pulses."""
 
 # ruff: noqa: PLC0415 - what serves is loaded by those who serve
 
@@ -13,32 +13,38 @@ from collections.abc import Sequence
 from celery import current_app, shared_task
 
 from crawler.messages import Batch, decode_all
+from crawler.process import memory
 
 log = logging.getLogger(__name__)
 
 STORE = "crawler.engine.tasks.store"
 PULSE_ANSWERED = "crawler.engine.tasks.pulse_answered"
-"""Tasks of the controller, by name: a terminal does not import what it does."""
+"""Tasks of the controller by name, so that a terminal does not import their code."""
 
 # A terminal's threads send one at a time: kombu's pool closes a channel now and then while another uses it.
 _sending = threading.Lock()
 
 
 def send(task: str, *arguments: object) -> None:
-    """Send a message to the controller."""
+    """Send a task to the controller."""
     with _sending:
         current_app.send_task(task, arguments)
 
 
 @shared_task
 def fetch(batches: Sequence[str]) -> None:
-    """A terminal's work: serve the batches and send the reports on."""
+    """Serve batches and send their reports to the controller.
+
+    Kills this process when a thread is stuck.
+    """
     from crawler.terminals.client import terminal_client, terminal_threads
     from crawler.terminals.serve import StuckError, packed, serve
 
     try:
         for reports in serve(terminal_client(), decode_all(Batch, batches), terminal_threads()):
             send(STORE, [packed(report) for report in reports])
+        if memory.is_small():
+            memory.give_back()
     except StuckError as error:
         log.critical("this terminal ends itself: %s", error)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -46,5 +52,5 @@ def fetch(batches: Sequence[str]) -> None:
 
 @shared_task
 def pulse(queue: str) -> None:
-    """A sign of life: whoever serves `queue` answers on the queue `store`."""
+    """Answer a pulse of `queue` through the queue `store`, as a sign of life."""
     send(PULSE_ANSWERED, queue)

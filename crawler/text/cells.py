@@ -1,4 +1,4 @@
-"""Tables as text: CSV whose cells no spreadsheet takes for a formula, and columns beside each other.
+"""Tables as text: CSV whose cells no spreadsheet takes for a formula, and aligned columns.
 
 Imports nothing: children use it too.
 """
@@ -15,21 +15,20 @@ _QUOTED = re.compile(r'[",;|\t\r\n]')
 
 
 def is_number(text: str) -> bool:
-    """Whether it is written as a number, and nothing else."""
+    """Return whether the text is a number and nothing else."""
     return _NUMBER.fullmatch(text) is not None
 
 
 def guarded(text: str) -> str:
-    """The text with an apostrophe before it where a spreadsheet would take it for a formula.
+    """Return the text, with an apostrophe before it where a spreadsheet would take it for a formula.
 
-    That is what begins with `=`, `+`, `-` or `@`, in full width or behind blanks too, and with a tab or the
-    end of a line.
+    Formulas begin with `=`, `+`, `-` or `@`, in full width or behind blanks too, and with a tab or line end.
     """
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def csv_row(cells: Iterable[str]) -> str:
-    """A line of CSV (RFC 4180) from cells that are guarded, or numbers."""
+    """Return a line of CSV (RFC 4180) from cells that are guarded, or numbers."""
     return ",".join(_quoted(text) for text in cells) + "\r\n"
 
 
@@ -39,7 +38,7 @@ def _quoted(text: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns, the first to the left and the others to the right."""
+    """Return rows as aligned columns, the first to the left and the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows

@@ -1,4 +1,4 @@
-"""Files that may be gzipped: records of sites, traces and logs that people give to commands."""
+"""Reading of files that may be gzipped: site records, traces and logs that people give to commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """What is in the open file, unpacked as it is read; as it is where it is not gzipped."""
+    """Return a file that unpacks the open one while reading, or the open file where it is not gzipped."""
     packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
     return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file

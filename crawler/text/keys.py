@@ -1,4 +1,4 @@
-"""Keys of texts of any length, for unique indexes."""
+"""Fixed-size keys of texts of any length, for unique indexes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import uuid
 
 
 def digest(text: str) -> uuid.UUID:
-    """128 bits of BLAKE2b."""
+    """Return 128 bits of BLAKE2b of a text."""
     return digest_of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def digest_of_bytes(content: bytes) -> uuid.UUID:
-    """The same of bytes."""
+    """Return 128 bits of BLAKE2b of bytes."""
     return uuid.UUID(bytes=hashlib.blake2b(content, digest_size=16).digest())

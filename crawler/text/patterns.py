@@ -1,4 +1,4 @@
-"""Regular expressions that people write: checked when they are taken, bounded in time when they are used.
+"""Regular expressions written by users: checked when they are entered, bounded in time when they are used.
 
 Pure. They are those of the PyPI package `regex`, which can be told to stop.
 """
@@ -20,16 +20,16 @@ SECONDS_TOGETHER = 0.5
 """Of processor time for all expressions and texts of one piece of work, beside what follows for each search:
 plain ones need less than that and are never stopped, however large the page."""
 SECONDS_A_SEARCH, SECONDS_A_CHARACTER = 10e-6, 20e-9
-LEAST_SECONDS = 1e-3
+MIN_SECONDS = 1e-3
 
 
 class PatternError(ValueError):
-    """An expression that cannot be used, with the reason."""
+    """An error about an invalid expression, with the reason."""
 
 
 @lru_cache(maxsize=1024)
 def compiled(expression: str) -> regex.Pattern[str]:
-    """The expression, ready for use. Raises PatternError."""
+    """Compile an expression. Raises PatternError."""
     if len(expression) > LONGEST:
         raise PatternError(f"an expression is longer than {LONGEST} characters")
     try:
@@ -43,8 +43,8 @@ def compiled(expression: str) -> regex.Pattern[str]:
 class PatternAllowance:
     """The time that expressions may take together over one piece of work: a page's lines, a batch's URLs.
 
-    Whoever searches through it takes about SECONDS_TOGETHER at most beyond what plain expressions need. Once
-    that is used up, an expression that is slow again is left out for the rest of the work: it matches none.
+    All searches of one allowance take at most about SECONDS_TOGETHER beyond what plain expressions need. Once
+    that is used up, an expression that is slow again matches nothing for the rest of the work.
     """
 
     def __init__(self, seconds: float = SECONDS_TOGETHER) -> None:
@@ -53,14 +53,14 @@ class PatternAllowance:
         self._left_out: set[regex.Pattern[str]] = set()
 
     def found_in(self, pattern: regex.Pattern[str], text: str) -> bool:
-        """Whether it matches somewhere in the text, within its time."""
+        """Return whether the pattern matches somewhere in the text, within its time."""
         if pattern in self._left_out:
             return False
         began = time.thread_time()
         try:
-            found = pattern.search(text, timeout=min(SECONDS, max(self._left, LEAST_SECONDS))) is not None
+            matches = pattern.search(text, timeout=min(SECONDS, max(self._left, MIN_SECONDS))) is not None
         except TimeoutError:
-            found = False
+            matches = False
             if self._left <= 0:
                 self._left_out.add(pattern)
         spent = time.thread_time() - began - SECONDS_A_SEARCH - SECONDS_A_CHARACTER * len(text)
@@ -69,13 +69,13 @@ class PatternAllowance:
         if self._left < -self._most:  # none was slow enough to be stopped: the one that took most goes
             slowest = max(self._spent.keys() - self._left_out, key=self._spent.__getitem__, default=pattern)
             self._left_out.add(slowest)
-        return found
+        return matches
 
     def any_found(self, patterns: Iterable[regex.Pattern[str]], text: str) -> bool:
-        """Whether one of them does."""
+        """Return whether one of the patterns matches somewhere in the text."""
         return any(self.found_in(pattern, text) for pattern in patterns)
 
 
 def found_in(pattern: regex.Pattern[str], text: str) -> bool:
-    """Whether a single expression matches somewhere in a single text, within its time."""
+    """Return whether a single expression matches somewhere in a single text, within its time."""
     return PatternAllowance(SECONDS).found_in(pattern, text)

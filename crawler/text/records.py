@@ -1,4 +1,4 @@
-"""Small frozen records, as they travel between processes. Pure."""
+"""Small frozen records that travel between processes. Pure."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from msgspec import Struct
 
 
 class Record(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Fields that have their defaults are not sent; what has others than these is refused."""
+    """A frozen record. Fields with default values are not sent, unknown fields are refused."""

@@ -1,4 +1,4 @@
-"""The admin's name, and the engine's rows in it: hosts, ticks, pulses, API tokens."""
+"""The admin's name, and the engine's rows in it: hosts, pulses, API tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.authtoken.admin import TokenAdmin
 from rest_framework.authtoken.models import TokenProxy
 
-from crawler.engine.models import Host, Pulse, Tick
+from crawler.engine.models import Host, Pulse
 
 # Django's own classes take no type parameters at run time.
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ admin.site.index_title = "Administration"
 
 
 class RecordAdmin(RowAdmin):
-    """Rows that the machine writes and people only read; big tables are not counted twice."""
+    """An admin of machine-written, read-only rows; big tables are not counted twice."""
 
     show_full_result_count = False
 
@@ -39,7 +39,7 @@ class RecordAdmin(RowAdmin):
 
 @admin.register(Host)
 class HostAdmin(RowAdmin):
-    """Hosts: who is being asked now, and how fast it may be asked."""
+    """An admin of hosts: which of them are in use, and their rate limits."""
 
     list_display = ("name", "spacing", "leased_until", "not_before", "robots_status", "robots_at")
     list_filter = (("lease", admin.EmptyFieldListFilter), ("not_before", admin.EmptyFieldListFilter))
@@ -59,25 +59,15 @@ class HostAdmin(RowAdmin):
         return False
 
 
-@admin.register(Tick)
-class TickAdmin(RecordAdmin):
-    """What each tick took."""
-
-    list_display = (
-        "started", "finished", "policy", "training", "ranked", "candidates", "budget", "carried", "swept",
-    )  # fmt: skip
-    list_filter = ("policy",)
-
-
 @admin.register(Pulse)
 class PulseAdmin(RecordAdmin):
-    """Signs of life of the queues."""
+    """An admin of the queues' heartbeats."""
 
     list_display = ("queue", "sent", "answered")
 
 
 class QuietTokenAdmin(TokenAdmin):
-    """API tokens without their keys in the list: whoever looks over a shoulder must not learn them."""
+    """An admin of API tokens that hides their keys in the list from onlookers."""
 
     list_display = ("user", "created")
 

@@ -1,4 +1,4 @@
-"""Slows people who guess secrets: attempts with unknown ones, counted in the database by address.
+"""Limits for guessed secrets: failed attempts, counted in the database by address.
 
 After MOST of them within WINDOW further unknown ones from the address are told to wait, and so is, from
 wherever it comes, a secret that was tried so often. A secret that is known goes through: many people share
@@ -21,7 +21,7 @@ from django.db.models import F
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from crawler.engine.models import Attempts
+from crawler.web.models import Attempts
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,9 @@ Kind = Literal["api-token", "personal-feed", "reader-token"]
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Where a request comes from; for IPv6 the network of 64 bits. None on a Unix socket without a proxy.
+    """Return a request's address, for IPv6 its /64 network. Returns None on a Unix socket without a proxy.
+
+    None on a Unix socket without a proxy.
 
     X-Forwarded-For counts behind a TLS proxy alone, and of it only the last entry, which the proxy itself
     wrote; those before it may be anybody's invention.
@@ -54,7 +56,7 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def too_many(kind: Kind, request: HttpRequest, now: datetime, secret: str = "") -> bool:
-    """Whether this address has used up its attempts at this kind of secret for now, or the secret its own."""
+    """Return whether this address, or this secret, has used up its attempts for now."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {FAILURES}", attempts_of(kind, request, now, secret))
         return exhausted(cursor.fetchone()[0])
@@ -63,12 +65,12 @@ def too_many(kind: Kind, request: HttpRequest, now: datetime, secret: str = "") 
 def attempts_of(
     kind: Kind, request: HttpRequest, now: datetime, secret: str = ""
 ) -> dict[str, list[str] | datetime]:
-    """The parameters of `FAILURES`."""
+    """Return the parameters of `FAILURES`."""
     return {"attempts_keys": _keys(kind, request, secret), "window": _window(now)}
 
 
 def exhausted(failures: int | None) -> bool:
-    """Whether so many `FAILURES` are all that an address or a secret may have for now."""
+    """Return whether this number of `FAILURES` uses up the attempts of an address or a secret."""
     return failures is not None and failures >= MOST
 
 
@@ -81,13 +83,16 @@ def count_attempt(kind: Kind, request: HttpRequest, now: datetime, secret: str =
 
 
 def seconds_to_wait(now: datetime) -> int:
-    """Seconds until the next window, for Retry-After."""
+    """Return the seconds until the next window, for Retry-After."""
     return int((_window(now) + WINDOW - now).total_seconds()) + 1
 
 
 @lru_cache(1)
 def _tell_of_proxy() -> None:
-    """Once in a process: all who come through a proxy count as one address, or somebody pretends to."""
+    """Warn once per process of an ignored X-Forwarded-For.
+
+    Either a proxy is not configured, and all its clients count as one address, or the header is forged.
+    """
     log.warning(
         "a request names another address in X-Forwarded-For, which does not count: where a proxy stands "
         "before this server, set BEHIND_TLS_PROXY or PUBLIC_URL"
@@ -100,7 +105,7 @@ def _window(now: datetime) -> datetime:
 
 
 def _keys(kind: Kind, request: HttpRequest, secret: str) -> list[str]:
-    """Keyed hashes of the address and, where one is given, of the secret: the table tells nobody either."""
+    """Return keyed hashes of the address and of the secret, if any, so that the table reveals neither."""
     texts = [f"{kind} {client_address(request)}", *([f"{kind} secret {secret}"] if secret else [])]
     return [salted_hmac("crawler.web.attempts", text, algorithm="sha256").hexdigest() for text in texts]
 

@@ -13,17 +13,22 @@ from crawler.web.attempts import count_attempt, seconds_to_wait, too_many
 
 
 class CountedTokenAuthentication(TokenAuthentication):
-    """`Authorization: Token ...`; 429 for an unknown one where too many unknown ones were shown."""
+    """Token authentication (`Authorization: Token ...`); 429 after too many unknown tokens."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """The user and their token, or None without the header. Raises AuthenticationFailed or Throttled."""
-        shown = get_authorization_header(request)
-        if not shown.lower().startswith(b"token"):
+        """Return the user and their token, or None without the header.
+
+        Raises AuthenticationFailed or Throttled.
+
+        Raises AuthenticationFailed or Throttled.
+        """
+        header = get_authorization_header(request)
+        if not header.lower().startswith(b"token"):
             return None
         try:
             return super().authenticate(request)
         except AuthenticationFailed as error:
-            now, secret = datetime.now(UTC), shown.decode("latin-1")
+            now, secret = datetime.now(UTC), header.decode("latin-1")
             if too_many("api-token", request, now, secret):
                 words = "Too many unknown tokens from this address."
                 raise Throttled(wait=seconds_to_wait(now), detail=words) from error

@@ -24,7 +24,7 @@ _BAR, _BAR_LEFT = 22, 128
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Points in order of x, one alone as a dot; `ink` numbers the colour and the dashes, from 1."""
+    """A line of points in order of x, one alone as a dot; `ink` numbers the colour and the dashes, from 1."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -51,12 +51,12 @@ class Bar:
 
 
 class _Scale:
-    """Values of one axis on their way to the picture."""
+    """The mapping of one axis' values to the picture."""
 
     def __init__(self, axis: Axis, values: Sequence[float], begin: float, end: float) -> None:
         self._log, self._begin, self._end = axis.log, begin, end
-        known = [*values, *axis.marks] or [1.0, 2.0]
-        self.low, self.high = min(known), max(known)
+        bounds = [*values, *axis.marks] or [1.0, 2.0]
+        self.low, self.high = min(bounds), max(bounds)
         if not axis.log:
             self.low = self.low if axis.marks else min(self.low, 0.0)
         if self.low == self.high:
@@ -75,30 +75,30 @@ class _Scale:
 
 
 def line_plot(lines: Sequence[Line], x: Axis, y: Axis, label: str) -> SafeString:
-    """Lines over a common x with their names below; logarithmic axes leave out what is not above zero."""
-    shown = [
+    """Draw lines over a common x with their names below. Logarithmic axes omit values not above zero."""
+    visible = [
         replace(line, points=[p for p in line.points if (p[0] > 0 or not x.log) and (p[1] > 0 or not y.log)])
         for line in lines
     ]
-    rows = _key_rows([line.name for line in shown])
+    rows = _key_rows([line.name for line in visible])
     height = HEIGHT + _KEY_HEIGHT * (1 + max((row for row, _ in rows), default=0))
-    across = _Scale(x, [p[0] for line in shown for p in line.points], _LEFT, WIDTH - _RIGHT)
-    up = _Scale(y, [p[1] for line in shown for p in line.points], HEIGHT - _BOTTOM, _TOP)
+    across = _Scale(x, [p[0] for line in visible for p in line.points], _LEFT, WIDTH - _RIGHT)
+    up = _Scale(y, [p[1] for line in visible for p in line.points], HEIGHT - _BOTTOM, _TOP)
     return format_html(
         '<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{grid}{lines}{key}</svg>',
         w=WIDTH,
         h=height,
         label=label,
         grid=_grid(x, y, across, up),
-        lines=format_html_join("", "{}", ((_path(line, across, up),) for line in shown)),
+        lines=format_html_join("", "{}", ((_path(line, across, up),) for line in visible)),
         key=format_html_join(
-            "", "{}", ((_key(line, *place),) for line, place in zip(shown, rows, strict=True))
+            "", "{}", ((_key(line, *place),) for line, place in zip(visible, rows, strict=True))
         ),
     )
 
 
 def bar_plot(bars: Sequence[Bar], title: str, label: str) -> SafeString:
-    """Horizontal bars from zero with their values, in the order given."""
+    """Draw horizontal bars from zero with their values, in the order given."""
     top = max((bar.value for bar in bars), default=0.0) or 1.0
     room = WIDTH - _BAR_LEFT - 60
     drawn = format_html_join(
@@ -138,7 +138,7 @@ def bar_plot(bars: Sequence[Bar], title: str, label: str) -> SafeString:
 
 
 def standalone(svg: SafeString) -> str:
-    """The picture as a file of its own, in colours for light and dark surroundings."""
+    """Return the picture as a file of its own, in colours for light and dark surroundings."""
     begin = '<svg xmlns="http://www.w3.org/2000/svg" width="760" '
     style = _LIGHT + "@media (prefers-color-scheme: dark) {" + _DARK + "}"
     opened, closed = svg.removeprefix("<svg ").split(">", 1)
@@ -146,7 +146,7 @@ def standalone(svg: SafeString) -> str:
 
 
 def short(value: float) -> str:
-    """Three significant figures at most, no trailing zeros."""
+    """Write a number with at most three significant figures and no trailing zeros."""
     if value == 0:
         return "0"
     places = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -205,7 +205,7 @@ def _path(line: Line, across: _Scale, up: _Scale) -> SafeString:
 
 
 def _key_rows(names: Sequence[str]) -> list[tuple[int, float]]:
-    """(row, x) of each name below the chart."""
+    """Return (row, x) of each name below the chart."""
     places: list[tuple[int, float]] = []
     row, x = 0, float(_LEFT)
     for name in names:
@@ -233,7 +233,7 @@ def _key(line: Line, row: int, x: float) -> SafeString:
 
 
 def _round_marks(low: float, high: float) -> list[float]:
-    """Four to eight values at steps of 1, 2 or 5 times a power of ten."""
+    """Return four to eight values at steps of 1, 2 or 5 times a power of ten."""
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
@@ -242,7 +242,7 @@ def _round_marks(low: float, high: float) -> list[float]:
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten within the range."""
+    """Return 1, 2 and 5 times powers of ten within the range."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     marks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
     return [mark for mark in marks if low * 0.999 <= mark <= high * 1.001] or [low, high]

@@ -22,7 +22,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDescription:
-    """What comes back with one status."""
+    """The description of the answers with one status."""
 
     status: str
     description: str
@@ -31,7 +31,7 @@ class AnswerDescription:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one path."""
+    """A method of a path."""
 
     method: str
     path: str
@@ -43,7 +43,7 @@ class Endpoint:
 
 
 def endpoints(schema: Mapping[str, Any]) -> dict[str, list[Endpoint]]:
-    """All endpoints of an OpenAPI 3.0 document by tag, in the document's order."""
+    """Return all endpoints of an OpenAPI 3.0 document by tag, in the document's order."""
     groups: dict[str, list[Endpoint]] = {}
     for path, operations in schema["paths"].items():
         for method in METHODS:
@@ -67,15 +67,15 @@ def _endpoint(schema: Mapping[str, Any], path: str, method: str, operation: Mapp
         parameters=tuple(parameters),
         body=_fields(schema, operation.get("requestBody", {})),
         answers=tuple(
-            AnswerDescription(str(status), answer.get("description", ""), _fields(schema, answer))
-            for status, answer in operation["responses"].items()
-            if "$ref" not in answer  # what every endpoint may answer
+            AnswerDescription(str(status), response.get("description", ""), _fields(schema, response))
+            for status, response in operation["responses"].items()
+            if "$ref" not in response  # what every endpoint may answer
         ),
     )
 
 
 def _fields(schema: Mapping[str, Any], message: Mapping[str, Any]) -> tuple[Field, ...]:
-    """Fields of a body, those of the rows where it is a list of them."""
+    """Return the fields of a body, or of its rows where it is a list."""
     for content in message.get("content", {}).values():
         shape = _resolved(schema, content["schema"])
         if shape.get("type") == "array":
@@ -84,14 +84,14 @@ def _fields(schema: Mapping[str, Any], message: Mapping[str, Any]) -> tuple[Fiel
         shape = _resolved(schema, rows["items"]) if rows else shape
         required = shape.get("required", ())
         return tuple(
-            Field(name, _type(schema, given), name in required, given.get("description", ""))
-            for name, given in shape.get("properties", {}).items()
+            Field(name, _type(schema, field_schema), name in required, field_schema.get("description", ""))
+            for name, field_schema in shape.get("properties", {}).items()
         )
     return ()
 
 
-def _type(schema: Mapping[str, Any], given: Mapping[str, Any]) -> str:
-    shape = _resolved(schema, given)
+def _type(schema: Mapping[str, Any], field_schema: Mapping[str, Any]) -> str:
+    shape = _resolved(schema, field_schema)
     words = str(shape.get("type", "any"))
     if words == "array":
         words = f"list of {_type(schema, shape.get('items', {}))}"
@@ -99,11 +99,11 @@ def _type(schema: Mapping[str, Any], given: Mapping[str, Any]) -> str:
         words = " | ".join(str(value) for value in shape["enum"] if value is not None)
     elif shape.get("format"):
         words = f"{words} ({shape['format']})"
-    return f"{words} or null" if given.get("nullable") or shape.get("nullable") else words
+    return f"{words} or null" if field_schema.get("nullable") or shape.get("nullable") else words
 
 
 def _resolved(schema: Mapping[str, Any], shape: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The shape behind `$ref`, also where it is wrapped: the first of several."""
+    """Return the shape behind `$ref`, also inside a wrapper. Of several the first counts."""
     while "$ref" in shape or any(name in shape for name in _WRAPPED):
         if "$ref" in shape:
             shape = schema["components"]["schemas"][shape["$ref"].rpartition("/")[2]]

@@ -1,7 +1,7 @@
-"""What serializers of the API are made of: every text and list that comes in has a largest size.
+"""Fields and the base class of the API's serializers: every text and list has a maximum size.
 
-`RowSerializer` takes the sizes from the model. A column without one gets MOST_TEXT; one that is in an index
-gets what an index can hold, so that PostgreSQL never refuses the row.
+`RowSerializer` takes the sizes from the model. A column without one gets MAX_TEXT; an indexed column gets
+what an index can hold, so that PostgreSQL never refuses the row.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from django.db import models
 from rest_framework import serializers
 from rest_framework.utils import html
 
-from crawler.text.characters import LONGEST_INDEXED
+from crawler.text.characters import MAX_INDEXED_CHARACTERS
 
-MOST_TEXT = 4000
-MOST_ITEMS = 100
+MAX_TEXT = 4000
+MAX_ITEMS = 100
 
 Row = TypeVar("Row", bound=models.Model)
 
 
 class TextField(serializers.CharField):
-    """Text, and nothing that would have to be made text first: a JSON number is none."""
+    """A text field that refuses other types: a JSON number is not converted."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -42,7 +42,7 @@ class NumberField(serializers.FloatField):
 
 
 class FlagField(serializers.BooleanField):
-    """True or false; the words for them where a form sends them."""
+    """A boolean field that also accepts the words of forms."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool) and not html.is_html_input(getattr(self.root, "initial_data", None)):
@@ -51,7 +51,7 @@ class FlagField(serializers.BooleanField):
 
 
 class RowSerializer(serializers.ModelSerializer[Row]):
-    """Fields as the model has them, with a largest size for each."""
+    """A serializer with the model's fields, and a maximum size for each."""
 
     serializer_field_mapping = {
         **serializers.ModelSerializer.serializer_field_mapping,
@@ -62,23 +62,23 @@ class RowSerializer(serializers.ModelSerializer[Row]):
     }
 
     def build_standard_field(self, field_name: str, model_field: Any) -> Any:
-        made, options = super().build_standard_field(field_name, model_field)
-        if issubclass(made, serializers.CharField):
-            options.setdefault("max_length", LONGEST_INDEXED if _is_indexed(model_field) else MOST_TEXT)
+        field_class, options = super().build_standard_field(field_name, model_field)
+        if issubclass(field_class, serializers.CharField):
+            options.setdefault("max_length", MAX_INDEXED_CHARACTERS if _is_indexed(model_field) else MAX_TEXT)
         elif isinstance(model_field, ArrayField):
-            options.setdefault("max_length", MOST_ITEMS)
+            options.setdefault("max_length", MAX_ITEMS)
             if not options.get("allow_empty", True):
                 options.setdefault("min_length", 1)
-        return made, options
+        return field_class, options
 
 
 def _is_indexed(field: Any) -> bool:
-    """Whether a column is in some index, by itself or with others."""
+    """Return whether a column is in some index, by itself or with others."""
     if field.unique or field.db_index:
         return True
     meta = field.model._meta
     several = [
-        *(one.fields for one in meta.indexes),
-        *(getattr(one, "fields", ()) for one in meta.constraints),
+        *(index.fields for index in meta.indexes),
+        *(getattr(index, "fields", ()) for index in meta.constraints),
     ]
     return any(field.name in {name.lstrip("-") for name in names} for names in several)

@@ -1,4 +1,4 @@
-"""Filters of lists by their address, for pages and the API alike."""
+"""Filters of lists by URL parameters, for pages and the API alike."""
 
 from __future__ import annotations
 
@@ -8,53 +8,75 @@ from typing import Any
 
 import django_filters  # type: ignore[import-untyped]
 from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django_filters.widgets import BooleanWidget  # type: ignore[import-untyped]
 from drf_spectacular.utils import extend_schema_field
 
+from crawler.text.search import MAX_SEARCH_WORDS, SearchError, parse_search
+
 Choices = list[tuple[str, str]]
-MOST_HOURS = 100_000
+SEARCH_HELP = f'Words, "a phrase", -without, or. At most {MAX_SEARCH_WORDS} words.'
+MAX_HOURS = 100_000
+
+
+def search_problem(text: str) -> str:
+    """Return the sentence that refuses a search, empty for a valid one."""
+    try:
+        parse_search(text)
+    except SearchError as error:
+        return str(error)
+    return ""
+
+
+def search_validator(text: str) -> None:
+    """Refuse a search that is too long; for fields of forms."""
+    if problem := search_problem(text):
+        raise ValidationError(problem)
 
 
 class OfferedFilter(django_filters.CharFilter):  # type: ignore[misc]
-    """Any text; pages offer what `offers` finds when they are made."""
+    """A filter by text; pages offer the choices that `offers` returns when they are rendered."""
 
-    def __init__(self, *args: Any, offers: Callable[[], Choices], **named: Any) -> None:
+    def __init__(self, *args: Any, offers: Callable[[], Choices], **options: Any) -> None:
         widget = _Offers(choices=lambda: [("", "any"), *offers()])  # type: ignore[arg-type]
-        super().__init__(*args, widget=widget, **named)
+        super().__init__(*args, widget=widget, **options)
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
-    """True or false; pages say `yes`, `no`, or `on` for a ticked box, and offer words for the two."""
+    """A boolean filter; pages use `yes`, `no`, or `on` for a ticked box, and offer words for the two."""
 
-    def __init__(self, *args: Any, words: tuple[str, str] = ("yes", "no"), **named: Any) -> None:
-        super().__init__(*args, widget=_Flag(words), **named)
+    def __init__(self, *args: Any, words: tuple[str, str] = ("yes", "no"), **options: Any) -> None:
+        super().__init__(*args, widget=_Flag(words), **options)
 
 
 @extend_schema_field(
-    {"type": "integer", "minimum": 1, "maximum": MOST_HOURS, "description": "Within so many hours."}
+    {"type": "integer", "minimum": 1, "maximum": MAX_HOURS, "description": "Within so many hours."}
 )
 class HoursFilter(django_filters.NumberFilter):  # type: ignore[misc]
-    """Rows whose time is within the last so many hours."""
+    """A filter to rows whose time is within the last given number of hours."""
 
     field_class = forms.IntegerField
 
-    def __init__(self, column: str, **named: Any) -> None:
-        super().__init__(column, "gte", min_value=1, max_value=MOST_HOURS, **named)
+    def __init__(self, column: str, **options: Any) -> None:
+        super().__init__(column, "gte", min_value=1, max_value=MAX_HOURS, **options)
 
     def filter(self, rows: QuerySet[Any], hours: int | None) -> QuerySet[Any]:
-        """Those rows; all where no hours are given."""
+        """Filter to recent rows. Returns all rows where no hours are given."""
         since = hours and datetime.now(UTC) - timedelta(hours=hours)
-        found: QuerySet[Any] = super().filter(rows, since)
-        return found
+        recent: QuerySet[Any] = super().filter(rows, since)
+        return recent
 
 
 class _Offers(forms.Select):
-    """Choices, and what was given where it is none of them."""
+    """A select field that also shows a given value that is none of its choices."""
 
     def optgroups(self, name: str, value: list[str], attrs: Any = None) -> Any:
-        known = list(self.choices)
-        self.choices = [*known, *((one, one) for one in value if one and one not in dict(known))]
+        choices = list(self.choices)
+        self.choices = [
+            *choices,
+            *((choice, choice) for choice in value if choice and choice not in dict(choices)),
+        ]
         return super().optgroups(name, value, attrs)
 
 
@@ -64,7 +86,7 @@ class _Flag(BooleanWidget):  # type: ignore[misc]
         self.choices = [("", "any"), ("true", words[0]), ("false", words[1])]
 
     def value_from_datadict(self, data: Mapping[str, str], files: Any, name: str) -> bool | None:
-        said = {"on": "true", "yes": "true", "no": "false"}
-        given = data.get(name, "")
-        value: bool | None = super().value_from_datadict({name: said.get(given, given)}, files, name)
+        spellings = {"on": "true", "yes": "true", "no": "false"}
+        text = data.get(name, "")
+        value: bool | None = super().value_from_datadict({name: spellings.get(text, text)}, files, name)
         return value

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 else:
     RowForm = forms.ModelForm
 
-MOST_LINES = 1000
+MAX_LINES = 1000
 
 
 class LinesField(forms.CharField):
-    """A text of lines, as the list of those that are not blank; validators are for each of them."""
+    """A text field whose value is the list of its non-blank lines; validators check each line."""
 
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
 
     def __init__(
-        self, *, most: int = MOST_LINES, too_many: str = "At most {most} lines.", **named: Any
+        self, *, most: int = MAX_LINES, too_many: str = "At most {most} lines.", **options: Any
     ) -> None:
-        super().__init__(**named)
+        super().__init__(**options)
         self._most, self._too_many = most, too_many
 
     def to_python(self, value: object) -> list[str]:  # type: ignore[override]
@@ -38,7 +38,7 @@ class LinesField(forms.CharField):
             raise ValidationError(self.error_messages["required"], code="required")
 
     def run_validators(self, value: list[str]) -> None:
-        """Every line by itself."""
+        """Validate every line by itself."""
         for line in value:
             super().run_validators(line)
 

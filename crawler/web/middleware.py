@@ -1,4 +1,4 @@
-"""What every request passes first, and every answer last."""
+"""Middleware that every request passes first, and every response last."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOper
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 from crawler.text.characters import unstorable
 from crawler.web.refusals import refusal
+from crawler.web.syndication.answer import takes_gzip
 
 Handler = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
 
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """Of any body: an OPML file or trace with room to spare. What reads bodies has smaller bounds of its own."""
 
+PACKED_TYPES = ("image/webp", "image/png", "font/", "application/gzip", "application/zip", "application/warc")
+"""Beginnings of media types whose documents are compressed already."""
 _FORMS = {"application/x-www-form-urlencoded", "multipart/form-data"}
 _UTF8 = {"", "utf-8", "utf8", "us-ascii", "ascii"}
 _DATA_EXCEPTION, _LIMIT_EXCEEDED = "22", "54000"
@@ -29,7 +34,7 @@ _DATA_EXCEPTION, _LIMIT_EXCEEDED = "22", "54000"
 
 
 def content_security_policy(get_response: Handler) -> Handler:
-    """The Content-Security-Policy of every answer: own scripts and styles only, nothing inline, no frames.
+    """Set the Content-Security-Policy of responses: own scripts and styles, nothing inline, no frames.
 
     Adds the header where the view set none of its own.
     """
@@ -44,22 +49,22 @@ def content_security_policy(get_response: Handler) -> Handler:
 
 
 class OnlyStorable:
-    """Refuses (400) what could never be stored or looked up: zero bytes and lone surrogates, anywhere.
+    """Middleware that refuses (400) zero bytes and lone surrogates anywhere, which cannot be stored.
 
-    The address, the headers and the cookies of every request; the fields of forms that Django reads. The
-    parsers of the API (crawler.web.parsers) and of Google Reader's do the same with what they read. What the
-    database then still finds unfit, such as a number that is out of range, is refused as well.
+    It checks the address, the headers and the cookies of every request, and the fields of forms that Django
+    reads. The parsers of the API (crawler.web.parsers) and of Google Reader's check what they read. Values
+    that the database then refuses, such as a number out of range, are answered with 400 as well.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer, or refuse."""
+        """Handle the request, or refuse it."""
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not (length.isascii() and length.isdecimal() and len(length) < 18):
             return refusal(request, "Content-Length is no number.")
-        if int(length) > max(MOST_BYTES, settings.FETCH_MAX_BYTES):
+        if int(length) > max(MAX_BYTES, settings.FETCH_MAX_BYTES):
             return refusal(request, "The request is too large.", 413)
         for place, text in _texts(request):
             if fault := unstorable(text):
@@ -67,9 +72,9 @@ class OnlyStorable:
         return self.get_response(request)
 
     def process_view(
-        self, request: HttpRequest, view: Callable[..., Any], arguments: Any, named: Any
+        self, request: HttpRequest, view: Callable[..., Any], arguments: Any, keywords: Any
     ) -> HttpResponse | None:
-        """Look at the form before the view does; views without CSRF protection read bodies themselves."""
+        """Check the form before the view runs; views without CSRF protection read bodies themselves."""
         if request.method != "POST" or getattr(view, "csrf_exempt", False):
             return None
         charset = (request.content_params or {}).get("charset", "").lower()
@@ -89,7 +94,7 @@ class OnlyStorable:
         return None
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """400 for a value that the database found unfit."""
+        """Return 400 for a value that the database refused, None for other errors."""
         if not isinstance(exception, DatabaseError) or not _is_unfit(exception.__cause__):
             return None
         words = str(exception).strip().partition("\n")[0]
@@ -98,7 +103,7 @@ class OnlyStorable:
 
 
 def _texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
-    """What a request says outside its body, each with the name of its place."""
+    """Yield the texts of a request outside its body, each with the name of its place."""
     yield "the address", request.path
     query = request.META.get("QUERY_STRING", "")
     yield "the address", "\0" if "%00" in query else query
@@ -120,3 +125,14 @@ def _is_unfit(cause: BaseException | None) -> bool:
         or state == _LIMIT_EXCEEDED
         or (not state and isinstance(cause, psycopg.DataError))
     )
+
+
+class Compressed(GZipMiddleware):
+    """Compress answers for those who take gzip, with a head of random length against BREACH."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Return the response, compressed where the request allows it and where that makes it smaller."""
+        is_packed = response.headers.get("Content-Type", "").startswith(PACKED_TYPES)
+        return (
+            response if is_packed or not takes_gzip(request) else super().process_response(request, response)
+        )

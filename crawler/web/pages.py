@@ -1,4 +1,4 @@
-"""What pages share: the parts of them that htmx swaps, and where forms go on to."""
+"""Helpers of pages: partial responses for htmx, and redirects after forms."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def wants_part(request: HttpRequest) -> bool:
-    """Whether htmx asks for the changing part of a page (going back in history asks for all of it)."""
+    """Return whether htmx asks for the changing part of a page. Going back in history asks for all of it."""
     return "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
 
 
 def render_list(request: HttpRequest, whole: str, part: str, context: Mapping[str, Any]) -> HttpResponse:
-    """A list's page, or for htmx its rows alone; the address then shows only the filters that are set."""
+    """Render a list's page, or for htmx its rows alone, whose address then shows only the filters set."""
     if not wants_part(request):
         response = render(request, whole, dict(context))
     else:
@@ -31,9 +31,9 @@ def render_list(request: HttpRequest, whole: str, part: str, context: Mapping[st
 
 
 def safe_next(request: HttpRequest, otherwise: str) -> str:
-    """Where a form wants to go on, if that is here; else `otherwise`."""
-    wanted = request.POST.get("next", "")
+    """Return the address on this site where a form wants to go on, else `otherwise`."""
+    target = request.POST.get("next", "")
     here = url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return wanted if here else otherwise
+    return target if here else otherwise

@@ -1,4 +1,4 @@
-"""Lists in pages: those that people read by number, those of the API by number or by a key."""
+"""Pagination of lists: by number for people, by number or by key for the API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST = 10_000
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than MOST; `more` tells whether there are rows beyond."""
+    """A paginator that counts no further than MOST; `more` tells whether there are rows beyond."""
 
     @cached_property
     def _counted(self) -> int:
@@ -39,22 +39,22 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
     @property
     def count(self) -> int:
-        """Rows, at most MOST."""
+        """The number of rows, at most MOST."""
         return min(self._counted, MOST)
 
     @property
     def more(self) -> bool:
-        """Whether rows beyond MOST exist."""
+        """True when there are rows beyond the counted ones."""
         return self._counted > MOST
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = PAGE_SIZE) -> Page[Any]:
-    """The page that ?page= names; the nearest one for numbers that make no sense."""
+    """Return the page that ?page= names, the nearest page for invalid numbers."""
     return BoundedPaginator(rows, size).get_page(request.GET.get("page"))
 
 
 class NumberedPages(PageNumberPagination):
-    """`?page=2&page_size=100`, with the total `count`."""
+    """Pagination by number: `?page=2&page_size=100`, with the total `count`."""
 
     page_size = PAGE_SIZE
     page_size_query_param = "page_size"
@@ -66,20 +66,21 @@ class NumberedPages(PageNumberPagination):
 
 
 class OneOrder(OrderingFilter):
-    """`?ordering=-published`: one column, then the primary key in the same direction, so that no row
-    is on two pages or on none.
+    """An ordering by `?ordering=-published`: one column, then the primary key in the same direction.
+
+    So no row is on two pages or on none.
     """
 
     def get_ordering(self, request: Request, queryset: Any, view: APIView) -> list[str]:
-        own = queryset.model._meta.pk.name
-        chosen = super().get_ordering(request, queryset, view) or [own]
+        key = queryset.model._meta.pk.name
+        chosen = super().get_ordering(request, queryset, view) or [key]
         first = str(chosen[0])
-        key = f"-{own}" if first.startswith("-") else own
+        key = f"-{key}" if first.startswith("-") else key
         return [first] if first == key else [first, key]
 
 
 class KeysetPages(BasePagination):
-    """`?cursor=...` from the answer's `next`: every row exactly once, however many come in meanwhile.
+    """Pagination by the cursor in `next`: every row appears exactly once, even if rows are added meanwhile.
 
     The view's query must be ordered by one column and the primary key, both in the same direction.
     Nothing is counted, so the last page of ten million rows costs what the first does.
@@ -116,7 +117,12 @@ class KeysetPages(BasePagination):
 
 
 def beyond(column: str, value: datetime | int, key: int, *, falling: bool) -> Q:
-    """Rows after (value, key) by the column, then `id`. The first condition says the same to the index."""
+    """Return the condition for rows after (value, key) by the column, then `id`.
+
+    Its first part is for the index.
+
+    The first condition says the same to the index.
+    """
     side = "lt" if falling else "gt"
     if column == "id":
         return Q(**{f"id__{side}": key})
@@ -137,10 +143,10 @@ _SIZE = _parameter(
 
 def _page_size(request: Request) -> int:
     try:
-        wanted = int(request.query_params.get("page_size", PAGE_SIZE))
+        size = int(request.query_params.get("page_size", PAGE_SIZE))
     except ValueError:
-        wanted = PAGE_SIZE
-    return min(max(wanted, 1), MAX_PAGE_SIZE)
+        size = PAGE_SIZE
+    return min(max(size, 1), MAX_PAGE_SIZE)
 
 
 def _ordering(queryset: QuerySet[models.Model]) -> tuple[str, bool]:

@@ -1,4 +1,4 @@
-"""What the API reads from bodies: bounded in bytes and depth, and nothing that could never be stored."""
+"""Parsers of the API's request bodies, bounded in bytes and depth, which refuse what cannot be stored."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rest_framework.exceptions import APIException, ParseError
 
 from crawler.text.characters import unstorable
 
-MOST_DEPTH = 32
+MAX_DEPTH = 32
 """Lists and objects within one another; the API takes three."""
 
 
 class TooLarge(APIException):
-    """413."""
+    """The error 413 for a body that is too large."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "The request is too large."
@@ -28,10 +28,10 @@ class TooLarge(APIException):
 
 
 class JSONParser(parsers.JSONParser):
-    """JSON in UTF-8 (RFC 8259), whatever charset the request names."""
+    """A parser of JSON in UTF-8 (RFC 8259), whatever charset the request names."""
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """The value. Raises ParseError or TooLarge."""
+        """Parse the body. Raises ParseError or TooLarge."""
         body = _read(stream)
         try:
             value = json.loads(body.decode(), parse_constant=_no_number, parse_float=_finite)
@@ -45,10 +45,10 @@ class JSONParser(parsers.JSONParser):
 
 
 class FormParser(parsers.FormParser):
-    """Fields as browsers send them."""
+    """A parser of form fields as browsers send them."""
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """The fields. Raises ParseError or TooLarge."""
+        """Parse the fields. Raises ParseError or TooLarge."""
         try:
             fields = QueryDict(_read(stream), encoding="utf-8")
         except SuspiciousOperation as error:
@@ -58,46 +58,46 @@ class FormParser(parsers.FormParser):
 
 
 class MultiPartParser(parsers.MultiPartParser):
-    """Fields and files."""
+    """A parser of fields and files."""
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """The fields and files. Raises ParseError or TooLarge."""
+        """Parse the fields and files. Raises ParseError or TooLarge."""
         context = {**(parser_context or {}), "encoding": "utf-8"}
         try:
-            found = super().parse(stream, media_type, context)
+            parsed = super().parse(stream, media_type, context)
         except RequestDataTooBig as error:
             raise TooLarge from error
         except (SuspiciousOperation, ValueError) as error:
             raise ParseError("Multipart form parse error - not understood, or too many fields") from error
-        _check_fields(found.data)
-        for _, files in found.files.lists():
+        _check_fields(parsed.data)
+        for _, files in parsed.files.lists():
             for file in files:
                 _check(str(getattr(file, "name", "")))
-        return found
+        return parsed
 
 
 def _read(stream: Any) -> bytes:
-    most: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    body: bytes = stream.read(most + 1)
-    if len(body) > most:
+    max_bytes: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    body: bytes = stream.read(max_bytes + 1)
+    if len(body) > max_bytes:
         raise TooLarge
     return body
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every string of a JSON value, names included. Raises ParseError for what is nested too deeply."""
+    """Yield every string of a JSON value, names included. Raises ParseError for too deep nesting."""
     waiting = [(value, 0)]
     while waiting:
-        one, depth = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, list | dict):
-            if depth >= MOST_DEPTH:
+        value, depth = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | dict):
+            if depth >= MAX_DEPTH:
                 raise ParseError("JSON parse error - nested too deeply")
-            if isinstance(one, dict):
-                yield from one
-                one = one.values()
-            waiting.extend((each, depth + 1) for each in one)
+            if isinstance(value, dict):
+                yield from value
+                value = value.values()
+            waiting.extend((each, depth + 1) for each in value)
 
 
 def _check(text: str) -> None:

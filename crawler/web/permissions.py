@@ -1,4 +1,4 @@
-"""Who may do what: everyone with an account reads, staff changes things."""
+"""Permissions: everyone with an account reads, staff changes things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ View = Callable[..., HttpResponse]
 
 
 def staff_only(view: View) -> View:
-    """Refuse (403) people who may read but not change."""
+    """Refuse (403) users who may read but not change."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -28,7 +28,7 @@ def staff_only(view: View) -> View:
 
 
 class StaffWrites(IsAuthenticated):
-    """Reading for everyone who is signed in, changing for staff."""
+    """A permission that lets signed-in users read and staff write."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         signed_in = super().has_permission(request, view)

@@ -1,4 +1,4 @@
-"""Requests whose form and address are UTF-8, whatever their Content-Type says, and that can always be made.
+"""Requests decoded as UTF-8 whatever their Content-Type says, which can always be constructed.
 
 Django reads a charset out of the Content-Type before anything could catch what that raises, and takes any
 codec of Python's for it: `charset=hex`, or `charset*=utf-8''%00`.
@@ -19,30 +19,30 @@ class _Utf8:
     content_params: dict[str, str] | None
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
-        """Note the media type and its parameters; none of them where they cannot be read."""
-        given = meta.get("CONTENT_TYPE", "")
+        """Set the media type and its parameters. Unreadable parameters are dropped."""
+        content_type = meta.get("CONTENT_TYPE", "")
         try:
-            self.content_type, self.content_params = parse_header_parameters(given)
+            self.content_type, self.content_params = parse_header_parameters(content_type)
         except (ValueError, LookupError):
-            self.content_type, self.content_params = given.partition(";")[0].strip().lower(), {}
+            self.content_type, self.content_params = content_type.partition(";")[0].strip().lower(), {}
             meta["CONTENT_TYPE"] = self.content_type  # the parser of forms reads it again
 
 
 class Utf8WSGIRequest(_Utf8, WSGIRequest):
-    """A request as WSGI gives it."""
+    """A WSGI request decoded as UTF-8."""
 
 
 class Utf8ASGIRequest(_Utf8, ASGIRequest):
-    """A request as ASGI gives it."""
+    """An ASGI request decoded as UTF-8."""
 
 
 class Utf8WSGIHandler(WSGIHandler):
-    """Django's application for WSGI, with these requests."""
+    """Django's application for WSGI, with UTF-8 requests."""
 
     request_class = Utf8WSGIRequest
 
 
 class Utf8ASGIHandler(ASGIHandler):
-    """Django's application for ASGI, with these requests."""
+    """Django's application for ASGI, with UTF-8 requests."""
 
     request_class = Utf8ASGIRequest

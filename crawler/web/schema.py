@@ -1,7 +1,8 @@
-"""Completes the OpenAPI schema with what every operation may answer beside its results: the refusals.
+"""Additions to the OpenAPI schema: the refusals that every operation may return beside its results.
 
-What drf-spectacular reads from views and serializers is how things go well. That a token is unknown, a row is
-not there or a body is too large is decided in one place for all of them, so it is written down in one place.
+drf-spectacular reads only successful results from views and serializers. Responses to an unknown token, a
+missing row or a body that is too large are decided in one place for all operations, so they are documented in
+one place.
 """
 
 from __future__ import annotations
@@ -52,19 +53,22 @@ TOO_LONG = {
 
 
 class DocumentedSchema(AutoSchema):
-    """Names JSON alone as the type of bodies without files: forms are read too, but say less."""
+    """An OpenAPI generator that names JSON alone as the type of bodies without files.
+
+    Forms are read too, but express less.
+    """
 
     def map_parsers(self) -> list[Any]:
-        """Media types of bodies."""
+        """Return the media types of bodies."""
         types: list[Any] = super().map_parsers()
-        wanted = self.get_request_serializer()
-        fields = wanted().fields if isinstance(wanted, type) else getattr(wanted, "fields", {})
+        serializer = self.get_request_serializer()
+        fields = serializer().fields if isinstance(serializer, type) else getattr(serializer, "fields", {})
         has_file = any(isinstance(field, serializers.FileField) for field in fields.values())
         return [JSON] if JSON in types and not has_file else types
 
 
 def with_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """The schema with its refusals; a hook of drf-spectacular (POSTPROCESSING_HOOKS)."""
+    """Add the refusals to the schema; a hook of drf-spectacular (POSTPROCESSING_HOOKS)."""
     components = result.setdefault("components", {})
     components.setdefault("schemas", {}).update(SCHEMAS)
     for schema in components["schemas"].values():
@@ -79,7 +83,7 @@ def with_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _exclude_zero_bytes(schema: Any) -> None:
-    """Say of every plain text that there are no zero bytes in it."""
+    """Declare of every plain text that it has no zero bytes."""
     if isinstance(schema, list):
         for each in schema:
             _exclude_zero_bytes(each)
@@ -97,7 +101,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     statuses = {"400", "401", "406", "429"}
     if method != "get":
         statuses.add("403")
-    if "{" in path or any(one["name"] == "page" for one in operation.get("parameters", ())):
+    if "{" in path or any(parameter["name"] == "page" for parameter in operation.get("parameters", ())):
         statuses.add("404")
     if "requestBody" in operation:
         statuses |= {"413", "415"}

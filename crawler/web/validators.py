@@ -1,4 +1,4 @@
-"""Checks of what people write into fields, for forms, the admin and the API alike."""
+"""Validators of user input, for forms, the admin and the API alike."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from crawler.text.patterns import PatternError, compiled
 
 
-def between(least: float, most: float) -> list[MinValueValidator | MaxValueValidator]:
-    """For a field of numbers: both bounds are allowed."""
-    return [MinValueValidator(least), MaxValueValidator(most)]
+def between(min_value: float, max_value: float) -> list[MinValueValidator | MaxValueValidator]:
+    """Return validators of a number between two bounds, both of them allowed."""
+    return [MinValueValidator(min_value), MaxValueValidator(max_value)]
 
 
 def is_pattern(value: str) -> None:
-    """Refuse what is no regular expression. Raises ValidationError."""
+    """Refuse an invalid regular expression. Raises ValidationError."""
     try:
         compiled(value)
     except PatternError as error:
@@ -22,6 +22,6 @@ def is_pattern(value: str) -> None:
 
 
 def first_fault(error: ValidationError) -> str:
-    """The first thing that is wrong with a row's fields, as a command says it."""
+    """Return the first error of a row's fields, in the form that commands print."""
     name, words = next(iter(error.message_dict.items()))
     return f"--{name.replace('_', '-')}: {words[0]}"

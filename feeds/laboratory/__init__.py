@@ -1,1 +1,1 @@
-"""The policy laboratory: replays that people start from the page or the API and find again by address."""
+"""The policy laboratory: replays started from its page or the API, each with an address of its own."""

@@ -1,4 +1,4 @@
-"""Experiments in the admin: read, stop and delete; the laboratory's page starts them."""
+"""Experiments in the admin, to read, stop and delete; the laboratory's page starts them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from feeds.laboratory.models import Experiment, Outcome
 
 
 class OutcomesInline(RowsInline):
-    """What came out, policy by policy."""
+    """The outcomes of an experiment, policy by policy."""
 
     model = Outcome
     fields = readonly_fields = ("policy", "budget", "spent", "seconds", "error", "metrics")
@@ -44,6 +44,6 @@ class ExperimentAdmin(RecordAdmin):
 
     @admin.action(description="Stop")
     def stop_experiments(self, request: HttpRequest, experiments: QuerySet[Experiment]) -> None:
-        """Stop those that still run."""
+        """Stop the experiments that still run."""
         stopped = sum(stop(experiment) for experiment in experiments)
         self.message_user(request, f"{stopped} stopped.")

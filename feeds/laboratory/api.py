@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from crawler.web.parsers import JSONParser, MultiPartParser
 from crawler.web.permissions import StaffWrites
-from feeds.laboratory.experiments import MOST_BYTES, begin, checked_trace, stop
+from feeds.laboratory.experiments import MAX_BYTES, begin, checked_trace, stop
 from feeds.laboratory.models import Experiment
 from feeds.laboratory.results import as_json, budgets_for
 from feeds.laboratory.serializers import (
@@ -60,17 +60,17 @@ class ExperimentViewSet(
         summary="Start an experiment", request=ExperimentSerializer, responses={201: ExperimentSerializer}
     )
     def create(self, request: Request) -> Response:
-        wanted = ExperimentSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        said = wanted.validated_data
-        file = said.pop("file", None)
+        serializer = ExperimentSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        fields = serializer.validated_data
+        file = fields.pop("file", None)
         try:
-            trace = _uploaded(file) if said.get("source") == Experiment.Source.UPLOAD else None
-            made = begin(Experiment(**said, started_by_id=request.user.pk), trace)
+            trace = _uploaded(file) if fields.get("source") == Experiment.Source.UPLOAD else None
+            experiment = begin(Experiment(**fields, started_by_id=request.user.pk), trace)
         except TraceError as error:
             raise ValidationError({"file" if file else "source": [str(error)]}) from error
-        made.refresh_from_db(fields=["created"])
-        return Response(ExperimentSerializer(made).data, status=status.HTTP_201_CREATED)
+        experiment.refresh_from_db(fields=["created"])
+        return Response(ExperimentSerializer(experiment).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
         summary="One experiment with what it found so far",
@@ -78,14 +78,14 @@ class ExperimentViewSet(
         responses={200: ExperimentDetailSerializer},
     )
     def retrieve(self, request: Request, pk: str) -> Response:
-        found = self.get_object()
-        outcomes = list(found.outcomes.all())
+        experiment = self.get_object()
+        outcomes = list(experiment.outcomes.all())
         delay = _delay(request.query_params.get("delay"))
-        needed = budgets_for(found, outcomes, delay) if delay else []
+        needed = budgets_for(experiment, outcomes, delay) if delay else []
         return Response(
             {
-                **ExperimentSerializer(found).data,
-                "replay": as_json(found, outcomes),
+                **ExperimentSerializer(experiment).data,
+                "replay": as_json(experiment, outcomes),
                 "outcomes": OutcomeSerializer(outcomes, many=True).data,
                 "needed": NeededSerializer(needed, many=True).data,
             }
@@ -94,15 +94,15 @@ class ExperimentViewSet(
     @extend_schema(summary="Stop an experiment", request=None, responses={200: ExperimentSerializer})
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        found = self.get_object()
-        stop(found)
+        experiment = self.get_object()
+        stop(experiment)
         return Response(ExperimentSerializer(self.get_object()).data)
 
 
 def _uploaded(file: Any) -> Trace:
     if file is None:
         raise TraceError("send the trace as the field file")
-    return checked_trace(file.name, file.read(MOST_BYTES + 1))
+    return checked_trace(file.name, file.read(MAX_BYTES + 1))
 
 
 def _delay(text: str | None) -> float | None:

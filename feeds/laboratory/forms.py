@@ -8,13 +8,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from crawler.web.forms import RowForm
-from feeds.laboratory.experiments import MOST_BYTES, checked_trace
+from feeds.laboratory.experiments import MAX_BYTES, checked_trace
 from feeds.laboratory.models import POLICY_CHOICES, Experiment, all_policies
 from feeds.replay.trace import Trace, TraceError
 
 
 class ExperimentForm(RowForm):
-    """A trace, policies and how to replay them."""
+    """A form for a trace, policies and replay settings."""
 
     policies = forms.MultipleChoiceField(
         choices=POLICY_CHOICES,
@@ -47,14 +47,14 @@ class ExperimentForm(RowForm):
     trace: Trace | None = None
 
     def clean(self) -> dict[str, Any] | None:
-        """Read the file where one is wanted."""
+        """Parse the uploaded trace when the source is an upload."""
         cleaned = super().clean() or {}
         if cleaned.get("source") == Experiment.Source.UPLOAD and "file" not in self.errors:
             file = cleaned.get("file")
             if not file:
                 raise ValidationError({"file": "Choose the file with the posting times."})
             try:
-                self.trace = checked_trace(file.name, file.read(MOST_BYTES + 1))
+                self.trace = checked_trace(file.name, file.read(MAX_BYTES + 1))
             except TraceError as error:
                 raise ValidationError({"file": str(error)}) from error
         return cleaned

@@ -1,4 +1,4 @@
-"""Experiments: policies replayed on one trace, and what came out of each."""
+"""Experiments, which replay policies on one trace, and the outcomes of their replays."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from django.urls import reverse
 
 from crawler.web.validators import between
 from feeds.replay.setup import Setup
-from feeds.scheduling.freshness import MOST_BETA
+from feeds.scheduling.freshness import MAX_BETA
 from feeds.scheduling.registry import POLICIES
 
 POLICY_CHOICES = [(name, name) for name in POLICIES]
 STALE = timedelta(minutes=2)
-"""A replay that said nothing for so long has died with its worker."""
+"""Age of the last sign of life after which a replay's worker counts as dead."""
 
 
 def has_budget(policy: str) -> bool:
-    """Whether the policy keeps to a budget; one that does not retrieves whatever is due."""
+    """Return whether the policy keeps to a budget. Other policies retrieve every due feed."""
     return bool(getattr(POLICIES[policy], "budgeted", True))
 
 
 def all_policies() -> list[str]:
-    """Every policy's name."""
+    """Return the names of all policies."""
     return list(POLICIES)
 
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
-    """Reads of experiments."""
+    """Common queries of experiments."""
 
     def open(self) -> ExperimentQuerySet:
-        """Those with replays to come."""
+        """Filter to experiments with replays to come."""
         return self.filter(state=Experiment.State.OPEN)
 
     def free(self, now: datetime) -> ExperimentQuerySet:
-        """Open ones that no living worker is at."""
+        """Filter to open experiments without a living worker."""
         return self.open().filter(Q(heard__isnull=True) | Q(heard__lt=now - STALE))
 
 
 class Experiment(models.Model):
-    """What to replay, how far it is, and the trace until all of it is done."""
+    """An experiment and its progress, with the trace until it has ended."""
 
     class Source(models.TextChoices):
         SAMPLE = "sample", "the built-in trace (invented)"
@@ -85,7 +85,7 @@ class Experiment(models.Model):
     beta = models.FloatField(
         null=True,
         blank=True,
-        validators=between(0, MOST_BETA),
+        validators=between(0, MAX_BETA),
         help_text="freshness ranks by n × age^beta instead of its plan.",
     )
     audience = models.BooleanField(
@@ -119,18 +119,18 @@ class Experiment(models.Model):
         return reverse("experiment", args=[self.pk])
 
     def learned_days(self) -> float:
-        """Days of the trace that are not measured."""
+        """Return the days of the trace that are learned from and not measured."""
         return min(28.0, (self.days or 0.0) / 3) if self.train_days is None else self.train_days
 
     def setup(self) -> Setup:
-        """How to replay; the subscribers come with the trace."""
+        """Return the settings of the replay, without subscribers."""
         return Setup(
             budget=self.budget, tick=float(self.tick), train_days=self.learned_days(), window=self.window
         )
 
 
 class Outcome(models.Model):
-    """One policy at one budget: the metrics of `manage.py replay`, or why there are none."""
+    """One policy at one budget: the metrics of `manage.py replay`, or the reason of a failure."""
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="outcomes")
     policy = models.CharField(max_length=30)

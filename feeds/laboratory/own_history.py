@@ -11,25 +11,26 @@ from feeds.models import Feed
 from feeds.replay.trace import Trace, TraceError
 from feeds.scheduling.rates import Floats
 
-MOST_FEEDS = 1_000
-MOST_POSTS = 1_000_000
+MAX_FEEDS = 1_000
+MAX_POSTS = 1_000_000
 DAYS = 120
 NAME = "own history"
 
 
 def own_trace(now: datetime) -> tuple[Trace, Floats]:
-    """What active feeds posted since they were added, at most DAYS back, and (n,) their subscribers.
+    """Return the posts of active feeds, at most DAYS back, and their (n,) subscribers.
 
-    Feeds that posted nothing are in it: a crawler has to visit them, too. Of more than MOST_FEEDS, every
-    second, third ... is taken. Articles without a usable date count at their retrieval. Raises TraceError
-    where there is nothing to replay.
+    Includes feeds that posted nothing, because a crawler has to visit them, too. Of more than MAX_FEEDS
+    feeds, every second, third ... is taken. Only articles published after their feed was added count;
+    articles without a usable date count at their retrieval. Raises TraceError when there is nothing to
+    replay.
     """
     active = Feed.objects.active()
     last = active.aggregate(last=Max("id"))["last"] or 0
-    step = max(1, -(-active.count() // MOST_FEEDS))
+    step = max(1, -(-active.count() // MAX_FEEDS))
     if step > 1:
         active = active.annotate(turn=F("id") % step).filter(turn=last % step)
-    feeds = list(active.order_by("id").values_list("id", "url", "subscribers")[:MOST_FEEDS])
+    feeds = list(active.order_by("id").values_list("id", "url", "subscribers")[:MAX_FEEDS])
     place = {feed: at for at, (feed, _, _) in enumerate(feeds)}
     recent = Feed.objects.filter(
         id__in=place,
@@ -41,7 +42,7 @@ def own_trace(now: datetime) -> tuple[Trace, Floats]:
             (place[feed], published.timestamp())
             for feed, published in recent.order_by("articles__published").values_list(
                 "id", "articles__published"
-            )[:MOST_POSTS]
+            )[:MAX_POSTS]
         ]
     ).reshape(-1, 2)
     if len(rows) == 0:

@@ -1,4 +1,4 @@
-"""What an experiment has found so far, for reading: a table, four charts, and budgets for a delay."""
+"""Results of an experiment so far: a table, four charts, and the budgets needed for a delay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAIR = 1.02  # more than so many times the budget, and a policy is not compared
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A policy's line of the table: its outcome, and total pending as a multiple of others'."""
+    """A policy's row of the table: its outcome, and its total pending as a multiple of others'."""
 
     outcome: Outcome
     to_advarss: float | None
@@ -33,7 +33,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
-    """What a policy needs for a chosen mean delay, retrievals a day, and `share` of what `advarss` needs."""
+    """A policy's retrievals a day for a chosen mean delay, and their `share` of those of `advarss`."""
 
     policy: str
     needed: Needed
@@ -42,60 +42,69 @@ class BudgetRow:
 
 
 def at_budget(experiment: Experiment, outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """The outcomes at the experiment's own budget, in the order of its policies."""
-    found = {each.policy: each for each in outcomes if each.budget == experiment.budget}
-    return [found[name] for name in experiment.policies if name in found]
+    """Return the outcomes at the experiment's own budget, in the order of its policies."""
+    by_policy = {outcome.policy: outcome for outcome in outcomes if outcome.budget == experiment.budget}
+    return [by_policy[name] for name in experiment.policies if name in by_policy]
 
 
 def rows(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[ResultRow]:
-    """The table at the experiment's budget."""
-    shown = at_budget(experiment, outcomes)
-    totals = {each.policy: each.metrics["total_pending"] for each in shown if each.metrics}
-    fair = [each.policy for each in shown if each.spent and each.spent <= _FAIR * each.budget]
+    """Return the rows of the table at the experiment's budget."""
+    at_own_budget = at_budget(experiment, outcomes)
+    totals = {
+        outcome.policy: outcome.metrics["total_pending"] for outcome in at_own_budget if outcome.metrics
+    }
+    fair = [
+        outcome.policy
+        for outcome in at_own_budget
+        if outcome.spent and outcome.spent <= _FAIR * outcome.budget
+    ]
     rivals = {name: totals[name] for name in fair if name != "full-information"}
     best = min(rivals, key=lambda name: rivals[name], default="")
     return [
         ResultRow(
-            each,
-            _ratio(totals.get(each.policy), totals.get("advarss")),
-            _ratio(totals.get(each.policy), experiment.flat_optimum),
-            each.policy == best and len(rivals) > 1,
+            outcome,
+            _ratio(totals.get(outcome.policy), totals.get("advarss")),
+            _ratio(totals.get(outcome.policy), experiment.flat_optimum),
+            outcome.policy == best and len(rivals) > 1,
         )
-        for each in shown
+        for outcome in at_own_budget
     ]
 
 
 def budgets_for(experiment: Experiment, outcomes: Sequence[Outcome], delay: float) -> list[BudgetRow]:
-    """The budget that each policy with one needs for a mean delay (minutes), from the measured curve."""
+    """Return each budgeted policy's budget for a mean delay (minutes), from the measured curve."""
     budgeted = [name for name in experiment.policies if has_budget(name)]
     needed = {name: needed_budget(curve(outcomes, name), delay) for name in budgeted}
     base = needed["advarss"].budget if "advarss" in needed else None
     all_feeds = 24 * (experiment.feeds or 0)
     return [
-        BudgetRow(name, one, one.budget * all_feeds if one.budget else None, _ratio(one.budget, base))
-        for name, one in needed.items()
+        BudgetRow(name, need, need.budget * all_feeds if need.budget else None, _ratio(need.budget, base))
+        for name, need in needed.items()
     ]
 
 
 def charts(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, SafeString]:
-    """Pending by hour, maximum pending, distribution of delays, delay against budget; {} before the first."""
-    shown = [each for each in at_budget(experiment, outcomes) if each.metrics]
-    if not shown:
+    """Draw pending by hour, maximum pending, distribution of delays, and delay against budget.
+
+    Returns {} before the first outcome.
+    """
+    measured = [outcome for outcome in at_budget(experiment, outcomes) if outcome.metrics]
+    if not measured:
         return {}
-    made = {
+    plots = {
         "hours": line_plot(
-            [Line(o.policy, _hours(o), _INKS[o.policy], steps=True) for o in shown],
+            [Line(o.policy, _hours(o), _INKS[o.policy], steps=True) for o in measured],
             Axis("hour of day, UTC", marks=range(0, 25, 3)),
             Axis("pending articles"),
             "Mean pending articles by hour of day and policy",
         ),
         "most": bar_plot(
-            [Bar(o.policy, (o.metrics or {})["daily_max_pending"], _INKS[o.policy]) for o in shown],
+            [Bar(o.policy, (o.metrics or {})["daily_max_pending"], _INKS[o.policy]) for o in measured],
             "pending articles of the fullest feed, the day's maximum, mean over days",
             "Daily maximum of pending articles by policy",
         ),
         "delays": line_plot(
-            [Line(o.policy, _shares(o), _INKS[o.policy]) for o in shown],
+            [Line(o.policy, _shares(o), _INKS[o.policy]) for o in measured],
             Axis("delay, minutes", log=True),
             Axis("% of articles retrieved within it", marks=range(0, 101, 20)),
             "Distribution of delays by policy",
@@ -103,17 +112,17 @@ def charts(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, Saf
     }
     curves = {name: curve(outcomes, name) for name in experiment.policies}
     if any(len(points) > 1 for points in curves.values()):
-        made["curve"] = line_plot(
+        plots["curve"] = line_plot(
             [Line(n, [(p.spent, p.delay) for p in c], _INKS[n]) for n, c in curves.items() if len(c) > 1],
             Axis("retrievals per feed and hour", log=True),
             Axis("mean delay, minutes", log=True),
             "Mean delay by budget and policy",
         )
-    return made
+    return plots
 
 
 def as_json(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The object of `manage.py replay --json`, of the policies that are done."""
+    """Return the object of `manage.py replay --json` for the policies replayed so far."""
     return {
         "trace": experiment.name,
         "feeds": experiment.feeds,
@@ -124,13 +133,13 @@ def as_json(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, An
 
 
 def hours(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[tuple[int, list[float]]]:
-    """(hour, pending articles of each policy): the numbers behind the chart."""
+    """Return (hour, pending articles of each policy), the numbers behind the chart."""
     columns = [each.pending_by_hour for each in at_budget(experiment, outcomes) if each.metrics]
     return [(hour, list(row)) for hour, row in enumerate(zip(*columns, strict=True))]
 
 
 def curve(outcomes: Iterable[Outcome], policy: str) -> list[Point]:
-    """A policy's measured budgets and delays, the smallest budget first."""
+    """Return a policy's measured budgets and delays, smallest budget first."""
     points = [
         Point(each.spent, each.metrics["delay_mean"])
         for each in outcomes
@@ -145,7 +154,7 @@ def _hours(outcome: Outcome) -> list[tuple[float, float]]:
 
 
 def _shares(outcome: Outcome) -> list[tuple[float, float]]:
-    """(minutes, per cent of the articles)."""
+    """Return pairs of minutes and per cent of the articles."""
     return [(minutes, float(share)) for share, minutes in enumerate(outcome.delays, 1)]
 
 

@@ -57,12 +57,12 @@ class ExperimentSerializer(RowSerializer[Experiment]):
         ]  # fmt: skip
 
     def validate_policies(self, chosen: list[str]) -> list[str]:
-        """In the order of the table."""
+        """Order the chosen policies as in `POLICIES`, each once."""
         return [name for name in POLICIES if name in chosen]
 
 
 class ExperimentDetailSerializer(ExperimentSerializer):
-    """The same with what was found, as the schema tells it."""
+    """An experiment with its results, as the schema describes them."""
 
     outcomes = OutcomeSerializer(many=True, read_only=True)
     replay = serializers.JSONField(read_only=True)

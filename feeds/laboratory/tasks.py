@@ -1,4 +1,4 @@
-"""Experiments of the policy laboratory."""
+"""Tasks of the policy laboratory."""
 
 # ruff: noqa: PLC0415 - replays are loaded by those who replay
 
@@ -14,7 +14,7 @@ from crawler.engine.signals import ticked
 
 @shared_task
 def experiment(pk: int) -> None:
-    """One replay of the policy laboratory, then word to do the next: none holds a worker for long."""
+    """Run one replay of an experiment, then enqueue the next, so that no replay holds a worker for long."""
     from feeds.laboratory import experiments
 
     pause = experiments.advance(pk)
@@ -24,7 +24,7 @@ def experiment(pk: int) -> None:
 
 @receiver(ticked)
 def go_on_with_forgotten(now: datetime, **_: object) -> None:
-    """Experiments whose message was lost go on."""
+    """Resume experiments whose message was lost."""
     from feeds.laboratory import experiments
 
     for forgotten in experiments.forgotten(now):

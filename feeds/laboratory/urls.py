@@ -1,4 +1,4 @@
-"""Addresses of the policy laboratory."""
+"""URLs of the policy laboratory."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The pages of the policy laboratory: start an experiment, follow it, read what it found."""
+"""Pages of the policy laboratory: starting, following and reading experiments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAN = Experiment.objects.defer("trace", "subscribers")
 
 @require_safe
 def laboratory(request: HttpRequest) -> HttpResponse:
-    """What the laboratory is for, the form, and all experiments."""
+    """Show the laboratory: its purpose, the form, and all experiments."""
     return _listed(request, ExperimentForm())
 
 
@@ -48,24 +48,24 @@ def start(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def experiment(request: HttpRequest, pk: int) -> HttpResponse:
-    """One experiment: how far it is, and what it found so far; `delay` asks what a mean delay would need."""
-    found = get_object_or_404(LEAN.select_related("started_by"), pk=pk)
-    outcomes = list(found.outcomes.all())
-    all_of_it = planned(found)
+    """Show an experiment's progress and results; with `delay`, also the budgets for that mean delay."""
+    row = get_object_or_404(LEAN.select_related("started_by"), pk=pk)
+    outcomes = list(row.outcomes.all())
+    planned_replays = planned(row)
     chosen = _minutes(request.GET.get("delay", ""))
     context: dict[str, Any] = {
-        "experiment": found,
-        "rows": rows(found, outcomes),
-        "charts": charts(found, outcomes),
-        "hours": hours(found, outcomes),
-        "curves": [(name, curve(outcomes, name)) for name in found.policies],
+        "experiment": row,
+        "rows": rows(row, outcomes),
+        "charts": charts(row, outcomes),
+        "hours": hours(row, outcomes),
+        "curves": [(name, curve(outcomes, name)) for name in row.policies],
         "done": len(outcomes),
-        "planned": len(all_of_it),
-        "progress": len(outcomes) + found.share,
-        "next": all_of_it[len(outcomes)] if len(outcomes) < len(all_of_it) else None,
+        "planned": len(planned_replays),
+        "progress": len(outcomes) + row.share,
+        "next": planned_replays[len(outcomes)] if len(outcomes) < len(planned_replays) else None,
         "failed": [each for each in outcomes if each.error],
         "delay": chosen,
-        "budgets": budgets_for(found, outcomes, chosen) if chosen else [],
+        "budgets": budgets_for(row, outcomes, chosen) if chosen else [],
     }
     part = "laboratory/_results.html" if wants_part(request) else "laboratory/experiment.html"
     return render(request, part, context)
@@ -75,14 +75,14 @@ def experiment(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["POST"])
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop an experiment, or delete it."""
-    found = get_object_or_404(LEAN, pk=pk)
+    row = get_object_or_404(LEAN, pk=pk)
     if request.POST.get("action") == "delete":
-        found.delete()
+        row.delete()
         messages.success(request, f"Experiment {pk} was deleted.")
         return redirect("laboratory")
-    if not stop(found):
+    if not stop(row):
         messages.info(request, "It had ended already.")
-    return redirect(found)
+    return redirect(row)
 
 
 def _listed(request: HttpRequest, form: ExperimentForm, status: int = 200) -> HttpResponse:
@@ -98,7 +98,7 @@ def _listed(request: HttpRequest, form: ExperimentForm, status: int = 200) -> Ht
 
 
 def _minutes(text: str) -> float | None:
-    """A delay above zero; None for anything else."""
+    """Parse a delay above zero. Returns None for anything else."""
     try:
         value = float(text)
     except ValueError:

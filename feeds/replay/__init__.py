@@ -1,4 +1,4 @@
-"""The replay laboratory: policies driven over recorded posting times, with the simulated clock of a crawler.
+"""The replay of policies over recorded posting times, with the simulated clock of a crawler.
 
-Pure: numpy in, numbers out. The policies and histories are the very objects of the live tick.
+Pure: numpy in, numbers out. Uses the same policies and histories as the live tick.
 """

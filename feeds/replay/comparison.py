@@ -1,4 +1,4 @@
-"""Policies beside each other on one trace: at one budget, in as many processes as there are processors."""
+"""Comparison of policies on one trace at one budget, in parallel processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PERCENTILES = np.arange(1, 100)
 class Result:
     """One policy's replay: `pending_by_hour` (24,) UTC, `delays` the percentiles 1 to 99 in minutes.
 
-    `scale` is what an interval policy's intervals were multiplied with to spend the budget, else 1.
+    `scale` is the factor on an interval policy's intervals that spends the budget, else 1.
     """
 
     policy: str
@@ -42,7 +42,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class PolicyComparison:
-    """All results in the order asked for."""
+    """The results of all policies, in the order requested."""
 
     trace: str
     feeds: int
@@ -51,7 +51,7 @@ class PolicyComparison:
     results: tuple[Result, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The object of `manage.py replay --json`."""
+        """Return the object of `manage.py replay --json`."""
         return {
             "trace": self.trace,
             "feeds": self.feeds,
@@ -78,7 +78,7 @@ def compare(
     processes: int,
     progress: Callable[[float], None] | None = None,
 ) -> PolicyComparison:
-    """Replay the trace with every policy. Raises ValueError for a policy or setting that there is not."""
+    """Replay the trace with every policy. Raises ValueError for an unknown policy or setting."""
     for name in names:
         _made(name, setup, options, len(trace.feeds))
     shares = get_context("fork").Array("d", len(names))
@@ -91,8 +91,8 @@ def compare(
         futures = {i: pool.submit(_replay_held, i, names[i], setup, options) for i in order}
         waiting: set[Future[Result]] = set(futures.values())
         while waiting:
-            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            for future in done:
+            finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in finished:
                 future.result()
             tell(sum(shares[:]) / len(names))
     return PolicyComparison(
@@ -107,29 +107,33 @@ def compare(
 def replay(
     trace: Trace, name: str, setup: Setup, options: Options, progress: Progress | None = None
 ) -> Result:
-    """One policy; interval policies at the scale at which they spend the budget."""
+    """Replay one policy. Scales the intervals of interval policies so that they spend the budget."""
     policy = _made(name, setup, options, len(trace.feeds))
     if isinstance(policy, Intervals):
         return _at_equal_budget(trace, policy, setup, progress)
     return _result(name, simulate(trace, policy, setup, progress))
 
 
-_LONG = {name: 2 for name, made in POLICIES.items() if isinstance(made, type) and issubclass(made, Intervals)}
+_LONG = {
+    name: 2
+    for name, policy_class in POLICIES.items()
+    if isinstance(policy_class, type) and issubclass(policy_class, Intervals)
+}
 _LONG["freshness"] = 3
-_held: dict[str, Any] = {}
+_worker_state: dict[str, Any] = {}
 
 
 def _hold(trace: Trace, shares: Any) -> None:
-    _held.update(trace=trace, shares=shares)
+    _worker_state.update(trace=trace, shares=shares)
 
 
 def _replay_held(i: int, name: str, setup: Setup, options: Options) -> Result:
-    shares = _held["shares"]
+    shares = _worker_state["shares"]
 
     def tell(share: float) -> None:
         shares[i] = share
 
-    result = replay(_held["trace"], name, setup, options, tell)
+    result = replay(_worker_state["trace"], name, setup, options, tell)
     tell(1.0)
     return result
 
@@ -146,10 +150,10 @@ def _made(name: str, setup: Setup, options: Options, feeds: int) -> Policy:
 
 
 def _at_equal_budget(trace: Trace, policy: Policy, setup: Setup, progress: Progress | None) -> Result:
-    """Find the factor on all intervals at which as many retrievals are made as the budget allows.
+    """Find the factor on all intervals at which the number of retrievals equals the budget.
 
-    Retrievals fall nearly in proportion to the factor until the budget bounds them, so that a few steps of
-    correction do what a bisection would.
+    Retrievals fall nearly in proportion to the factor until the budget limits them, so a few correction steps
+    replace a bisection.
     """
     goal = budgeted_retrievals(trace, setup)
     scale, low, high = 1.0, 0.0, math.inf
@@ -172,7 +176,7 @@ def _at_equal_budget(trace: Trace, policy: Policy, setup: Setup, progress: Progr
 
 
 def _next_scale(scale: float, spent: float, low: float, high: float) -> float:
-    """Between the largest factor known to spend the budget and the smallest known not to."""
+    """Return a factor between the largest known to spend the budget and the smallest known not to."""
     if high == math.inf:
         return scale * 2
     if low == 0.0:
@@ -181,7 +185,7 @@ def _next_scale(scale: float, spent: float, low: float, high: float) -> float:
 
 
 def budgeted_retrievals(trace: Trace, setup: Setup) -> float:
-    """Retrievals that the measured part's budget allows."""
+    """Return the retrievals that the budget allows in the measured part."""
     seconds = float(trace.published[-1]) - trace.start - setup.train_days * DAY + setup.tick
     return max(seconds, 0.0) / 3600 * setup.budget * len(trace.feeds)
 

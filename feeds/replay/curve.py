@@ -1,4 +1,4 @@
-"""How delay falls with the budget, and what budget a chosen delay needs."""
+"""The curve of delay by budget, and the budget needed for a chosen delay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Point:
 class Needed:
     """Retrievals per feed and hour for a chosen delay; None beyond the measured budgets.
 
-    `beyond` is then "more" or "less": which way from all budgets that were measured the answer lies.
+    `beyond` then says whether "more" or "less" than all measured budgets is needed.
     """
 
     budget: float | None
@@ -28,10 +28,10 @@ class Needed:
 
 
 def needed_budget(points: Iterable[Point], delay: float) -> Needed:
-    """The least budget at which the mean delay is at most `delay` minutes, between measured points.
+    """Interpolate the smallest budget at which the mean delay is at most `delay` minutes.
 
-    Delays fall roughly as a power of the budget, so that points are joined by lines on logarithmic
-    scales. Nothing is said beyond the points; an empty curve needs "more".
+    Delays fall roughly as a power of the budget, so points are joined by lines on logarithmic scales. There
+    is no extrapolation beyond the points. An empty curve needs "more".
     """
     curve = sorted((p for p in points if p.spent > 0 and p.delay > 0), key=lambda point: point.spent)
     if curve and curve[0].delay <= delay:

@@ -1,4 +1,4 @@
-"""What a crawler would know at each tick of a replay: histories, rates and plans from retrievals alone."""
+"""A crawler's knowledge at each tick of a replay: histories, rates and plans from retrievals alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from feeds.scheduling.rates import WEEK_HOURS, Integers, PeriodicRates
 
 
 class Learner:
-    """The states of n feeds, kept current; only the tables that the policy reads are kept."""
+    """The current states of n feeds, with only the tables that the policy reads."""
 
     def __init__(self, policy: Policy, n: int, start: float, setup: Setup) -> None:
         self._policy = policy
@@ -32,7 +32,7 @@ class Learner:
         self.last = np.full(n, start)
 
     def states(self, pending: Integers) -> FeedStates:
-        """What the policy may see now."""
+        """Return the states that the policy may see now."""
         return FeedStates(
             id=self._ids,
             last=self.last,
@@ -46,7 +46,7 @@ class Learner:
         )
 
     def tick(self, now: float) -> None:
-        """Renew once a day what is known of all feeds together, and the plans that follow from it."""
+        """Update the population, its forecasts and the plans once a day."""
         if now < self._plan_until:
             return
         self._plan_until = now + PLAN_SECONDS
@@ -61,16 +61,18 @@ class Learner:
                 self._shape, self._prices = plan.shapes, plan.next_prices(prices)
         self._columns.update(self._policy.plan(self.states(np.zeros(0, np.int64)), now))
 
-    def learn(self, done: Retrievals) -> None:
-        """Enter a tick's harvest."""
-        rows = done.rows
+    def learn(self, retrievals: Retrievals) -> None:
+        """Enter the retrievals of a tick."""
+        rows = retrievals.rows
         if self._weekly is not None:
-            self._histories.observe(done, self._population)
+            self._histories.observe(retrievals, self._population)
             self._weekly.put(rows, self._histories.forecast(self._population, rows).rates())
         if self._hourly is not None:
             if self._weekly is None:
-                self._histories.observe_hours(done)
+                self._histories.observe_hours(retrievals)
             self._hourly.put(rows, self._histories.hourly_rates(rows))
-        for name, values in self._policy.after_retrieval(self.states(np.zeros(0, np.int64)), done).items():
+        for name, values in self._policy.after_retrieval(
+            self.states(np.zeros(0, np.int64)), retrievals
+        ).items():
             self._columns[name][rows] = values
-        self.last[rows] = done.now
+        self.last[rows] = retrievals.now

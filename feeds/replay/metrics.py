@@ -1,4 +1,4 @@
-"""What a replay measures: pending articles at every tick, and the delay of every article retrieved."""
+"""Measures of a replay: pending articles at every tick, and the delay of every retrieved article."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Metrics:
 
 @dataclass(slots=True)
 class Recorder:
-    """Collects one replay's measured part."""
+    """A collector of one replay's measured part."""
 
     ticks: list[tuple[float, int, int]] = field(default_factory=list)
     delays: list[Floats] = field(default_factory=list)
@@ -41,28 +41,30 @@ class Recorder:
     lost: int = 0
 
     def tick(self, now: float, pending: Integers) -> None:
-        """The state before a tick's retrievals: (n,) pending articles."""
+        """Record the (n,) pending articles before a tick's retrievals."""
         self.ticks.append((now, int(pending.sum()), int(pending.max(initial=0))))
 
     def retrieved(self, feeds: int, delays: Floats, lost: int) -> None:
-        """Retrievals of one tick with the delays (seconds) of what they brought."""
+        """Record the number of retrievals of one tick, the delays of their articles in seconds, and lost
+        articles.
+        """
         self.retrievals += feeds
         self.lost += lost
         self.delays.append(delays)
 
     def metrics(self) -> Metrics:
-        """The figures; all zero when nothing was measured."""
+        """Compute the metrics. All are zero when nothing was measured."""
         minutes = self.all_delays()
         mean = float(minutes.mean()) if len(minutes) else 0.0
         p50, p95, p99 = np.percentile(minutes, [50, 95, 99]).tolist() if len(minutes) else (0.0, 0.0, 0.0)
         times, total, largest = self._columns()
         days = np.unique(times // DAY, return_inverse=True)[1]
-        most = np.zeros(days.max(initial=-1) + 1)
-        np.maximum.at(most, days, largest)
+        daily_max = np.zeros(days.max(initial=-1) + 1)
+        np.maximum.at(daily_max, days, largest)
         return Metrics(
             total_pending=float(total.mean()) if len(total) else 0.0,
             max_pending=float(largest.mean()) if len(largest) else 0.0,
-            daily_max_pending=float(most.mean()) if len(most) else 0.0,
+            daily_max_pending=float(daily_max.mean()) if len(daily_max) else 0.0,
             delay_mean=mean,
             delay_p50=p50,
             delay_p95=p95,
@@ -73,11 +75,11 @@ class Recorder:
         )
 
     def all_delays(self) -> Floats:
-        """Minutes, one for each article."""
+        """Return the delay of each article in minutes."""
         return np.concatenate([np.zeros(0), *self.delays]) / MINUTE
 
     def by_hour(self) -> Floats:
-        """(24,) mean total pending articles by hour of day, UTC."""
+        """Return the (24,) mean total pending articles by hour of day, UTC."""
         times, total, _ = self._columns()
         hours = (times // HOUR % 24).astype(np.int64)
         counted = np.bincount(hours, minlength=24)

@@ -14,10 +14,10 @@ _SEED = 11
 
 
 def sample_trace() -> Trace:
-    """The same at every call.
+    """Return the built-in sample trace.
 
-    Rates are lognormal, from an article an hour to one a week. Each feed has its own busy hours and its
-    own weekend; one post in five brings others within the next half hour.
+    Rates are lognormal, from an article an hour to one a week. Each feed has its own busy hours and its own
+    weekend; one post in five is followed by others within the next half hour.
     """
     rng = np.random.default_rng(_SEED)
     posts: list[tuple[str, float]] = []
@@ -37,7 +37,7 @@ def sample_trace() -> Trace:
 
 
 def _week(rng: np.random.Generator) -> Floats:
-    """(168,) shares of a week's posts by hour, Monday first."""
+    """Return (168,) shares of a week's posts by hour, Monday first."""
     hours = np.arange(DAY_HOURS)
     away = np.abs((hours - rng.normal(13, 4) + 12) % 24 - 12)
     day = np.exp(-((away / rng.uniform(2.5, 8)) ** 2)) + rng.uniform(0.01, 0.15)

@@ -1,4 +1,4 @@
-"""How a replay is to be made."""
+"""Settings of a replay."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from feeds.scheduling.rates import Floats
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How to replay: `budget` retrievals per feed and hour, `tick` seconds, `train_days` not measured.
+    """Settings of a replay: `budget` retrievals per feed and hour, `tick` seconds, `train_days` not measured.
 
-    `window` entries are all that a document holds (0: no bound); `subscribers` (n,) or None.
+    A document holds at most `window` entries (0: no limit); `subscribers` (n,) or None.
     """
 
     budget: float = 0.15

@@ -1,4 +1,4 @@
-"""One policy driven over one trace: tick, measure, select, retrieve, learn."""
+"""The replay of one policy on one trace: tick, measure, select, retrieve, learn."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was retrieved at a tick: epoch seconds and feeds, best first."""
+    """The retrievals of a tick: epoch seconds and feeds, best first."""
 
     at: float
     rows: Integers
 
 
 class Posts:
-    """A trace as a crawler with this tick meets it: what is published and what is still pending."""
+    """The published and pending posts of a trace, for a crawler with this tick."""
 
     def __init__(self, trace: Trace, tick: float) -> None:
         self.feeds = len(trace.feeds)
@@ -43,30 +43,33 @@ class Posts:
         self.pending = np.zeros(self.feeds, dtype=np.int64)
 
     def publish(self, tick: int) -> None:
-        """Let everything be pending that is there at this tick; ticks come in their order."""
-        fresh = self._owner[self._seen : self._until[tick]]
-        self.pending += np.bincount(fresh, minlength=self.feeds)
+        """Add the posts published by this tick to the pending posts. Ticks must be called in order."""
+        new_owners = self._owner[self._seen : self._until[tick]]
+        self.pending += np.bincount(new_owners, minlength=self.feeds)
         self._seen = self._until[tick]
 
     def retrieve(self, rows: Integers, last: Floats, now: float, window: int) -> tuple[Retrievals, int]:
-        """What retrievals of these feeds bring, and how many articles had left their documents."""
+        """Retrieve these feeds. Returns the retrievals and the number of articles that had left their
+        documents.
+        """
         waiting = self.pending[rows]
-        kept = np.minimum(waiting, window) if window else waiting
-        owner = np.repeat(np.arange(len(rows)), kept)
+        served = np.minimum(waiting, window) if window else waiting
+        owner = np.repeat(np.arange(len(rows)), served)
         # The newest stay in the document.
-        first = self._taken[rows] + waiting - kept
-        place = np.arange(len(owner)) - np.repeat(np.cumsum(kept) - kept, kept)
+        first = self._taken[rows] + waiting - served
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(served) - served, served)
         published = self._times[first[owner] + place]
         self._taken[rows] += waiting
         self.pending[rows] = 0
-        done = Retrievals(rows, last[rows], np.full(len(rows), now), kept, owner, published)
-        return done, int((waiting - kept).sum())
+        retrievals = Retrievals(rows, last[rows], np.full(len(rows), now), served, owner, published)
+        return retrievals, int((waiting - served).sum())
 
 
 def flat_optimum(trace: Trace, setup: Setup) -> float:
-    """The least total pending that constant intervals allow: (sum of sqrt(lambda))^2 / (2 K).
+    """Return the least total pending that constant intervals allow: (sum of sqrt(lambda))^2 / (2 K).
 
-    lambda are the true mean rates of the measured part, K the retrievals per hour.
+    lambda are the true mean rates of the measured part, K the retrievals per hour. Returns 0 when there is no
+    measured part or no budget.
     """
     posts = Posts(trace, setup.tick)
     begin = trace.start + setup.train_days * DAY
@@ -84,7 +87,10 @@ def simulate(
     progress: Progress | None = None,
     selected: Callable[[Selection], None] | None = None,
 ) -> Recorder:
-    """Replay the trace; `progress` hears the share that is done, `selected` every tick's selection."""
+    """Replay the trace.
+
+    Calls `progress` with the completed share, and `selected` with every tick's selection.
+    """
     posts, record = Posts(trace, setup.tick), Recorder()
     learner = Learner(policy, posts.feeds, trace.start, setup)
     tokens, worth = 0.0, setup.budget * posts.feeds * setup.tick / HOUR
@@ -101,11 +107,11 @@ def simulate(
         tokens -= k
         states = learner.states(posts.pending)
         rows = select(states, policy.keys(states, now), allowed, k if policy.budgeted else posts.feeds)
-        done, lost = posts.retrieve(rows, learner.last, now, setup.window)
+        retrievals, lost = posts.retrieve(rows, learner.last, now, setup.window)
         if measured:
-            record.retrieved(len(rows), now - done.published, lost)
+            record.retrieved(len(rows), now - retrievals.published, lost)
         if len(rows):
-            learner.learn(done)
+            learner.learn(retrievals)
         if selected is not None:
             selected(Selection(now, rows))
         if progress is not None and tick % 500 == 0:

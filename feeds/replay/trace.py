@@ -17,16 +17,16 @@ import numpy as np
 from crawler.text.gzipped import DAMAGED, unpacked
 from feeds.scheduling.rates import DAY, Floats, Integers
 
-_LONGEST_LINE = 10_000
+_MAX_LINE_CHARACTERS = 10_000
 
 
 class TraceError(ValueError):
-    """A trace that cannot be used, with the line that is to blame."""
+    """Error of an unusable trace, with the line at fault where known."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLimits:
-    """How much a trace may hold."""
+    """Size limits of a trace."""
 
     posts: int = 20_000_000
     feeds: int = 200_000
@@ -38,7 +38,8 @@ LIMITS = TraceLimits()
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """`feeds` names; `owner` (p,) feed of each post, `published` (p,) epoch seconds, in order of time.
+    """A trace: `feeds` names; `owner` (p,) feed of each post, `published` (p,) epoch seconds, in order of
+    time.
 
     `start` is the first midnight UTC at or before the earliest post.
     """
@@ -50,7 +51,9 @@ class Trace:
 
     @classmethod
     def of(cls, name: str, posts: Iterable[tuple[str, float]], limits: TraceLimits = LIMITS) -> Trace:
-        """From (feed, published) in any order. Raises TraceError for none, or for too much of anything."""
+        """Build from (feed, published) in any order. Raises TraceError for no posts, or for more than the
+        limits allow.
+        """
         numbers: dict[str, int] = {}
         owner: list[int] = []
         published: list[float] = []
@@ -74,21 +77,23 @@ class Trace:
 
     @property
     def days(self) -> float:
-        """From the start to the last post."""
+        """Days from the start to the last post."""
         return float(self.published[-1] - self.start) / DAY
 
 
 def read_trace(path: Path) -> Trace:
-    """A .csv or .csv.gz file. Raises TraceError that names the line, OSError when it cannot be read."""
+    """Read a .csv or .csv.gz file. Raises TraceError that names the line, OSError when the file cannot be
+    read.
+    """
     with path.open("rb") as file:
         return parse_trace(path.name, file)
 
 
 def parse_trace(name: str, file: BinaryIO, limits: TraceLimits = LIMITS) -> Trace:
-    """The same from an open file, compressed or not."""
+    """Parse a trace from an open file, compressed or not. Raises TraceError."""
     try:
         # A line without an end must not fill the memory.
-        lines = iter(partial(unpacked(file).readline, _LONGEST_LINE), b"")
+        lines = iter(partial(unpacked(file).readline, _MAX_LINE_CHARACTERS), b"")
         decoded = (line.decode("utf-8", "replace").replace("\0", "") for line in lines)
         posts = _pairs(name, decoded, "published", "time in epoch seconds", below=1e11)
         return Trace.of(name, posts, limits)
@@ -97,7 +102,7 @@ def parse_trace(name: str, file: BinaryIO, limits: TraceLimits = LIMITS) -> Trac
 
 
 def pack_trace(trace: Trace) -> bytes:
-    """A trace as bytes that `unpack_trace` reads: compressed arrays, nothing that runs."""
+    """Pack a trace into bytes for `unpack_trace`: compressed arrays without executable content."""
     packed = io.BytesIO()
     names = np.frombuffer(json.dumps([trace.name, *trace.feeds]).encode(), dtype=np.uint8)
     np.savez_compressed(packed, names=names, owner=trace.owner, published=trace.published)
@@ -105,14 +110,14 @@ def pack_trace(trace: Trace) -> bytes:
 
 
 def unpack_trace(packed: bytes) -> Trace:
-    """What `pack_trace` packed."""
+    """Unpack the result of `pack_trace`."""
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
         name, *feeds = json.loads(arrays["names"].tobytes())
         return Trace(name, tuple(feeds), arrays["owner"], arrays["published"])
 
 
 def read_subscribers(path: Path, trace: Trace) -> Floats:
-    """(n,) subscribers from a CSV file feed,subscribers; 0 for feeds that it does not name.
+    """Read (n,) subscribers from a CSV file feed,subscribers. Feeds not in the file get 0.
 
     Raises TraceError that names the line.
     """
@@ -125,9 +130,9 @@ def read_subscribers(path: Path, trace: Trace) -> Floats:
 
 
 def _pairs(
-    name: str, lines: Iterable[str], column: str, what: str, *, below: float
+    name: str, lines: Iterable[str], column: str, noun: str, *, below: float
 ) -> Iterator[tuple[str, float]]:
-    """Feeds with a number from 0 to `below`, from a CSV file with the columns feed and `column`."""
+    """Yield feeds with a number from 0 to `below`, from a CSV file with the columns feed and `column`."""
     rows = csv.reader(lines)
     header = [cell.strip().lower() for cell in next(rows, [])]
     if header[:2] != ["feed", column]:
@@ -142,5 +147,5 @@ def _pairs(
         except ValueError:
             value = math.nan
         if not 0 <= value < below:
-            raise TraceError(f"{name}, line {rows.line_num}: {row[1][:40]!r} is no {what}")
+            raise TraceError(f"{name}, line {rows.line_num}: {row[1][:40]!r} is no {noun}")
         yield row[0], value

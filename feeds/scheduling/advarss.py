@@ -15,7 +15,7 @@ from feeds.scheduling.rates import Floats
 
 
 def audience(feeds: FeedStates, c: float) -> Floats:
-    """(n,) factors 1 + c * subscribers; 1 where nobody counted them."""
+    """Return the (n,) factors 1 + c * subscribers. Returns ones where subscribers were not counted."""
     if feeds.subscribers is None:
         return np.ones(len(feeds))
     return 1 + c * np.asarray(feeds.subscribers, dtype=np.float64)
@@ -23,18 +23,18 @@ def audience(feeds: FeedStates, c: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Advarss(Policy):
-    """The ranking of the paper: hourly rates integrated since the last retrieval; c = 0 ignores audience."""
+    """The paper's ranking: hourly rates integrated since the last retrieval; c = 0 ignores audience."""
 
     name: ClassVar[str] = "advarss"
     reads: ClassVar[frozenset[str]] = frozenset({"hourly"})
     c: float = 0.0
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Expected new articles times the audience factor."""
+        """Return the expected new articles times the audience factor."""
         return feeds.rates("hourly").expected(feeds.last, now) * audience(feeds, self.c)
 
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
+        """Explain the key of feed i."""
         rates = feeds.rates("hourly").take(np.array([i]))
         expected = float(rates.expected(feeds.last[i], now)[0])
         factor = float(audience(feeds, self.c)[i])

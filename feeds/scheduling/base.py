@@ -1,6 +1,7 @@
-"""What every scheduling policy is: keys for feeds, the same for the live tick and for the replay.
+"""Interface of scheduling policies, shared by the live tick and the replay.
 
-A policy sees arrays and a time, never a clock or a database; `select` takes the first k by its keys.
+A policy computes a key for each feed from arrays and a time; it reads neither clock nor database. `select`
+takes the first k feeds by key.
 """
 
 from __future__ import annotations
@@ -15,22 +16,21 @@ from numpy.typing import NDArray
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import HOUR, Floats, Floats32, Integers, PeriodicRates
 
-# The key of a feed that its policy does not want to be retrieved now.
+# The key of a feed that must not be retrieved now.
 NEVER = -np.inf
 
 
 @dataclass(frozen=True, slots=True)
 class FeedStates:
-    """What a policy may know of n feeds; row i of every array is one feed.
+    """The states of n feeds as a policy sees them; row i of every array is one feed.
 
-    `id`; `last` retrieval that succeeded, epoch seconds, finite (a feed never retrieved: when it was
-    added); `hourly`, advaRSS's 24 posting rates; `weekly`, the forecast for 168 hours of week;
-    `shape` (n, 168), how many pending articles make a retrieval worth it in each hour of the week
-    (`feeds.scheduling.planning`), or the hours from `shape_from` on that a tick needs; `subscribers`;
-    `window`, the entries that its document holds, 0 where unknown; `pending`, articles published and not
-    retrieved, which only a replay knows; `columns`, what a policy with a memory of its own keeps per feed
-    (the answer of its `start`, kept current with that of its `after_retrieval`). A policy needs only the
-    arrays it names.
+    `id`; `last`, the last successful retrieval in epoch seconds, finite (for a feed never retrieved, when it
+    was added); `hourly`, advaRSS's 24 posting rates; `weekly`, the forecast for 168 hours of week; `shape`
+    (n, 168), the pending articles that make a retrieval worthwhile in each hour of the week
+    (`feeds.scheduling.planning`), or only the hours from `shape_from` on that a tick needs; `subscribers`;
+    `window`, the number of entries in the feed's document, 0 where unknown; `pending`, articles published and
+    not retrieved, known only in a replay; `columns`, the per-feed memory of a policy (the result of its
+    `start`, updated by its `after_retrieval`). A policy needs only the arrays it names.
     """
 
     id: Integers
@@ -48,14 +48,14 @@ class FeedStates:
         return len(self.id)
 
     def rates(self, which: str) -> PeriodicRates:
-        """The `hourly` or the `weekly` rates. Raises ValueError when they were not given."""
-        found = self.hourly if which == "hourly" else self.weekly
-        if found is None:
+        """Return the `hourly` or the `weekly` rates. Raises ValueError when they were not given."""
+        rates_of_kind = self.hourly if which == "hourly" else self.weekly
+        if rates_of_kind is None:
             raise ValueError(f"this policy ranks by {which} posting rates, and there are none")
-        return found
+        return rates_of_kind
 
     def column(self, name: str) -> NDArray[Any]:
-        """A policy's own column. Raises ValueError when it was not given."""
+        """Return a column that belongs to the policy. Raises ValueError when it was not given."""
         if name not in self.columns:
             raise ValueError(f"this policy keeps a column {name!r} for each feed, and there is none")
         return self.columns[name]
@@ -63,7 +63,7 @@ class FeedStates:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a feed has its key: `age` in seconds, `expected` new articles, and the rule in words."""
+    """Explanation of a feed's key: `age` in seconds, `expected` new articles, and the rule in words."""
 
     key: float
     age: float
@@ -75,11 +75,12 @@ class Explanation:
 class Policy:
     """A rule for which feeds to retrieve first.
 
-    Rows do not influence each other, so a million feeds may be ranked in blocks. A policy with
-    intervals keeps what it needs in columns: `start` makes them, `after_retrieval` renews them.
-    `name` is the public identifier, `reads` what it needs of a feed's state: "hourly", "weekly", "plan" (the
-    shape), "training" (the columns m, t and due), "pending". The budget bounds its
-    retrievals unless it is not `budgeted`: then everything due is retrieved.
+    Rows do not influence each other, so a million feeds may be ranked in blocks. A policy with intervals
+    keeps its memory in columns: `start` makes them, `after_retrieval` updates them.
+
+    `name` is the public identifier; `reads` names the parts of a feed's state that the policy needs:
+    "hourly", "weekly", "plan" (the shape), "training" (the columns m, t and due), "pending". The budget
+    limits the retrievals of a `budgeted` policy; for other policies every due feed is retrieved.
     """
 
     __slots__ = ()
@@ -88,47 +89,55 @@ class Policy:
     budgeted: ClassVar[bool] = True
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """The policy's own columns for n new feeds, each (n,)."""
+        """Return the policy's own columns for n new feeds, each (n,)."""
         return {}
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """(n,) keys at epoch seconds `now` (one time, or one per feed): bigger first, NEVER not at all."""
+        """Return (n,) keys at epoch seconds `now` (one time, or one per feed).
+
+        Bigger keys go first; a feed with the key NEVER is not retrieved.
+        """
         raise NotImplementedError
 
     def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """Own columns of all feeds that the clock makes anew, each (n, ...); asked once a day."""
+        """Return the policy's own columns of all feeds that change with time, each (n, ...). Called once a
+        day.
+        """
         return {}
 
-    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
-        """The own columns of the feeds `done.rows`, each (m,), after retrievals that succeeded."""
+    def after_retrieval(self, feeds: FeedStates, retrievals: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """Return the policy's own columns of the feeds `retrievals.rows`, each (m,), after successful
+        retrievals.
+        """
         return {}
 
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
+        """Explain the key of feed i."""
         key, age = float(self.keys(feeds, now)[i]), now - float(feeds.last[i])
         return Explanation(key=key, age=age, formula=self.formula(feeds, i, now))
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
-        """The rule in words, with the numbers of feed i."""
+        """Return the rule in words, with the numbers of feed i."""
         raise NotImplementedError
 
 
 class Punctual(Policy):
-    """A policy that gives each feed a time at which it is due (column `due`), the most overdue first."""
+    """A policy that gives each feed a due time (column `due`) and ranks the most overdue first."""
 
     __slots__ = ()
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Seconds overdue."""
+        """Return the seconds overdue, and NEVER for feeds that are not due."""
         overdue = np.asarray(now - feeds.column("due"), dtype=np.float64)
         return np.where(overdue >= 0, overdue, NEVER)
 
 
 def select(feeds: FeedStates, keys: Floats, allowed: NDArray[np.bool_], k: int) -> Integers:
-    """Rows of the first k feeds, best first: bigger key, then older last retrieval, then smaller id.
+    """Return the rows of the first k feeds, best first: bigger key, then older last retrieval, then smaller
+    id.
 
-    `allowed` (n,) says which feeds may be retrieved at all. Time O(n + k log k), and the same answer
-    for any order of the rows.
+    `allowed` (n,) says which feeds may be retrieved at all. Takes time O(n + k log k). The result does not
+    depend on the order of the rows.
     """
     rows = np.flatnonzero(allowed & (keys > NEVER))
     if 0 < k < len(rows):
@@ -149,11 +158,12 @@ def next_visit(
     *,
     within: float = 1.0,
 ) -> Floats:
-    """When each feed's key first reaches the cut-off: hour by hour, then by bisection within the hour.
+    """Compute when each feed's key first reaches the cut-off: hour by hour, then by bisection within the
+    hour.
 
-    `now` is the earliest time that counts, one for all or one per feed (its floor). The answer is (n,)
-    epoch seconds, not before that time and right to `within` seconds; inf where the key stays below
-    for `horizon` seconds.
+    `now` is the earliest time that counts, one for all or one per feed (its floor). Returns (n,) epoch
+    seconds, not before `now` and accurate to `within` seconds. Returns inf where the key stays below the
+    cut-off for `horizon` seconds.
     """
     begin = np.array(np.broadcast_to(np.asarray(now, dtype=np.float64), len(feeds)))
     early, late = begin.copy(), np.full(len(feeds), np.inf)
@@ -175,7 +185,7 @@ def next_visit(
 
 
 def _steps(horizon: float) -> Iterator[float]:
-    """Seconds from now: each hour for two days, then each quarter of a day, and the horizon itself."""
+    """Yield seconds from now: each hour for two days, then each quarter of a day, and the horizon itself."""
     passed = HOUR
     while passed < horizon:
         yield passed
@@ -184,12 +194,12 @@ def _steps(horizon: float) -> Iterator[float]:
 
 
 def due_in_words(due: float, now: float) -> str:
-    """When a feed is due, for a sentence."""
+    """Return a phrase that says when a feed is due."""
     return "due" if due <= now else f"due in {in_words(due - now)}"
 
 
 def in_words(seconds: float) -> str:
-    """A duration for a sentence: its largest unit, one decimal where it matters."""
+    """Format a duration for a sentence: its largest unit, with one decimal unless that is zero."""
     for unit, length in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):
         if seconds >= length:
             number = f"{seconds / length:.1f}".removesuffix(".0")

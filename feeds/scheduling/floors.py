@@ -1,9 +1,9 @@
-"""Good-citizen floors: the earliest time a feed may be visited again, whatever the policy wishes.
+"""Good-citizen floors: the earliest time a feed may be visited again, whatever its policy ranks.
 
-Each rule is a function of what the last retrieval reported; the latest wins. Waits that protect
-publishers are multiples of the minimum gap, so that a deployment that is sped up keeps its
-proportions: with the default gap of 600 seconds an hour is 6 gaps and a day 144. What a publisher says
-itself in a header (Retry-After, RFC 9110; max-age, RFC 9111) is absolute.
+Each rule is a function of the last retrieval's outcome; the latest floor wins. Waits that protect publishers
+are multiples of the minimum gap, so that a deployment that is sped up keeps its proportions: with the default
+gap of 600 seconds an hour is 6 gaps and a day 144. The publisher's own headers (Retry-After, RFC 9110;
+max-age, RFC 9111) are absolute.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ GAPS_PER_DAY = 144
 WEBSUB = "websub"
 DAY = 86400.0
 
-# A header decides at most this far ahead.
-LONGEST_MAX_AGE = 7 * DAY
+# The longest wait that max-age or Expires may cause.
+MAX_CACHE_SECONDS = 7 * DAY
 # Gaps that a feed's own hint may add up to: most hints are the default of a publishing software (WordPress
-# says "hourly" in every feed), and what the feed is seen to do tells more.
+# says "hourly" in every feed), and the observed posting is more reliable.
 HINT_GAPS = 2
 # Retry-After is never shortened; beyond a year it is not a date any more but an attack on arithmetic.
-LONGEST_RETRY_AFTER = 365 * DAY
-# Days of 404 after which a feed is looked at once a week.
+MAX_RETRY_AFTER_SECONDS = 365 * DAY
+# Days of 404 after which a feed is visited once a week.
 MISSING_DAYS = 14
 
 
 @dataclass(frozen=True, slots=True)
 class FloorLimits:
-    """Settings: seconds between two visits of one feed at least, and between two ticks."""
+    """The minimum seconds between two visits of one feed, and the seconds between two ticks."""
 
     min_gap: float = 600.0
     tick: float = 600.0
 
     @property
     def day(self) -> float:
-        """The longest wait that is not the publisher's word."""
+        """The longest wait not requested by the publisher, in seconds."""
         return GAPS_PER_DAY * self.min_gap
 
 
 @dataclass(frozen=True, slots=True)
 class VisitOutcome:
-    """What the retrieval at `at` reported, and what was known of the feed.
+    """The outcome of the retrieval at `at`, and the state of the feed.
 
-    Times are epoch seconds, durations seconds. `failure` is the taxonomy's label, empty on success;
-    `ours` says that the failure is likely our network's. `retry_after` and `max_age` count from `at`.
-    `interval` is the time since the visit before. `validators`: the server offers an ETag or
-    Last-Modified. The streaks count answers of one kind in a row, this one included; `failing_since` is
-    when the failures began. `jitter` is a uniform draw in [0, 1). `pushed`: a hub pushes what is new.
+    Times are epoch seconds, durations seconds. `failure` is the taxonomy's label, empty on success; `ours`
+    says that the failure is likely our network's. `retry_after` and `max_age` count from `at`. `interval` is
+    the time since the visit before. `validators`: the server offers an ETag or Last-Modified. The streaks
+    count consecutive responses of one kind, this one included; `failing_since` is when the failures began.
+    `jitter` is a uniform draw in [0, 1). `pushed`: a hub pushes new articles.
     """
 
     at: float
@@ -74,9 +74,9 @@ class VisitOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """No visit before `not_before` (epoch seconds), by which rule (`code`), and why, in one sentence.
+    """The earliest time of the next visit, `not_before` (epoch seconds), its rule (`code`) and a reason.
 
-    `stop`: never again, unless a person says so.
+    `stop` ends the visits until a person resumes them.
     """
 
     not_before: float
@@ -86,48 +86,48 @@ class Floor:
 
 
 def floor(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """The latest of all floors that apply, moved out of the hours the publisher asks to skip."""
-    if gone := _gone(outcome):
-        return gone
+    """Return the latest floor that applies, moved out of hours and days that the publisher asks to skip."""
+    if final := _gone_floor(outcome):
+        return final
     floors = [_min_gap(outcome, limits)]
-    floors += [found for found in (_retry_after(outcome),) if found]
+    floors += [candidate for candidate in (_retry_after(outcome),) if candidate]
     if outcome.failure:
         floors.append(_failed(outcome, limits))
     else:
-        said = (
+        optional = (
             _max_age(outcome), _hint(outcome, limits), _quiet(outcome, limits), _websub(outcome, limits)
         )  # fmt: skip
-        floors += [found for found in said if found]
-    # Of rules that end together the particular one is the better explanation.
-    latest = max(reversed(floors), key=lambda found: found.not_before)
+        floors += [candidate for candidate in optional if candidate]
+    # When several floors end together, the more specific rule (later in the list) explains better.
+    latest = max(reversed(floors), key=lambda candidate: candidate.not_before)
     return _outside_skips(outcome, latest)
 
 
-def _gone(outcome: VisitOutcome) -> Floor | None:
-    """410 stops at once: the publisher says it will not come back."""
+def _gone_floor(outcome: VisitOutcome) -> Floor | None:
+    """Stop visits at once after a 410: the publisher says that the feed will not come back."""
     if outcome.status != 410:
         return None
     return Floor(float("inf"), "gone", "The publisher says that the feed is gone for good (410).", stop=True)
 
 
 def _min_gap(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """No two visits of one feed closer than the gap."""
+    """Keep visits of one feed at least the minimum gap apart."""
     reason = f"No feed is visited twice within {in_words(limits.min_gap)}."
     return Floor(outcome.at + limits.min_gap, "min-gap", reason)
 
 
 def _retry_after(outcome: VisitOutcome) -> Floor | None:
-    """Retry-After in full, whatever the status it came with, days included."""
+    """Honour Retry-After whatever the status of the response, up to MAX_RETRY_AFTER_SECONDS."""
     if outcome.retry_after is None or not outcome.retry_after > 0:
         return None
-    wait = min(outcome.retry_after, LONGEST_RETRY_AFTER)
+    wait = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     return Floor(
         outcome.at + wait, "retry-after", f"The server asked to wait {in_words(wait)} (Retry-After)."
     )
 
 
 def _failed(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """The rule for a failure: whose fault it is, and what the server meant by it."""
+    """Return the floor of the rule that matches the failure."""
     if outcome.ours:
         reason = "Most hosts failed at once, so the fault is likely here and the feed is not held to blame."
         return Floor(outcome.at + limits.min_gap, "ours", reason)
@@ -141,7 +141,10 @@ def _failed(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
 
 
 def _throttled(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """429, 503 or a challenge: double the interval, up to a day. With Retry-After that alone decides."""
+    """Double the interval, up to a day, after a 429, a 503 or a challenge.
+
+    Only the minimum gap applies when the response has a Retry-After, which has its own floor.
+    """
     if outcome.retry_after is not None:
         return _min_gap(outcome, limits)
     wait = min(2 * max(outcome.interval, limits.min_gap), limits.day)
@@ -150,7 +153,7 @@ def _throttled(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
 
 
 def _forbidden(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """A streak of 403 is throttling in disguise: 3, 6, 12, then 18 hours."""
+    """Treat a streak of 403 responses as throttling: wait 3, 6, 12, then 18 hours."""
     doubled = 3 * 2.0 ** min(outcome.failure_streak - 2, 3)
     wait = min(doubled, 18) * GAPS_PER_HOUR * limits.min_gap
     reason = (
@@ -161,10 +164,10 @@ def _forbidden(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
 
 
 def _missing(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """404: four times the wait after each, up to a day; after two weeks once a week, but for ever.
+    """Quadruple the wait after each 404, up to a day. After two weeks, visit once a week without end.
 
-    The first look follows as soon as after any failure: pages are missing for minutes while sites
-    are deployed.
+    The first retry comes as soon as after any other failure, because pages are missing for minutes while
+    sites are deployed.
     """
     missing_for = outcome.at - (outcome.at if outcome.failing_since is None else outcome.failing_since)
     if missing_for >= MISSING_DAYS * limits.day:
@@ -180,7 +183,7 @@ def _missing(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
 
 
 def _back_off(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
-    """Any other failure: twice the wait after each, up to a day, and never an end."""
+    """Double the wait after each other failure, up to a day, without end."""
     wait = _growing(outcome, limits, factor=2.0)
     times = "once" if outcome.failure_streak <= 1 else f"{outcome.failure_streak} times in a row"
     reason = f"The visit failed {times} ({outcome.failure}), the next try is in {in_words(wait)}."
@@ -188,9 +191,9 @@ def _back_off(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
 
 
 def _growing(outcome: VisitOutcome, limits: FloorLimits, factor: float) -> float:
-    """Two base intervals, times `factor` for each failure before, up to a day; a quarter of it by lot.
+    """Return a wait of two base intervals, times `factor` for each earlier failure, up to about a day.
 
-    The lot keeps feeds that failed together from coming back together.
+    Adds up to a quarter at random, so that feeds that failed together do not come back together.
     """
     base = max(limits.min_gap, limits.tick)
     earlier = min(max(outcome.failure_streak - 1, 0), 64)
@@ -199,15 +202,15 @@ def _growing(outcome: VisitOutcome, limits: FloorLimits, factor: float) -> float
 
 
 def _max_age(outcome: VisitOutcome) -> Floor | None:
-    """max-age and Expires: until then the answer is fresh by the server's own word, on 304 as on 200."""
+    """Wait until the response is no longer fresh by max-age or Expires, for 304 responses as for 200."""
     if outcome.max_age is None or not outcome.max_age > 0:
         return None
-    wait = min(outcome.max_age, LONGEST_MAX_AGE)
+    wait = min(outcome.max_age, MAX_CACHE_SECONDS)
     return Floor(outcome.at + wait, "max-age", f"The server says its answer is fresh for {in_words(wait)}.")
 
 
 def _hint(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
-    """The feed's own ttl and sy:updatePeriod, as hints that widen the gap, to twice its length at most."""
+    """Widen the gap by the feed's own ttl and sy:updatePeriod, to at most HINT_GAPS times its length."""
     hints = [hint for hint in (outcome.ttl, outcome.update_period) if hint is not None and hint > 0]
     if not hints:
         return None
@@ -221,12 +224,12 @@ def _hint(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
 
 
 def _quiet(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
-    """Feeds that brought nothing new several times running.
+    """Widen the gap of feeds without new articles in several consecutive visits.
 
-    Where a visit costs the server a whole document (no validators), the gap doubles from the fourth
-    unchanged answer on, up to a day. Where it costs a 304, the gap doubles
-    after four and grows no further: the hourly mean that publishers ask of such pollers is kept
-    by the budget and by the training phase's ceiling, and a feed that wakes up is not missed.
+    Where a visit costs the server a whole document (no validators), the gap doubles with each unchanged
+    response from the fourth on, up to a day. Where it costs a 304, the gap doubles after four and grows no
+    further: the budget and the training phase's ceiling keep the hourly mean that publishers ask of such
+    pollers, and a feed that becomes active again is not missed.
     """
     unchanged = outcome.unchanged_streak
     if unchanged < 4:
@@ -244,18 +247,20 @@ def _quiet(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
 
 
 def _websub(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
-    """A feed whose hub pushes needs a visit a day, for what the hub may have missed."""
+    """Visit a feed whose hub pushes once a day, to retrieve articles that the hub missed."""
     if not outcome.pushed:
         return None
     reason = f"Its hub pushes what is new (WebSub), so it is visited only every {in_words(limits.day)}."
     return Floor(outcome.at + limits.day, WEBSUB, reason)
 
 
-def _outside_skips(outcome: VisitOutcome, found: Floor) -> Floor:
-    """The floor moved to the next hour that skipHours and skipDays leave open."""
-    moved = next_allowed(found.not_before, outcome.skip_hours, outcome.skip_days)
-    if moved == found.not_before:
-        return found
-    rest = in_words(moved - found.not_before)
-    reason = f"{found.reason} Then the feed asks to be left alone for {rest} more (skipHours, skipDays)."
-    return replace(found, not_before=moved, code="skip-hours", reason=reason)
+def _outside_skips(outcome: VisitOutcome, earlier: Floor) -> Floor:
+    """Move the floor to the next hour that skipHours and skipDays allow."""
+    moved = next_allowed(earlier.not_before, outcome.skip_hours, outcome.skip_days)
+    if moved == earlier.not_before:
+        return earlier
+    extension = in_words(moved - earlier.not_before)
+    reason = (
+        f"{earlier.reason} Then the feed asks to be left alone for {extension} more (skipHours, skipDays)."
+    )
+    return replace(earlier, not_before=moved, code="skip-hours", reason=reason)

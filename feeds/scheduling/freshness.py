@@ -1,10 +1,10 @@
 """The default policy: rank by the waiting that a retrieval would end (Whittle index for article delay).
 
-By Little's law total pending articles over time are total article delay. For one feed with a price per
-retrieval and a flat rate the optimal stopping key is W = w * rate * age^2 / 2 = w * n^2 / (2 * rate), n the
-expected new articles since the last retrieval, which leads to the square-root allocation of Sia, Cho and
-Cho 2007. Where the rate changes with the hours, the n at which a retrieval is worth its price does, too:
-`feeds.scheduling.planning` finds it, and the key is w * (n / shape(now))^2 / (2 * mean rate).
+By Little's law, pending articles summed over time equal the total article delay. For one feed with a price
+per retrieval and a flat rate the optimal stopping key is W = w * rate * age^2 / 2 = w * n^2 / (2 * rate), n
+the expected new articles since the last retrieval, which leads to the square-root allocation of Sia, Cho and
+Cho 2007. Where the rate changes with the hours, the n at which a retrieval is worth its price changes, too:
+`feeds.scheduling.planning` computes it, and the key is w * (n / shape(now))^2 / (2 * mean rate).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import numpy as np
 
 from feeds.scheduling.advarss import audience
 from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words
-from feeds.scheduling.forecast import LEAST_RATE
+from feeds.scheduling.forecast import MIN_RATE
 from feeds.scheduling.rates import HOUR, Floats, between_hours
 
-# Above every key that waiting can reach (an age of centuries to the power of MOST_BETA), as a factor,
-# which leaves the digits of what it multiplies.
+# A factor above every key that waiting can reach (an age of centuries to the power of MAX_BETA). A factor
+# keeps the order of the values that it multiplies.
 OVERFLOW = 1e200
-MOST_BETA = 20.0
+MAX_BETA = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness(Policy):
-    """Feeds about to lose articles first, then by the planned W.
+    """A policy that ranks feeds about to lose articles first, then by the planned W.
 
-    `c` weighs subscribers (0: not at all). `beta` chooses a member of the unplanned family
-    key = w * n * age^beta, n expected new articles and age in hours: 0 is advaRSS's rule, 1 is W
-    where rates are flat, up to 20 approaches round robin; None is the planned W. A feed goes first when
-    the expected new articles reach `overflow` of the entries that its document holds.
+    `c` weighs subscribers (0: not at all). `beta` chooses a member of the unplanned family key = w * n *
+    age^beta, n expected new articles and age in hours: 0 is advaRSS's rule, 1 is W where rates are flat, and
+    values up to 20 approach round robin; None is the planned W. A feed goes first when the expected new
+    articles reach the share `overflow` of the entries in its document.
     """
 
     name: ClassVar[str] = "freshness"
@@ -42,28 +42,29 @@ class Freshness(Policy):
     overflow: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.beta is not None and not 0 <= self.beta <= MOST_BETA:
-            raise ValueError(f"beta is a number from 0 to {MOST_BETA:g}, not {self.beta}")
+        if self.beta is not None and not 0 <= self.beta <= MAX_BETA:
+            raise ValueError(f"beta is a number from 0 to {MAX_BETA:g}, not {self.beta}")
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """W in article-hours (or the family's key), or how full the window is, far above all W.
+        """Return W in article-hours (or the family's key); for a nearly full window, its fill, far above any
+        W.
 
-        In hours that are worth less than others a key may fall.
+        A key may fall during hours in which a retrieval is worth less.
         """
         expected, keys = self._waiting(feeds, now)
         fill = self._fill(feeds, expected)
         return np.where(fill >= self.overflow, OVERFLOW * fill, keys)
 
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
-        """Why feed i has its key."""
-        one = _row(feeds, i)
-        expected = float(self._waiting(one, now)[0][0])
-        factor = float(audience(one, self.c)[0])
-        age = now - float(one.last[0])
-        key = float(self.keys(one, now)[0])
+        """Explain the key of feed i."""
+        state = _row(feeds, i)
+        expected = float(self._waiting(state, now)[0][0])
+        factor = float(audience(state, self.c)[0])
+        age = now - float(state.last[0])
+        key = float(self.keys(state, now)[0])
         news = f"{expected:.2f} new articles expected in {in_words(age)}"
-        if key >= OVERFLOW * self.overflow and one.window is not None:
-            formula = f"goes first: {news}, and its document holds only {one.window[0]:.0f}"
+        if key >= OVERFLOW * self.overflow and state.window is not None:
+            formula = f"goes first: {news}, and its document holds only {state.window[0]:.0f}"
         elif self.beta is None:
             formula = f"{news}, delay index {key / factor:.2f} article-hours x audience {factor:.2f}"
         else:
@@ -71,17 +72,17 @@ class Freshness(Policy):
         return Explanation(key=key, age=age, expected=expected, audience=factor, formula=formula)
 
     def _waiting(self, feeds: FeedStates, now: float | Floats) -> tuple[Floats, Floats]:
-        """Expected new articles, and the key of a feed whose window is safe."""
+        """Return the expected new articles, and the keys before the window is considered."""
         rates, weight = feeds.rates("weekly"), audience(feeds, self.c)
         expected = rates.expected(feeds.last, now)
         if self.beta is None:
             shape = 1.0 if feeds.shape is None else between_hours(feeds.shape, now, feeds.shape_from)
-            return expected, weight * (expected / shape) ** 2 / (2 * np.maximum(rates.mean(), LEAST_RATE))
+            return expected, weight * (expected / shape) ** 2 / (2 * np.maximum(rates.mean(), MIN_RATE))
         age = np.maximum(now - feeds.last, 0.0) / HOUR
         return expected, weight * expected * age**self.beta
 
     def _fill(self, feeds: FeedStates, expected: Floats) -> Floats:
-        """(n,) expected new articles as a share of the document; 0 where its size is unknown."""
+        """Return the (n,) expected new articles as a share of the document; 0 where its size is unknown."""
         if feeds.window is None:
             return np.zeros(len(feeds))
         size = np.asarray(feeds.window, dtype=np.float64)
@@ -89,7 +90,7 @@ class Freshness(Policy):
 
 
 def _row(feeds: FeedStates, i: int) -> FeedStates:
-    """Feed i alone, with what this policy reads."""
+    """Return the state of feed i alone, with the arrays that this policy reads."""
     at = np.array([i])
     return FeedStates(
         id=feeds.id[at],

@@ -1,4 +1,4 @@
-"""Full information: what no predictor can beat, since it sees what is pending."""
+"""Full information: an upper bound for all predictors, because it knows the pending articles."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from feeds.scheduling.rates import Floats
 
 @dataclass(frozen=True, slots=True)
 class FullInformation(Policy):
-    """The feed with most articles waiting comes first; only a replay can say how many that are."""
+    """A policy that ranks by the true number of pending articles, which only a replay knows."""
 
     name: ClassVar[str] = "full-information"
     reads: ClassVar[frozenset[str]] = frozenset({"pending"})
     c: float = 0.0
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Pending articles times the audience factor. Raises ValueError outside of a replay."""
+        """Return the pending articles times the audience factor. Raises ValueError outside of a replay."""
         if feeds.pending is None:
             raise ValueError(f"policy {self.name!r} needs the true number of pending articles")
         return np.asarray(feeds.pending, dtype=np.float64) * audience(feeds, self.c)

@@ -1,8 +1,8 @@
-"""Posting history of feeds: how many articles each posts, by hour of day and by hour of week (UTC).
+"""Posting histories of feeds: articles by hour of day and by hour of week (UTC).
 
-The 24 hourly rates are advaRSS's (section 3.2 of Adam, Bouras and Poulopoulos 2010: the new articles
-are spread over the hours since the last retrieval). The 168 counts and exposures carry what that
-spreading loses, the published times; `feeds.scheduling.forecast` makes rates of them.
+The 24 hourly rates are advaRSS's (section 3.2 of Adam, Bouras and Poulopoulos 2010: the new articles are
+spread over the hours since the last retrieval). The 168 counts and exposures also use the published times,
+which that spreading loses; `feeds.scheduling.forecast` turns them into rates.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from feeds.scheduling.rates import (
 # advaRSS starts all feeds at one rate and never lets one fall to nothing, or it would not be seen again.
 # The paper calls its rates an average over the history: the start counts as one day of it.
 START_RATE = 0.1
-LEAST_RATE = 1e-3
-# How fast the profile, the level of the weeks and that of the days fade. On publishers' and communities'
-# traces half as long or twice as long moves total pending by less than 1 %.
+MIN_RATE = 1e-3
+# Half-lives of the profile, of the level over weeks and of the level over days. On publishers' and
+# communities' traces half or twice as long moves total pending by less than 1 %.
 HALF_LIFE = 56 * DAY
 LEVEL_HALF_LIVES = (28 * DAY, 3 * DAY)
 
@@ -41,8 +41,8 @@ class Retrievals:
     """Successful retrievals of m feeds, each feed at most once.
 
     `rows` (m,) places the feeds in the caller's arrays; `last` and `now` (m,) are epoch seconds of the
-    retrieval before and of this one; `new` (m,) counts the new articles. `published` (p,) holds the
-    published times that the new articles give, `owner` (p,) the position 0..m-1 each belongs to.
+    previous retrieval and of this one; `new` (m,) counts the new articles. `published` (p,) holds the
+    published times of the new articles, `owner` (p,) the position 0..m-1 that each time belongs to.
     """
 
     rows: Integers
@@ -61,7 +61,7 @@ class Retrievals:
         new: ArrayLike,
         published: Sequence[Sequence[float]] = (),
     ) -> Retrievals:
-        """From sequences; `published` gives a list of times per feed, of any length.
+        """Build from sequences; `published` gives a list of times per feed, of any length.
 
         `last` and `now` may be scalars. Raises ValueError when the lengths do not agree.
         """
@@ -98,7 +98,7 @@ class Histories:
 
     @classmethod
     def start(cls, n: int) -> Histories:
-        """Histories of n feeds of which nothing is known."""
+        """Return empty histories of n feeds."""
         return cls(
             hourly=np.full((n, DAY_HOURS), START_RATE, dtype=np.float32),
             days=np.zeros(n, dtype=np.float32),
@@ -108,73 +108,79 @@ class Histories:
         )
 
     def hourly_rates(self, rows: Integers | slice = slice(None)) -> Floats32:
-        """(m, 24) advaRSS's rates of these feeds, never below their minimum."""
-        return np.maximum(self.hourly[rows], np.float32(LEAST_RATE))
+        """Return the (m, 24) advaRSS rates of these feeds, at least MIN_RATE each."""
+        return np.maximum(self.hourly[rows], np.float32(MIN_RATE))
 
     def forecast(self, population: Population, rows: Integers | slice = slice(None)) -> Forecast:
-        """What is expected of these feeds."""
+        """Return the forecast for these feeds."""
         return forecast(self.counts[rows], self.exposure[rows], self.levels[rows], population)
 
-    def observe(self, done: Retrievals, population: Population, half_life: float = HALF_LIFE) -> Forecast:
-        """Enter what m retrievals brought; what had been expected of these feeds before.
+    def observe(
+        self, retrievals: Retrievals, population: Population, half_life: float = HALF_LIFE
+    ) -> Forecast:
+        """Enter m retrievals. Returns the forecast that was made for these feeds before.
 
-        `population` is what undated articles are spread by, together with the feed's own profile;
-        `half_life` is in seconds of the feed's time. The first retrieval of a feed has no `last`: its
-        document may serve, with `last` the oldest published time in it.
+        Undated articles are spread by `population` together with the feed's own profile; `half_life` is in
+        seconds of the feed's time. The first retrieval of a feed has no `last`: the caller may use the oldest
+        published time in its document.
         """
-        self.observe_hours(done)
-        rows = done.rows
-        passed = np.maximum(done.now - done.last, 0.0)
+        self.observe_hours(retrievals)
+        rows = retrievals.rows
+        passed = np.maximum(retrievals.now - retrievals.last, 0.0)
         fade = np.exp2(-passed / half_life).astype(np.float32)[:, None]
         before = self.forecast(population, rows)
-        watched = exposure(done.last, done.now, WEEK_HOURS)
-        self.counts[rows] = self.counts[rows] * fade + _placed(done, watched, before.profile)
+        watched = exposure(retrievals.last, retrievals.now, WEEK_HOURS)
+        self.counts[rows] = self.counts[rows] * fade + _placed(retrievals, watched, before.profile)
         self.exposure[rows] = self.exposure[rows] * fade + watched
-        lately = np.stack([done.new, (watched * before.profile).sum(axis=1)], axis=1)
+        lately = np.stack([retrievals.new, (watched * before.profile).sum(axis=1)], axis=1)
         fades = np.exp2(-passed[:, None] / np.repeat(LEVEL_HALF_LIVES, 2)).astype(np.float32)
         self.levels[rows] = self.levels[rows] * fades + np.tile(lately, 2)
         return before
 
-    def observe_hours(self, done: Retrievals) -> None:
-        """Enter them in advaRSS's rates alone: each hour since the last retrieval had the interval's mean."""
-        rows, hours = done.rows, exposure(done.last, done.now, DAY_HOURS)
-        # Two retrievals in one second: the mean rate of nothing is nothing, and no hour has moved.
-        mean = done.new / np.maximum((done.now - done.last) / HOUR, 1 / HOUR)
-        known = 1 + self.days[rows][:, None]
-        moved = (self.hourly[rows] * known + hours * mean[:, None]) / (known + hours)
+    def observe_hours(self, retrievals: Retrievals) -> None:
+        """Enter retrievals in advaRSS's rates alone: each hour since the last retrieval had the interval's
+        mean.
+        """
+        rows, hours = retrievals.rows, exposure(retrievals.last, retrievals.now, DAY_HOURS)
+        # Avoids a division by zero for two retrievals in one second, which change no hour.
+        mean = retrievals.new / np.maximum((retrievals.now - retrievals.last) / HOUR, 1 / HOUR)
+        weight = 1 + self.days[rows][:, None]
+        moved = (self.hourly[rows] * weight + hours * mean[:, None]) / (weight + hours)
         self.hourly[rows] = moved
-        self.days[rows] += np.maximum(done.now - done.last, 0.0) / DAY
+        self.days[rows] += np.maximum(retrievals.now - retrievals.last, 0.0) / DAY
 
 
-def _placed(done: Retrievals, watched: Floats, profile: Floats32) -> Floats:
-    """(m, 168) new articles, each in its hour of week.
+def _placed(retrievals: Retrievals, watched: Floats, profile: Floats32) -> Floats:
+    """Distribute the new articles over the hours of the week. Returns (m, 168) articles.
 
-    A published time in (last, now] places its article. The others (undated, back-dated, from the
-    future) are spread over the hours since the last retrieval as the profile expects them.
+    A published time in (last, now] places its article. The others (undated, back-dated, from the future) are
+    spread over the hours since the last retrieval as the profile expects them.
     """
-    m = len(done.rows)
-    usable = (done.published > done.last[done.owner]) & (done.published <= done.now[done.owner])
-    cells = done.owner[usable] * WEEK_HOURS + hour_of(done.published[usable], WEEK_HOURS)
+    m = len(retrievals.rows)
+    usable = (retrievals.published > retrievals.last[retrievals.owner]) & (
+        retrievals.published <= retrievals.now[retrievals.owner]
+    )
+    cells = retrievals.owner[usable] * WEEK_HOURS + hour_of(retrievals.published[usable], WEEK_HOURS)
     placed: Floats = np.bincount(cells, minlength=m * WEEK_HOURS).reshape(m, WEEK_HOURS).astype(np.float64)
     dated = placed.sum(axis=1)
     share = watched * profile
     total = share.sum(axis=1)
-    # No time passed: all that is known of the hour is that it is this one.
+    # No time passed, so the articles count in the current hour.
     instant = np.flatnonzero(total <= 0)
-    share[instant, hour_of(done.now[instant], WEEK_HOURS)] = 1.0
+    share[instant, hour_of(retrievals.now[instant], WEEK_HOURS)] = 1.0
     total[instant] = 1.0
-    rest = np.maximum(done.new - dated, 0.0)
-    placed += share * (rest / total)[:, None]
+    undated = np.maximum(retrievals.new - dated, 0.0)
+    placed += share * (undated / total)[:, None]
     return placed
 
 
 def pack(table: ArrayLike) -> list[bytes]:
-    """Rows of an (n, 24) or (n, 168) table as the database keeps them: float32, little-endian."""
+    """Encode the rows of an (n, 24) or (n, 168) table for the database: float32, little-endian."""
     return [row.tobytes() for row in np.asarray(table, dtype="<f4")]
 
 
 def unpack(blobs: Sequence[bytes | memoryview], hours: int) -> Floats32:
-    """(n, hours) table from n rows of `pack`. Raises ValueError when a row has another length."""
+    """Decode n rows of `pack` into an (n, hours) table. Raises ValueError when a row has another length."""
     for length in set(map(len, blobs)):
         if length != 4 * hours:
             raise ValueError(f"{length} bytes are not {hours} hours of float32")

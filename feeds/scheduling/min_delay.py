@@ -1,9 +1,9 @@
 """Minimum delay: Sia, Cho and Cho, "Efficient Monitoring Algorithm for Fast News Alerts" (2007).
 
-A feed with posting rate lambda and weight w gets retrievals in proportion to sqrt(lambda * w). Within the
-day its m retrievals lie so that lambda(t_j) (t_{j+1} - t_j) = integral of lambda over [t_{j-1}, t_j]: moving
-none of them would lessen the delay. A feed with less than one retrieval a day keeps its time of day and skips
-days.
+A feed with posting rate lambda and weight w gets retrievals in proportion to sqrt(lambda * w). Its m
+retrievals of a day satisfy lambda(t_j) (t_{j+1} - t_j) = integral of lambda over [t_{j-1}, t_j], so that
+moving any one of them would not reduce the delay. A feed with less than one retrieval a day keeps its time of
+day and skips days.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import DAY, DAY_HOURS, HOUR, Floats
 
 WEEK = 7 * DAY
-MOST_A_DAY = 96
+MAX_DAILY_RETRIEVALS = 96
 _SWEEPS, _HALVINGS = 6, 10
 
 
 @dataclass(frozen=True, slots=True)
 class MinDelay(Policy):
-    """Retrievals by the square root of the rate, placed in the day by its hours; the most overdue first.
+    """A policy that allots retrievals by the square root of the rate and places them within the day.
 
-    `per_hour` is the budget of all feeds together. A feed is given its next time when it was retrieved.
+    The most overdue feed goes first. `per_hour` is the budget of all feeds together. A feed gets its next due
+    time at each retrieval.
     """
 
     name: ClassVar[str] = "min-delay"
@@ -38,25 +39,29 @@ class MinDelay(Policy):
     c: float = 0.0
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """Columns `due` (spread over the time that one round takes), `placed` (n, 96) seconds of the day (inf
-        where there are fewer), `days` between retrievals on one day and on the next, `planned`."""
+        """Return the columns `due`, `placed`, `days` and `planned` for n new feeds.
+
+        `due` is spread over the time of one round; `placed` (n, 96) holds seconds of the day, inf where there
+        are fewer; `days` is the number of days from one day with retrievals to the next; `planned` is the
+        time of the last plan.
+        """
         round_ = n / self.per_hour * HOUR
         return {
             "due": now + rng.uniform(0, round_, n),
-            "placed": np.full((n, MOST_A_DAY), np.inf),
+            "placed": np.full((n, MAX_DAILY_RETRIEVALS), np.inf),
             "days": np.ones(n),
             "planned": np.full(n, -np.inf),
         }
 
     def plan(self, feeds: FeedStates, now: float) -> Mapping[str, NDArray[Any]]:
-        """Columns made anew from what is known now: once a week, since they are costly."""
+        """Recompute the placements from the current rates, once a week because that is costly."""
         if len(feeds) == 0 or now - feeds.column("planned").min() < WEEK:
             return {}
         weights = feeds.rates("hourly").mean() * audience(feeds, self.c)
         daily = DAY_HOURS * self.per_hour * np.sqrt(weights) / np.sqrt(weights).sum()
         rates = feeds.rates("hourly").rates.astype(np.float64)
-        placed = np.full((len(feeds), MOST_A_DAY), np.inf)
-        whole = np.clip(np.round(daily), 1, MOST_A_DAY).astype(np.int64)
+        placed = np.full((len(feeds), MAX_DAILY_RETRIEVALS), np.inf)
+        whole = np.clip(np.round(daily), 1, MAX_DAILY_RETRIEVALS).astype(np.int64)
         for count in np.unique(whole):
             of = np.flatnonzero(whole == count)
             placed[of, :count] = placements(rates[of], int(count))
@@ -64,22 +69,22 @@ class MinDelay(Policy):
         return {"placed": placed, "days": days, "planned": np.full(len(feeds), now)}
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Seconds overdue; among feeds that are not due yet, the next."""
+        """Return the seconds overdue, negative for feeds that are not due yet."""
         return np.asarray(now - feeds.column("due"), dtype=np.float64)
 
-    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
-        """The next due times of the retrieved feeds."""
-        placed, days = feeds.column("placed")[done.rows], feeds.column("days")[done.rows]
-        return {"due": done.now + _until_next(placed, done.now) + (days - 1) * DAY}
+    def after_retrieval(self, feeds: FeedStates, retrievals: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """Return the next due times of the retrieved feeds."""
+        placed, days = feeds.column("placed")[retrievals.rows], feeds.column("days")[retrievals.rows]
+        return {"due": retrievals.now + _until_next(placed, retrievals.now) + (days - 1) * DAY}
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         return f"placed in its day; {due_in_words(float(feeds.column('due')[i]), now)}"
 
 
 def _until_next(placed: Floats, now: Floats) -> Floats:
-    """(m,) seconds until the next of (m, 96) placed times of the day, a day where nothing is placed.
+    """Return (m,) seconds until the next of (m, 96) placed times of the day, a day where nothing is placed.
 
-    Times within half a usual gap are passed over, or a feed served late would be due at once.
+    Skips times closer than half a usual gap; otherwise a feed served late would be due again at once.
     """
     count = np.isfinite(placed).sum(axis=1)
     near = DAY / (2 * np.maximum(count, 1))[:, None]
@@ -89,9 +94,10 @@ def _until_next(placed: Floats, now: Floats) -> Floats:
 
 
 def placements(rates: Floats, m: int) -> Floats:
-    """(n, m) seconds of the day at which m retrievals have the least total delay, for (n, 24) rates.
+    """Return (n, m) seconds of the day at which m retrievals have the least delay.
 
-    Each is moved in turn to where the condition holds between its neighbours, found by halving.
+    `rates` are (n, 24). Moves each time in turn to where the condition holds between its neighbours, found by
+    bisection.
     """
     times = _quantiles(np.sqrt(rates), m)
     if m == 1:
@@ -106,7 +112,7 @@ def placements(rates: Floats, m: int) -> Floats:
 
 
 def _quantiles(density: Floats, m: int) -> Floats:
-    """(n, m) times that cut each day's density into m equal parts (for many, the solution itself)."""
+    """Return (n, m) times that cut each day's density into m equal parts, the solution for large m."""
     total = _cumulated(density)
     goals = (np.arange(m) + 0.5) / m
     hours = np.arange(DAY_HOURS + 1)
@@ -114,7 +120,7 @@ def _quantiles(density: Floats, m: int) -> Floats:
 
 
 def _between(rates: Floats, total: Floats, before: Floats, after: Floats) -> Floats:
-    """(n,) times t with lambda(t) (after - t) = integral of lambda over [before, t]."""
+    """Return (n,) times t with lambda(t) (after - t) = integral of lambda over [before, t]."""
     low, high = before.copy(), after.copy()
     begun, _ = _until(rates, total, before)
     for _ in range(_HALVINGS):
@@ -126,12 +132,15 @@ def _between(rates: Floats, total: Floats, before: Floats, after: Floats) -> Flo
 
 
 def _cumulated(rates: Floats) -> Floats:
-    """(n, 25) articles up to each hour's beginning."""
+    """Return (n, 25) articles up to each hour's beginning."""
     return np.concatenate([np.zeros((len(rates), 1)), np.cumsum(rates, axis=1)], axis=1)
 
 
 def _until(rates: Floats, total: Floats, times: Floats) -> tuple[Floats, Floats]:
-    """Articles from the day's beginning to `times`, which may lie a day before or after; the rate then."""
+    """Return the articles from the day's beginning to `times`, and the rate at `times`.
+
+    `times` may lie a day before or after.
+    """
     whole, into = np.divmod(times, DAY)
     hour = np.minimum(into // HOUR, DAY_HOURS - 1).astype(np.int64)
     row = np.arange(len(rates))

@@ -1,6 +1,6 @@
-"""How other crawlers decide, as their sources say.
+"""Scheduling rules of other crawlers, after their source code.
 
-Read in the sources of Miniflux (internal/model/feed.go), CommaFeed (FeedRefreshIntervalCalculator.java),
+Taken from the sources of Miniflux (internal/model/feed.go), CommaFeed (FeedRefreshIntervalCalculator.java),
 NewsBlur (apps/rss_feeds/models.py) and Apache Nutch (AdaptiveFetchSchedule.java). `scale` multiplies every
 interval, so that they can be compared at the same number of retrievals.
 """
@@ -25,37 +25,42 @@ _REMEMBERED = 30 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Intervals(Punctual):
-    """An interval for each feed, renewed at each retrieval."""
+    """Base of policies with an interval for each feed, renewed at each retrieval."""
 
     scale: float = 1.0
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """Columns `due` (spread over the first hour), `interval` in seconds, `posts` (published times)."""
+        """Return the columns `due` (spread over the first hour), `interval` in seconds and `posts` (published
+        times).
+        """
         posts = np.empty(n, dtype=object)
         for i in range(n):
             posts[i] = []
         return {"due": now + rng.uniform(0, HOUR, n), "interval": np.full(n, HOUR), "posts": posts}
 
-    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
-        """New columns of the retrieved feeds."""
-        posts = feeds.column("posts")[done.rows]
-        split = np.searchsorted(done.owner, np.arange(len(done.rows) + 1))
-        for i, known in enumerate(posts):
-            known.extend(sorted(done.published[split[i] : split[i + 1]].tolist()))
+    def after_retrieval(self, feeds: FeedStates, retrievals: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """Return the new columns of the retrieved feeds."""
+        posts = feeds.column("posts")[retrievals.rows]
+        split = np.searchsorted(retrievals.owner, np.arange(len(retrievals.rows) + 1))
+        for i, times in enumerate(posts):
+            times.extend(sorted(retrievals.published[split[i] : split[i + 1]].tolist()))
             # The newest stays, however old it is.
-            del known[: min(bisect_right(known, done.now[i] - _REMEMBERED), len(known) - 1)]
-        before = feeds.column("interval")[done.rows]
+            del times[: min(bisect_right(times, retrievals.now[i] - _REMEMBERED), len(times) - 1)]
+        before = feeds.column("interval")[retrievals.rows]
         interval = np.array(
             [
-                self.interval(known, now, float(old), bool(new))
-                for known, now, old, new in zip(posts, done.now, before, done.new, strict=True)
+                self.interval(times, now, float(old), bool(new))
+                for times, now, old, new in zip(posts, retrievals.now, before, retrievals.new, strict=True)
             ]
         )
-        return {"due": done.now + self.scale * interval, "interval": interval, "posts": posts}
+        return {"due": retrievals.now + self.scale * interval, "interval": interval, "posts": posts}
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
-        """Seconds until the next retrieval: from published times of the last month (and the newest), sorted,
-        the interval before this one, and whether this one brought anything."""
+        """Return the seconds until the next retrieval.
+
+        `posts` holds the sorted published times of the last month (and the newest), `before` is the previous
+        interval, and `changed` says whether this retrieval brought anything new.
+        """
         raise NotImplementedError
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
@@ -64,12 +69,12 @@ class Intervals(Punctual):
 
 
 class Miniflux(Intervals):
-    """entry_frequency: a week divided by the articles of the last week, within 5 minutes and a day."""
+    """Miniflux's entry_frequency: a week over last week's articles, between 5 minutes and 1 day."""
 
     name: ClassVar[str] = "miniflux"
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
-        """The week's articles are counted by their mean gap, as it does; fewer than two count as none."""
+        """Estimate the week's articles from their mean gap, as Miniflux does. One counts as none."""
         week = posts[bisect_right(posts, now - 7 * DAY) :]
         if len(week) < 2:
             return DAY
@@ -79,28 +84,30 @@ class Miniflux(Intervals):
 
 
 class CommaFeed(Intervals):
-    """By the age of the newest article, and half the mean gap for feeds that are alive."""
+    """CommaFeed's rule: by the age of the newest article, and half the mean gap for active feeds."""
 
     name: ClassVar[str] = "commafeed"
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
-        """Between 5 minutes and 4 hours."""
-        most = 4 * HOUR
+        """Return an interval between 5 minutes and 4 hours."""
+        max_seconds = 4 * HOUR
         silent = now - posts[-1] if posts else np.inf
         for days, share in ((30, 1), (14, 2), (7, 4)):
             if silent >= days * DAY:
-                return most / share
+                return max_seconds / share
         gap = (posts[-1] - posts[0]) / (len(posts) - 1) if len(posts) > 1 else np.inf
-        return float(np.clip(gap / 2, 5 * MINUTE, most / 4))
+        return float(np.clip(gap / 2, 5 * MINUTE, max_seconds / 4))
 
 
 class NewsBlur(Intervals):
-    """By stories a day over the last month, as for feeds with a few subscribers; without its jitter."""
+    """NewsBlur's rule: by stories a day over the last month, as for feeds with a few subscribers, without its
+    jitter.
+    """
 
     name: ClassVar[str] = "newsblur"
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
-        """At most 4 hours for a feed with subscribers, which silent ones always reach."""
+        """Return an interval of at most 4 hours, NewsBlur's maximum for feeds with subscribers."""
         stories = (len(posts) - bisect_right(posts, now - 30 * DAY)) / 30
         if stories >= 1:
             return 15 * MINUTE
@@ -111,10 +118,12 @@ class NewsBlur(Intervals):
 
 
 class NutchAdaptive(Intervals):
-    """Multiplied by 0.8 when something changed and by 1.2 when nothing did, within a minute and a year."""
+    """Nutch's rule: multiply the interval by 0.8 after a change and by 1.2 otherwise, within a minute and a
+    year.
+    """
 
     name: ClassVar[str] = "nutch-adaptive"
 
     def interval(self, posts: list[float], now: float, before: float, changed: bool) -> float:
-        """From the interval before."""
+        """Return the previous interval, shortened or lengthened."""
         return float(np.clip(before * (0.8 if changed else 1.2), MINUTE, 365 * DAY))

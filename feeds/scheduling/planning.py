@@ -1,4 +1,4 @@
-"""Planning by hours of the week: how many pending articles make a retrieval worth its price.
+"""Planning by hours of the week: the number of pending articles that makes a retrieval worth its price.
 
 For one feed with posting rate lambda and a price p(t) for a retrieval, let h(t) be the cost from t on just
 after a retrieval, relative to the mean cost g per hour (average-cost dynamic programme):
@@ -10,9 +10,9 @@ At t with n articles pending it is better to retrieve now than to wait until any
     n*(t) = max over u of  (p(t) + h(t) - p(u) - h(u) - D(t, u)) / (u - t) + g
 
 which for a flat rate and price is sqrt(2 p lambda), the square-root law of Sia, Cho and Cho (2007) and the
-threshold of the Whittle index. A plan's shapes are n* relative to that. The prices make the retrievals of
-all feeds together fit the budget of every hour: a busy hour costs more than a quiet one. They are found by
-dual ascent, a step with each day's plan, on the rates as they are known then.
+threshold of the Whittle index. A plan's shapes are n* relative to this threshold. The prices make the
+retrievals of all feeds together fit the budget of every hour: a busy hour costs more than a quiet one. They
+are found by dual ascent, one step with each day's plan, on the rates known on that day.
 
 Time is counted in hours of the week (Monday 0:00 UTC first), prices in article-hours.
 """
@@ -28,61 +28,69 @@ from feeds.scheduling.forecast import smoothed
 from feeds.scheduling.rates import DAY, WEEK_HOURS, Floats, Floats32, Integers
 
 PLAN_SECONDS = DAY
-# Hours that a feed may go without a retrieval in a plan: every one up to a day (with even ones only, an odd
-# hour cannot wait for the same even hour tomorrow), some of the long ones.
+# Gaps between retrievals, in hours, that a plan may use: every one up to a day (with even gaps only, an odd
+# hour could not wait for an even hour of the next day), and some longer ones.
 _GAPS = np.unique(np.r_[1:27, 28:53:2, 56:101:4, 108:169:12]).astype(np.int64)
 _SWEEPS = 2
 _STEP = 0.1
 _PRICE_WIDTH = 2.0
-# No hour is worth so much less or more than a flat plan says: estimates of profiles err, too.
-LEAST_SHAPE, MOST_SHAPE = 0.4, 4.0
+# Limits of a plan's shapes, because estimates of profiles err, too.
+MIN_SHAPE, MAX_SHAPE = 0.4, 4.0
 # Weeks of the simulated visits, the first of which is left out: all feeds begin it at once.
 _WEEKS = 3
 _BLOCK = 4096
 
 
 def first_prices(rates: ArrayLike, per_hour: float) -> Floats:
-    """(168,) the one price at which flat plans for (n, 168) rates spend `per_hour` retrievals."""
+    """Return (168,) copies of the price at which flat plans spend `per_hour` retrievals.
+
+    `rates` are (n, 168).
+    """
     means = np.asarray(rates, dtype=np.float64).mean(axis=1)
     return np.full(WEEK_HOURS, float(np.sqrt(means).sum() / per_hour) ** 2 / 2)
 
 
 def todays_prices(prices: Floats, rates: ArrayLike, per_hour: float) -> Floats:
-    """(168,) the prices with the mean that these rates ask for: it follows them at once, by a formula."""
+    """Return the (168,) prices scaled to the mean price that the current rates call for."""
     today: Floats = prices * (first_prices(rates, per_hour).mean() / prices.mean())
     return today
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """For n feeds: `shapes` (n, 168) thresholds n* at each hour's beginning, relative to those of a flat rate
-    and price; `visits` (168,) retrievals in each hour when all follow their plans."""
+    """A plan for n feeds.
+
+    `shapes` (n, 168) are the thresholds n* at each hour's beginning, relative to those of a flat rate and
+    price; `visits` (168,) are the retrievals in each hour when every feed follows its plan.
+    """
 
     shapes: Floats32
     visits: Floats
 
     def next_prices(self, prices: Floats) -> Floats:
-        """(168,) a step of dual ascent: hours in which more than the mean would be spent cost more."""
+        """Return the (168,) prices after a step of dual ascent: hours with more visits than the mean cost
+        more.
+        """
         visits = smoothed(self.visits, _PRICE_WIDTH)
         tomorrow: Floats = prices * np.exp(_STEP * (visits / visits.mean() - 1))
         return tomorrow
 
 
 def planned(rates: ArrayLike, prices: Floats) -> Plan:
-    """Plans for (n, 168) rates at (168,) prices."""
+    """Plan the retrievals of feeds with (n, 168) rates at (168,) prices."""
     table = np.atleast_2d(np.asarray(rates, dtype=np.float64))
-    found, visits = np.empty(table.shape, dtype=np.float32), np.zeros(WEEK_HOURS)
+    shapes, visits = np.empty(table.shape, dtype=np.float32), np.zeros(WEEK_HOURS)
     for begin in range(0, len(table), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
         thresholds, gaps = _solved(table[rows], prices)
         relative = thresholds / _flat_threshold(table[rows].mean(axis=1), float(prices.mean()))
-        found[rows] = np.clip(relative, LEAST_SHAPE, MOST_SHAPE).T
+        shapes[rows] = np.clip(relative, MIN_SHAPE, MAX_SHAPE).T
         visits += _visits(gaps)
-    return Plan(found, visits)
+    return Plan(shapes, visits)
 
 
 def _flat_threshold(rate: Floats, price: float) -> Floats:
-    """(n,) n* by hours for flat rates: what the grid of hours makes of sqrt(2 p lambda)."""
+    """Return the (n,) n* by hours for flat rates: sqrt(2 p lambda) on the grid of hours."""
     gaps = _GAPS[:, None]
     cost = (price / gaps + rate * (gaps + 1) / 2).min(axis=0)
     threshold: Floats = cost - rate
@@ -90,7 +98,7 @@ def _flat_threshold(rate: Floats, price: float) -> Floats:
 
 
 def _visits(gaps: Integers) -> Floats:
-    """(168,) retrievals in each hour of the week, from (168, n) hours until the next."""
+    """Return (168,) retrievals in each hour of the week, from (168, n) hours until the next."""
     feeds = gaps.shape[1]
     # Not all at once: each begins at an hour of its own.
     at = np.arange(feeds, dtype=np.int64) % WEEK_HOURS
@@ -104,9 +112,9 @@ def _visits(gaps: Integers) -> Floats:
 
 
 def _solved(rates: Floats, prices: Floats) -> tuple[Floats, Integers]:
-    """(168, n) thresholds and hours until the next retrieval, for (n, 168) rates.
+    """Return (168, n) thresholds and hours until the next retrieval, for (n, 168) rates.
 
-    The dynamic programme, backwards through the week until it repeats itself.
+    Solves the dynamic programme backwards through the week until it repeats itself.
     """
     feeds, reach = len(rates), int(_GAPS[-1])
     span = WEEK_HOURS + reach

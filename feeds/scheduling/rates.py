@@ -20,28 +20,28 @@ DAY_HOURS = 24
 WEEK_HOURS = 168
 # The epoch began on a Thursday, the week begins on Monday.
 _FIRST_HOUR = {DAY_HOURS: 0, WEEK_HOURS: 72}
-# Rows summed at once: what a processor's cache holds.
+# Rows summed at once, so that they fit a processor's cache.
 _BLOCK = 1024
 
 
 def _position(times: ArrayLike, hours: int) -> tuple[Floats, Floats]:
-    """Whole periods before each time, and the seconds into the period it falls in."""
+    """Return the whole periods before each time, and the seconds into the period it falls in."""
     shifted = np.asarray(times, dtype=np.float64) + _FIRST_HOUR[hours] * HOUR
     whole, into = np.divmod(shifted, hours * HOUR)
     return whole, into
 
 
 def hour_of(times: ArrayLike, hours: int) -> Integers:
-    """Hour of day (`hours` 24) or of week, Monday first (168), of epoch seconds; UTC."""
+    """Return the hour of day (`hours` 24) or of week, Monday first (168), of epoch seconds in UTC."""
     _, into = _position(times, hours)
     return np.minimum(into // HOUR, hours - 1).astype(np.int64)
 
 
 def between_hours(table: ArrayLike, now: ArrayLike, first: int = 0) -> Floats:
-    """(n,) values at epoch seconds `now` (one time, or one per feed) of a (n, 168) table.
+    """Interpolate a (n, 168) table at epoch seconds `now` (one time, or one per feed). Returns (n,) values.
 
-    A value holds at the beginning of its hour, and in between what lies between. A narrower table has the
-    hours of the week from `first` on; raises IndexError for a time that lies in none of them.
+    Values hold at the beginning of their hour and are interpolated linearly in between. A narrower table has
+    the hours of the week from `first` on. Raises IndexError for a time outside of the table's hours.
     """
     values = np.asarray(table)
     _, into = _position(np.broadcast_to(np.asarray(now, dtype=np.float64), len(values)), WEEK_HOURS)
@@ -54,10 +54,9 @@ def between_hours(table: ArrayLike, now: ArrayLike, first: int = 0) -> Floats:
 
 
 def exposure(last: ArrayLike, now: ArrayLike, hours: int) -> Floats:
-    """How long each hour of the period was covered by (last, now].
+    """Return how long (last, now] covered each hour of the period, (n, hours) in hours.
 
-    `last` and `now` are (n,) epoch seconds; the answer is (n, hours), in hours. An interval that
-    ends before it begins covers nothing.
+    `last` and `now` are (n,) epoch seconds. An interval that ends before it begins covers nothing.
     """
     begin, end = _ordered(last, now)
     first, start = _position(begin, hours)
@@ -70,7 +69,7 @@ def exposure(last: ArrayLike, now: ArrayLike, hours: int) -> Floats:
 
 
 def _ordered(last: ArrayLike, now: ArrayLike) -> tuple[Floats, Floats]:
-    """Both as float64 arrays of one shape, `last` never after `now`."""
+    """Return both as float64 arrays of one shape, `last` never after `now`."""
     begin, end = np.broadcast_arrays(np.asarray(last, dtype=np.float64), np.asarray(now, dtype=np.float64))
     return np.minimum(begin, end), end
 
@@ -80,7 +79,7 @@ class PeriodicRates:
     """Posting rates of n feeds that repeat every day (24 hours) or week (168 hours, Monday first).
 
     `rates` is (n, 24) or (n, 168) articles per hour, float32. `articles` (n, hours + 1) are prefix sums over
-    the period: articles up to an hour's beginning. They make every integral a few look-ups, however long
+    the period: articles up to an hour's beginning. They reduce every integral to a few look-ups, however long
     the interval; they take 8 bytes an hour and feed, so a million feeds are ranked in blocks.
     """
 
@@ -89,21 +88,21 @@ class PeriodicRates:
 
     @classmethod
     def of(cls, rates: ArrayLike, *, copy: bool = True) -> PeriodicRates:
-        """From (n, 24) or (n, 168) rates. Raises ValueError for another shape or impossible rates.
+        """Build from (n, 24) or (n, 168) rates. Raises ValueError for another shape or impossible rates.
 
         Without `copy`, a float32 table given up by the caller is kept as it is.
         """
         table = np.array(rates, np.float32, ndmin=2) if copy else np.asarray(rates, np.float32)
         if table.ndim != 2 or table.shape[1] not in _FIRST_HOUR:
             raise ValueError(f"rates are (n, 24) or (n, 168), not {table.shape}")
-        # Not a number fails both comparisons.
+        # NaN fails both comparisons.
         if table.size and not (table.min() >= 0 and table.max() < np.inf):
             raise ValueError("a posting rate is a finite number of articles per hour, not below zero")
         n, hours = table.shape
-        made = cls(table, np.zeros((n, hours + 1)))
+        table_of_rates = cls(table, np.zeros((n, hours + 1)))
         for begin in range(0, n, _BLOCK):
-            made._sum(slice(begin, begin + _BLOCK))
-        return made
+            table_of_rates._sum(slice(begin, begin + _BLOCK))
+        return table_of_rates
 
     def put(self, rows: Integers, rates: ArrayLike) -> None:
         """Replace the rates of some feeds in place: (m,) rows, (m, hours) rates."""
@@ -111,19 +110,19 @@ class PeriodicRates:
         self._sum(rows)
 
     def take(self, rows: Integers) -> PeriodicRates:
-        """The rates of some feeds, copied."""
+        """Return a copy of the rates of some feeds."""
         return PeriodicRates(self.rates[rows], self.articles[rows])
 
     def mean(self) -> Floats:
-        """(n,) articles per hour over a whole period."""
+        """Return (n,) articles per hour over a whole period."""
         mean: Floats = self.articles[:, -1] / self.rates.shape[1]
         return mean
 
     def expected(self, last: ArrayLike, now: ArrayLike) -> Floats:
-        """Expected new articles in (last, now]: the integral of rate(s) / 3600 over s.
+        """Return the expected new articles in (last, now]: the integral of rate(s) / 3600 over s.
 
-        `last` and `now` are finite epoch seconds, scalars or (n,). Nothing is expected of an
-        interval that ends before it begins.
+        `last` and `now` are finite epoch seconds, scalars or (n,). Returns 0 for an interval that ends before
+        it begins.
         """
         n, hours = self.rates.shape
         begin, end = _ordered(np.broadcast_to(np.asarray(last, dtype=np.float64), n), now)
@@ -136,7 +135,7 @@ class PeriodicRates:
         self.articles[rows, 1:] = np.cumsum(self.rates[rows], axis=1, dtype=np.float64)
 
     def _articles_until(self, into: Floats) -> Floats:
-        """Articles from the period's beginning to `into` seconds of it."""
+        """Return the articles from the period's beginning to `into` seconds of it."""
         n, hours = self.rates.shape
         row = np.arange(n)
         hour = np.minimum((into // HOUR).astype(np.int64), hours - 1)

@@ -15,8 +15,8 @@ from feeds.scheduling.round_robin import RoundRobin
 from feeds.scheduling.training import AdvarssTraining
 
 POLICIES: dict[str, Callable[..., Policy]] = {
-    made.name: made
-    for made in (
+    policy.name: policy
+    for policy in (
         RoundRobin,
         MinDelay,
         AdvarssTraining,
@@ -32,9 +32,9 @@ POLICIES: dict[str, Callable[..., Policy]] = {
 
 
 def make_policy(name: str, **settings: Any) -> Policy:
-    """The policy of that name with its settings.
+    """Return the policy of that name with its settings.
 
-    Raises ValueError that names what is unknown: the policy, or a setting it does not have.
+    Raises ValueError for an unknown policy or setting, with its name in the message.
     """
     if name not in POLICIES:
         raise ValueError(f"there is no policy {name!r}; choose one of {', '.join(sorted(POLICIES))}")
@@ -45,5 +45,5 @@ def make_policy(name: str, **settings: Any) -> Policy:
 
 
 def weighs_audience(name: str) -> bool:
-    """Whether the policy has a weight c for subscribers. Raises ValueError for an unknown name."""
+    """Return whether the policy has a weight c for subscribers. Raises ValueError for an unknown name."""
     return hasattr(make_policy(name), "c")

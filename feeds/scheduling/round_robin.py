@@ -13,12 +13,12 @@ from feeds.scheduling.rates import Floats
 
 @dataclass(frozen=True, slots=True)
 class RoundRobin(Policy):
-    """The feed whose last retrieval is oldest comes first."""
+    """A policy that retrieves the feed with the oldest last retrieval first."""
 
     name: ClassVar[str] = "round-robin"
 
     def keys(self, feeds: FeedStates, now: float | Floats) -> Floats:
-        """Seconds since the last retrieval."""
+        """Return the seconds since the last retrieval."""
         return np.maximum(now - feeds.last, 0.0)
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:

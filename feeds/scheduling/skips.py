@@ -14,21 +14,26 @@ ALL_DAYS = (1 << 7) - 1
 
 
 def hour_bits(hours: Iterable[int]) -> int:
-    """Bit h for each hour 0..23 to skip; 0 when all are skipped, which nobody can mean."""
+    """Return an integer with bit h set for each hour 0..23 to skip. Returns 0 when all are skipped, which
+    nobody can mean.
+    """
     bits = sum(1 << hour for hour in set(hours) if 0 <= hour < 24)
     return 0 if bits == ALL_HOURS else bits
 
 
 def day_bits(days: Iterable[int]) -> int:
-    """Bit d for each day 0..6 (Monday = 0) to skip; 0 when all are skipped."""
+    """Return an integer with bit d set for each day 0..6 (Monday = 0) to skip. Returns 0 when all are
+    skipped.
+    """
     bits = sum(1 << day for day in set(days) if 0 <= day < 7)
     return 0 if bits == ALL_DAYS else bits
 
 
 def skipped(hours: ArrayLike, days: ArrayLike, now: float) -> NDArray[np.bool_]:
-    """(n,) whether each feed is to be left alone at epoch seconds `now`, from its `hour_bits` and `day_bits`.
+    """Return (n,) whether each feed is to be left alone at epoch seconds `now`, from its `hour_bits` and
+    `day_bits`.
 
-    A floor only moves the earliest visit; the tick asks this for the hour it happens in.
+    A floor only moves the earliest visit; the tick calls this for the hour in which it runs.
     """
     day, hour = divmod(int(hour_of(now, WEEK_HOURS)), 24)
     skip = (np.asarray(hours) >> hour) & 1 | (np.asarray(days) >> day) & 1
@@ -36,9 +41,9 @@ def skipped(hours: ArrayLike, days: ArrayLike, now: float) -> NDArray[np.bool_]:
 
 
 def next_allowed(at: float, hours: Iterable[int], days: Iterable[int]) -> float:
-    """`at`, or the beginning of the first hour after it that is not skipped (epoch seconds)."""
+    """Return `at`, or the beginning of the first hour after it that is not skipped (epoch seconds)."""
     skip_hours, skip_days = hour_bits(hours), day_bits(days)
-    # One hour of one day is open at least, so a week holds the answer.
+    # Ends within a week, because at least one hour of one day is open.
     while skipped(skip_hours, skip_days, at):
         at = (at // HOUR + 1) * HOUR
     return at

@@ -23,16 +23,16 @@ M_LEAST, M_MOST = 1.0, 80.0
 
 
 def start(n: int, rng: np.random.Generator) -> tuple[Floats, Floats, Integers]:
-    """M, T and ToE of n new feeds; ToE is a random integer 0..3, so that they do not come all at once."""
+    """Return M, T and ToE of n new feeds. ToE is random in 0..3, so that they are not all due at once."""
     return np.full(n, START_M), np.full(n, START_T), rng.integers(0, 4, size=n)
 
 
 def after_retrieval(m: ArrayLike, t: ArrayLike, new: ArrayLike) -> tuple[Floats, Floats, Integers]:
-    """M, T and ToE after a retrieval that succeeded; `new` says whether it brought anything new.
+    """Return M, T and ToE after a successful retrieval; `new` says whether it brought new articles.
 
-    Nothing new: Temp = T + M, M = M + 0.3 T, T = Temp (the old T in the second step). Something new:
-    T = 1, M = 0.2 M + 0.8 T. Always 1 <= M <= 80 and ToE = ceil(M). Arrays or scalars; a feed's first
-    retrieval that succeeds gives M = 1.6 and ToE = 2.
+    Nothing new: Temp = T + M, M = M + 0.3 T, T = Temp (the old T in the second step). Something new: T = 1, M
+    = 0.2 M + 0.8 T. Always 1 <= M <= 80 and ToE = ceil(M). Arrays or scalars; a feed's first successful
+    retrieval that brings articles gives M = 1.6 and ToE = 2.
     """
     old_m, old_t = np.asarray(m, dtype=np.float64), np.asarray(t, dtype=np.float64)
     changed = np.asarray(new, dtype=bool)
@@ -43,12 +43,12 @@ def after_retrieval(m: ArrayLike, t: ArrayLike, new: ArrayLike) -> tuple[Floats,
 
 
 def due_at(last: ArrayLike, toe: ArrayLike, tick: float, max_ticks: int | None = None) -> Floats:
-    """When ToE reaches zero: epoch seconds from which on a tick may retrieve the feed.
+    """Return when ToE reaches zero: the epoch seconds from which on a tick may retrieve the feed.
 
     `last` is when the feed was retrieved (or added), `tick` the seconds between ticks. Half a tick is
-    taken off: a retrieval happens some seconds after its tick, and must be due at the ToE-th tick
-    after it, not at the one that follows. `max_ticks` bounds ToE where a feed must be looked at
-    more often than the paper's 80 ticks.
+    subtracted: a retrieval happens some seconds after its tick, and must be due at the ToE-th tick after it,
+    not at the one that follows. `max_ticks` limits ToE where feeds must be visited more often than the
+    paper's 80 ticks.
     """
     ticks = np.asarray(toe, dtype=np.float64)
     if max_ticks is not None:
@@ -67,16 +67,18 @@ class AdvarssTraining(Punctual):
     max_ticks: int | None = None
 
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-        """Columns m, t and due of n new feeds."""
+        """Return the columns m, t and due of n new feeds."""
         m, t, toe = start(n, rng)
         return {"m": m, "t": t, "due": due_at(now, toe, self.tick, self.max_ticks)}
 
-    def after_retrieval(self, feeds: FeedStates, done: Retrievals) -> Mapping[str, NDArray[Any]]:
-        """New m, t and due of the retrieved feeds."""
+    def after_retrieval(self, feeds: FeedStates, retrievals: Retrievals) -> Mapping[str, NDArray[Any]]:
+        """Return the new m, t and due of the retrieved feeds."""
         m, t, toe = after_retrieval(
-            feeds.column("m")[done.rows], feeds.column("t")[done.rows], np.asarray(done.new) > 0
+            feeds.column("m")[retrievals.rows],
+            feeds.column("t")[retrievals.rows],
+            np.asarray(retrievals.new) > 0,
         )
-        return {"m": m, "t": t, "due": due_at(done.now, toe, self.tick, self.max_ticks)}
+        return {"m": m, "t": t, "due": due_at(retrievals.now, toe, self.tick, self.max_ticks)}
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         m, due = float(feeds.column("m")[i]), due_in_words(float(feeds.column("due")[i]), now)

@@ -1,1 +1,1 @@
-"""WebSub (W3C Recommendation, 2018): hubs push what is new, so that their feeds need few visits."""
+"""WebSub (W3C Recommendation, 2018): hubs push new entries, so that their feeds need few visits."""

@@ -1,4 +1,4 @@
-"""Subscriptions at hubs in the admin: read, and asked for again."""
+"""Hub subscriptions in the admin, to read and to request again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from feeds.websub.subscriptions import ask_again
 
 @admin.register(HubSubscription)
 class HubSubscriptionAdmin(RecordAdmin):
-    """Which hubs push what, and until when."""
+    """Admin of subscriptions at hubs, with their expiry."""
 
     list_display = ("feed", "hub", "state", "expires", "last_push", "pushes", "rejected", "detail")
     list_filter = ("state",)
@@ -24,5 +24,5 @@ class HubSubscriptionAdmin(RecordAdmin):
 
     @admin.action(description="Ask the hub again")
     def ask_hubs_again(self, request: HttpRequest, subscriptions: QuerySet[HubSubscription]) -> None:
-        """At the next tick."""
+        """Request the subscriptions again at the next tick."""
         self.message_user(request, f"{ask_again(subscriptions)} will be asked for at the next tick.")

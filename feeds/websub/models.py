@@ -1,4 +1,4 @@
-"""Subscriptions at hubs, and what hubs pushed until it is read."""
+"""Subscriptions at hubs, and pushes that have not been read yet."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from crawler.engine.leased import LeasedQuerySet, LeasedRow
 from crawler.text.characters import one_line
 from feeds.models import Feed
 
-MOST_WAITING = 20  # pushes of one feed; then a visit brings what further ones would
+MAX_WAITING_PUSHES = 20  # pushes of one feed; then a visit brings what further ones would
 
 
 def new_token() -> str:
-    """The part of a callback address that only we and the hub know."""
+    """Return the secret part of a callback address, known only to us and the hub."""
     return secrets.token_urlsafe(32)
 
 
 def new_secret() -> str:
-    """What a hub signs with; WebSub allows less than 200 bytes."""
+    """Return a secret for a hub's signatures; WebSub allows less than 200 bytes."""
     return secrets.token_hex(32)
 
 
 class HubSubscriptionQuerySet(LeasedQuerySet["HubSubscription"]):
-    """Reads of subscriptions."""
+    """Common queries of subscriptions."""
 
     def due(self, now: datetime) -> HubSubscriptionQuerySet:
-        """Those to ask the hub for now: not yet asked, not confirmed in time, or soon to end."""
+        """Filter to subscriptions to request now: new ones, unconfirmed ones, or those that end soon."""
         return self.free().filter(not_before__lte=now, feed__status=Feed.Status.ACTIVE)
 
 
 class HubSubscription(LeasedRow):
-    """A feed's subscription at the hub that it names."""
+    """A feed's subscription at the hub named by the feed."""
 
     class State(models.TextChoices):
         WANTED = "wanted", "to be asked for"
@@ -74,7 +74,7 @@ class HubSubscription(LeasedRow):
         return f"{self.topic} at {self.hub}"
 
     def holds(self, now: datetime) -> bool:
-        """Whether the hub pushes at this time."""
+        """Return whether the subscription is active and not expired at this time."""
         return self.state == self.State.ACTIVE and self.expires is not None and self.expires > now
 
 
@@ -96,8 +96,8 @@ class Push(LeasedRow):
 
     @classmethod
     def keep(cls, feed: Feed, body: bytes, content_type: str) -> bool:
-        """Store a push until it is read; False where too many of this feed wait already."""
-        if cls.objects.filter(feed=feed)[:MOST_WAITING].count() >= MOST_WAITING:
+        """Store a push until it is read. Returns False when too many pushes of this feed are waiting."""
+        if cls.objects.filter(feed=feed)[:MAX_WAITING_PUSHES].count() >= MAX_WAITING_PUSHES:
             return False
         cls.objects.create(feed=feed, body=zlib.compress(body, 1), content_type=one_line(content_type, 200))
         return True

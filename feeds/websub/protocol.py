@@ -1,6 +1,6 @@
-"""What WebSub says on the wire: the form, the signature, the length of leases. Pure.
+"""The WebSub protocol: the form, the signature, the length of leases. Pure.
 
-Source: W3C Recommendation "WebSub", 23 January 2018; section numbers are its.
+Source: W3C Recommendation "WebSub", 23 January 2018; section numbers refer to it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import hmac
 from urllib.parse import urlencode
 
 LEASE_SECONDS = 10 * 86_400
-"""What we ask for; the hub decides."""
+"""Lease that we request; the hub decides."""
 
-LONGEST_LEASE = 365 * 86_400
+MAX_LEASE_SECONDS = 365 * 86_400
 _METHODS = {
     "sha1": hashlib.sha1,
     "sha256": hashlib.sha256,
@@ -22,7 +22,7 @@ _METHODS = {
 
 
 def subscribe_form(callback: str, topic: str, secret: str) -> bytes:
-    """The body of a subscription request (5.1)."""
+    """Return the body of a subscription request (5.1)."""
     fields = {
         "hub.callback": callback,
         "hub.mode": "subscribe",
@@ -34,26 +34,26 @@ def subscribe_form(callback: str, topic: str, secret: str) -> bytes:
 
 
 def signed(header: str, secret: str, body: bytes) -> bool:
-    """Whether X-Hub-Signature is the body's HMAC with our secret (8)."""
-    method, _, given = header.strip().partition("=")
+    """Return whether X-Hub-Signature is the body's HMAC with our secret (8)."""
+    method, _, signature = header.strip().partition("=")
     maker = _METHODS.get(method.lower())
     if maker is None:
         return False
     expected = hmac.new(secret.encode(), body, maker).hexdigest()
-    return hmac.compare_digest(expected.encode(), given.strip().lower().encode())
+    return hmac.compare_digest(expected.encode(), signature.strip().lower().encode())
 
 
 def lease_seconds(text: str) -> float:
-    """The lease that a hub grants, in seconds; our own wish where it says none that makes sense (5.3)."""
+    """Return the lease that a hub grants, in seconds. Returns LEASE_SECONDS for an unusable value (5.3)."""
     granted = float(text) if text.isascii() and text.isdecimal() and len(text) < 12 else 0.0
-    return min(granted or LEASE_SECONDS, LONGEST_LEASE)
+    return min(granted or LEASE_SECONDS, MAX_LEASE_SECONDS)
 
 
 def renew_after(lease: float) -> float:
-    """Seconds after which a lease is asked for again: three quarters of it, and not within ten minutes."""
+    """Return the seconds after which to renew a lease: three quarters of it, at least ten minutes."""
     return max(0.75 * lease, 600.0)
 
 
 def retry_after(attempts: int) -> float:
-    """Seconds until a request that was refused or never confirmed is repeated: an hour, doubling to a day."""
+    """Return the seconds before repeating a refused or unconfirmed request: an hour, doubling to a day."""
     return min(3600.0 * 2.0 ** max(attempts - 1, 0), 86_400.0)

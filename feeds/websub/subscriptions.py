@@ -1,4 +1,4 @@
-"""Subscriptions at hubs: wanted where a feed names one, asked for, confirmed, renewed, given up."""
+"""The life of hub subscriptions: requested for feeds that name a hub, confirmed, renewed, ended."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ DENIED_DAYS = 7
 
 
 def follow_hubs(documents: Mapping[int, FeedDocument]) -> None:
-    """Want a subscription where a feed names a hub, anew where hub or topic changed, none where no hub is.
+    """Create, renew or delete subscriptions to match the hubs and topics named by retrieved documents.
 
-    `documents` by feed id, as just retrieved. Without PUBLIC_URL no hub could reach us: nothing is wanted.
+    `documents` by feed id, as just retrieved. Does nothing without PUBLIC_URL, because no hub could reach us.
     """
     if not settings.PUBLIC_URL or not documents:
         return
-    kept = HubSubscription.objects.in_bulk(list(documents))
+    subscriptions = HubSubscription.objects.in_bulk(list(documents))
     for feed, document in documents.items():
-        known = kept.get(feed)
+        subscription = subscriptions.get(feed)
         hub, topic = _usable(document.hub), document.self_url
         if not hub or not topic:
-            if known is not None:
-                _end(known)
-        elif known is None or (known.hub, known.topic) != (hub, topic):
+            if subscription is not None:
+                _end(subscription)
+        elif subscription is None or (subscription.hub, subscription.topic) != (hub, topic):
             _want(feed, hub, topic)
 
 
 def ask_again(subscriptions: QuerySet[HubSubscription]) -> int:
-    """Ask the hubs of these subscriptions at the next tick; how many."""
+    """Request these subscriptions again at the next tick. Returns their number."""
     return subscriptions.update(not_before=datetime.now(UTC), attempts=0)
 
 
 def lapse(now: datetime) -> int:
-    """Subscriptions that ended unrenewed: their feeds are visited as others are. How many."""
+    """End subscriptions that were not renewed; their feeds are polled again. Returns their number."""
     ended = HubSubscription.objects.filter(state=State.ACTIVE, expires__lte=now)
     feeds = list(ended.values_list("feed_id", flat=True))
     if feeds:
@@ -55,12 +55,12 @@ def lapse(now: datetime) -> int:
     return len(feeds)
 
 
-def confirm(one: HubSubscription, topic: str, granted: str, now: datetime) -> bool:
-    """Whether we did ask for this subscription; it is active from now on (5.3)."""
-    if topic != one.topic or one.asked is None or one.state == State.DENIED:
+def confirm(subscription: HubSubscription, topic: str, granted: str, now: datetime) -> bool:
+    """Activate the subscription if we requested it (5.3). Returns whether we did."""
+    if topic != subscription.topic or subscription.asked is None or subscription.state == State.DENIED:
         return False
     lease = lease_seconds(granted)
-    HubSubscription.objects.filter(pk=one.pk).update(
+    HubSubscription.objects.filter(pk=subscription.pk).update(
         state=State.ACTIVE,
         attempts=0,
         expires=now + timedelta(seconds=lease),
@@ -70,25 +70,25 @@ def confirm(one: HubSubscription, topic: str, granted: str, now: datetime) -> bo
     return True
 
 
-def deny(one: HubSubscription, reason: str, now: datetime) -> None:
-    """No pushes, or no longer (5.2): the feed is visited as others are, the hub asked again in a week."""
-    HubSubscription.objects.filter(pk=one.pk).update(
+def deny(subscription: HubSubscription, reason: str, now: datetime) -> None:
+    """Store a hub's denial (5.2): visit the feed as usual, and request the subscription again in a week."""
+    HubSubscription.objects.filter(pk=subscription.pk).update(
         state=State.DENIED,
         expires=None,
         not_before=now + timedelta(days=DENIED_DAYS),
         detail=f"denied: {reason}"[:1000],
     )
-    _visit_as_others([one.feed_id], now)
+    _visit_as_others([subscription.feed_id], now)
 
 
-def request_form(one: HubSubscription) -> bytes:
-    """What the hub is asked with, and where it reaches us."""
-    callback = f"{settings.PUBLIC_URL}{reverse('websub', args=[one.token])}"
-    return subscribe_form(callback, one.topic, one.secret)
+def request_form(subscription: HubSubscription) -> bytes:
+    """Return the form of a request to the hub, with our callback address."""
+    callback = f"{settings.PUBLIC_URL}{reverse('websub', args=[subscription.token])}"
+    return subscribe_form(callback, subscription.topic, subscription.secret)
 
 
 def _want(feed: int, hub: str, topic: str) -> None:
-    """A new token with a new hub or topic: the old hub then hears that nobody is here."""
+    """Store a wanted subscription with a new token, so that the old hub's callbacks get 410."""
     name = host_key(hub)
     values = {
         "hub": hub,
@@ -107,19 +107,19 @@ def _want(feed: int, hub: str, topic: str) -> None:
     HubSubscription.objects.update_or_create(feed_id=feed, defaults=values)
 
 
-def _end(one: HubSubscription) -> None:
-    one.delete()
-    _visit_as_others([one.feed_id], datetime.now(UTC))
+def _end(subscription: HubSubscription) -> None:
+    subscription.delete()
+    _visit_as_others([subscription.feed_id], datetime.now(UTC))
 
 
 def _visit_as_others(feeds: Sequence[int], now: datetime) -> None:
-    """No longer wait for the slow backup visit."""
+    """Remove the WebSub floor of these feeds, so that they are visited as usual."""
     waiting = Feed.objects.filter(id__in=feeds, floor=WEBSUB)
     waiting.update(not_before=Least("not_before", now), floor="", floor_detail="")
 
 
 def _usable(hub: str) -> str:
-    """The hub's canonical address; nothing for one that cannot be asked."""
+    """Return the hub's canonical address. Returns "" for an unusable one."""
     try:
         return canonical_url(hub) if hub else ""
     except BadUrl:

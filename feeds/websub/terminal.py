@@ -1,4 +1,4 @@
-"""A request to a WebSub hub: subscribe us to a feed (W3C WebSub, section 5.1)."""
+"""A subscription request to a WebSub hub (W3C WebSub, section 5.1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.terminals.handlers import serves
 
 @serves("hub")
 def ask_hub(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
-    """The hub's answer to the form; every failure is named in it, nothing is raised."""
+    """Post the form to the hub. Returns a harvest, which names any failure instead of raising it."""
     at = time.time()
     try:
         response = client.post(assignment.url, assignment.content, spacing=spacing)

@@ -1,4 +1,4 @@
-"""The address that hubs call."""
+"""URL of the callback for hubs."""
 
 from django.urls import path
 

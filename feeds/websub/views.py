@@ -1,6 +1,6 @@
-"""The callback that hubs reach us by: they confirm subscriptions, and push what is new.
+"""The callback for hubs: they confirm subscriptions, and push new entries.
 
-Nothing that a hub sends is looked into here but its signature: terminals read it.
+Only the signature of a push is checked here; terminals parse its content.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from feeds.websub.models import HubSubscription, Push
 from feeds.websub.protocol import signed
 from feeds.websub.subscriptions import confirm, deny
 
-LONGEST_CHALLENGE = 4096
+MAX_CHALLENGE_LENGTH = 4096
 
 
 @csrf_exempt
@@ -30,38 +30,40 @@ LONGEST_CHALLENGE = 4096
 @never_cache
 @require_http_methods(["GET", "POST"])
 def callback(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm (GET) or take a push (POST). 410 tells a hub that nobody listens here any more."""
-    one = HubSubscription.objects.select_related("feed").filter(token=token).first()
-    if one is None:
+    """Confirm a subscription (GET) or store a push (POST). Returns 410 when the subscription no longer
+    exists.
+    """
+    subscription = HubSubscription.objects.select_related("feed").filter(token=token).first()
+    if subscription is None:
         return _plain("nobody listens here", 410)
-    return _verify(request, one) if request.method == "GET" else _receive(request, one)
+    return _verify(request, subscription) if request.method == "GET" else _receive(request, subscription)
 
 
-def _verify(request: HttpRequest, one: HubSubscription) -> HttpResponse:
-    said = request.GET
+def _verify(request: HttpRequest, subscription: HubSubscription) -> HttpResponse:
+    parameters = request.GET
     now = datetime.now(UTC)
-    mode, topic = said.get("hub.mode", ""), said.get("hub.topic", "")
+    mode, topic = parameters.get("hub.mode", ""), parameters.get("hub.topic", "")
     if mode == "denied":
-        if topic == one.topic:
-            deny(one, said.get("hub.reason", ""), now)
+        if topic == subscription.topic:
+            deny(subscription, parameters.get("hub.reason", ""), now)
         return _plain("", 200)
-    challenge = said.get("hub.challenge", "")
-    wanted = mode == "subscribe" and 0 < len(challenge) <= LONGEST_CHALLENGE
-    if wanted and confirm(one, topic, said.get("hub.lease_seconds", ""), now):
+    challenge = parameters.get("hub.challenge", "")
+    is_request = mode == "subscribe" and 0 < len(challenge) <= MAX_CHALLENGE_LENGTH
+    if is_request and confirm(subscription, topic, parameters.get("hub.lease_seconds", ""), now):
         return _plain(challenge, 200)
     return _plain("this was not asked for", 404)
 
 
-def _receive(request: HttpRequest, one: HubSubscription) -> HttpResponse:
-    feed = one.feed
+def _receive(request: HttpRequest, subscription: HubSubscription) -> HttpResponse:
+    feed = subscription.feed
     if feed.status != Feed.Status.ACTIVE:
         return _plain("the feed is not read any more", 410)
     body = request.read(settings.FETCH_MAX_BYTES + 1)
     if len(body) > settings.FETCH_MAX_BYTES:
         return _plain("too large", 413)
-    # Told with a 2xx all the same, so that nobody can try secrets out (section 8).
-    if not signed(request.headers.get("X-Hub-Signature", ""), one.secret, body):
-        HubSubscription.objects.filter(pk=one.pk).update(rejected=F("rejected") + 1)
+    # Answered with a 2xx as well, so that nobody can guess secrets (section 8).
+    if not signed(request.headers.get("X-Hub-Signature", ""), subscription.secret, body):
+        HubSubscription.objects.filter(pk=subscription.pk).update(rejected=F("rejected") + 1)
         return _plain("", 202)
     if not Push.keep(feed, body, request.headers.get("Content-Type", "")):
         retrieve_now(Feed.objects.filter(pk=feed.pk), "its hub pushes faster than pushes are read")

@@ -1,4 +1,4 @@
-"""Requests to hubs, and what hubs pushed, as work of the engine."""
+"""Requests to hubs and the reading of pushes, as work of the engine."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
-from django.db.models.functions import Greatest, Least
+from django.db.models.functions import Greatest
 from django.dispatch import receiver
 
-from crawler.engine.leased import Room
+from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Results, Stored, Work, register
 from crawler.messages import Assignment, Batch, Harvest, Kind
@@ -25,21 +25,21 @@ from feeds.websub.subscriptions import request_form
 from feeds.work import FeedWork
 
 State = HubSubscription.State
-MOST_AT_ONCE = 32
-MOST_BYTES = 100_000_000
-"""Of a push, unpacked."""
+MAX_AT_ONCE = 32
+MAX_BYTES = 100_000_000
+"""Maximum size of an unpacked push."""
 
 
 @register
 class HubWork(Work):
-    """Requests to hubs; one that is lost, or never confirmed, is repeated."""
+    """Requests to hubs; lost or unconfirmed requests are repeated."""
 
     kinds = ("hub",)
     order = 40
     model = HubSubscription
 
     def waiting(self, now: datetime) -> QuerySet[Any]:
-        """Requests that wait only for the hub's host to be free; none where no hub could reach us."""
+        """Return requests that wait only for the hub's host to be free. Returns none without PUBLIC_URL."""
         rows = HubSubscription.objects.due(now)
         return rows if settings.PUBLIC_URL else rows.none()
 
@@ -48,54 +48,70 @@ class HubWork(Work):
     ) -> dict[int, list[Assignment]]:
         """Put due requests under the leases of the hubs' hosts.
 
-        The next request is planned here, so that one that is never confirmed is repeated.
+        Sets the time of the next request, so that an unconfirmed request is repeated.
         """
-        taken: dict[int, list[Assignment]] = {}
-        due = self.waiting(now).filter(host__in=leases)
-        due = due.order_by(Least("losses", 1), "not_before", "feed_id")
-        for one in due.select_for_update(skip_locked=True, of=("self",)):
-            assigned, left = taken.setdefault(one.host_id, []), room[one.host_id]
-            suspect = one.losses > 0
-            fits = (not assigned and left.empty) if suspect else left.fresh
-            if len(assigned) >= left.places or not fits:
-                continue
-            one.lease, one.asked = leases[one.host_id], now
-            one.attempts += 1
-            one.not_before = now + timedelta(seconds=retry_after(one.attempts))
-            one.state = one.state if one.state == State.ACTIVE else State.ASKED
-            one.save(update_fields=["lease", "asked", "attempts", "not_before", "state"])
-            form = request_form(one)
-            assigned.append(Assignment("hub", one.feed_id, one.hub, content=form, suspect=suspect))
-        return {host: assigned for host, assigned in taken.items() if assigned}
+        if not settings.PUBLIC_URL:
+            return {}
+        rows = lease_rows(
+            HubSubscription,
+            leases,
+            room,
+            now,
+            where="EXISTS (SELECT FROM feeds_feed WHERE id = feed_id AND status = 'active')",
+            order="not_before, feed_id",
+            returning=("feed_id",),
+        )
+        order = [feed for (feed,) in rows]
+        subscriptions = HubSubscription.objects.in_bulk(order)
+        assignments: dict[int, list[Assignment]] = {}
+        for subscription in (subscriptions[feed] for feed in order):
+            subscription.asked = now
+            subscription.attempts += 1
+            subscription.not_before = now + timedelta(seconds=retry_after(subscription.attempts))
+            subscription.state = subscription.state if subscription.state == State.ACTIVE else State.ASKED
+            subscription.save(update_fields=["asked", "attempts", "not_before", "state"])
+            form = request_form(subscription)
+            assignments.setdefault(subscription.host_id, []).append(
+                Assignment(
+                    "hub",
+                    subscription.feed_id,
+                    subscription.hub,
+                    content=form,
+                    suspect=subscription.losses > 0,
+                )
+            )
+        return assignments
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> None:
-        """Write down what hubs answered; the confirmation comes by itself, before or after."""
-        brought = {harvest.id: harvest for harvest in self.mine(results)}
-        rows = HubSubscription.objects.under(leases).select_for_update().filter(feed__in=brought)
-        for one in rows.order_by("feed_id"):
-            harvest = brought[one.feed_id]
-            one.lease, one.losses = None, 0
-            one.detail = f"{harvest.failure}: {harvest.detail}"[:1000] if harvest.failure else ""
+        """Store the hubs' responses. Confirmations arrive separately, before or after."""
+        harvests_by_feed = {harvest.id: harvest for harvest in self.mine(results)}
+        rows = HubSubscription.objects.under(leases).select_for_update().filter(feed__in=harvests_by_feed)
+        for subscription in rows.order_by("feed_id"):
+            harvest = harvests_by_feed[subscription.feed_id]
+            subscription.lease, subscription.losses = None, 0
+            subscription.detail = f"{harvest.failure}: {harvest.detail}"[:1000] if harvest.failure else ""
             if harvest.retry_after:
                 wait = timedelta(seconds=min(harvest.retry_after, 30 * 86_400))
-                one.not_before = max(one.not_before, datetime.fromtimestamp(harvest.at, UTC) + wait)
-            one.save(update_fields=["lease", "losses", "detail", "not_before"])
+                subscription.not_before = max(
+                    subscription.not_before, datetime.fromtimestamp(harvest.at, UTC) + wait
+                )
+            subscription.save(update_fields=["lease", "losses", "detail", "not_before"])
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
-        """Requests that were not made are due again, and no attempt is counted."""
+        """Make unsent requests due again without counting an attempt."""
         attempts = Greatest(F("attempts") - 1, 0)
         out = HubSubscription.objects.under(leases)
         return out.update(lease=None, not_before=datetime.now(UTC), attempts=attempts)
 
     def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
-        """Those that are lost are due again, too, but may have been made."""
+        """Make lost requests due again; the hub may have received them."""
         failures = super().lose(leases, now)
         out = HubSubscription.objects.under(leases).exclude(pk__in=[failure.id for failure in failures])
         out.update(lease=None, not_before=now)
         return failures
 
     def named(self, row: HubSubscription) -> tuple[Kind, int, str]:
-        """By its feed, at the address of the hub."""
+        """Name the request by its feed and the hub's address."""
         return "hub", row.feed_id, row.hub
 
 
@@ -107,36 +123,36 @@ class PushWork(HostlessWork):
 
     @transaction.atomic
     def batches(self, until: datetime) -> list[Batch]:
-        """Lease the oldest push of each feed that is not out; a batch of its own for each."""
+        """Lease the oldest free push of each free feed, in a batch for each feed."""
         oldest = Push.objects.free().order_by("feed_id", "id").distinct("feed_id")
-        pushes = {push.feed_id: push for push in oldest[:MOST_AT_ONCE]}
+        pushes = {push.feed_id: push for push in oldest[:MAX_AT_ONCE]}
         if not pushes:
             return []
         feeds = Feed.objects.free().select_for_update(skip_locked=True).filter(id__in=pushes)
         return [_batch(pushes[feed.id], feed, until) for feed in feeds.order_by("id")]
 
     def held(self, leases: Sequence[uuid.UUID]) -> list[uuid.UUID]:
-        """Those of the leases under which a push is out."""
+        """Lock the pushes under `leases`. Returns the leases that have a push."""
         rows = Push.objects.under(leases).select_for_update()
         return [lease for lease in rows.values_list("lease", flat=True) if lease]
 
     def expired(self, now: datetime) -> list[uuid.UUID]:
-        """Leases of pushes whose terminal never answered, locked."""
+        """Lock and return the leases of pushes whose terminal did not answer in time."""
         late = Push.objects.select_for_update(skip_locked=True).filter(leased_until__lt=now).order_by("id")
         return [lease for lease in late.values_list("lease", flat=True) if lease]
 
     def give_back(self, leases: Sequence[uuid.UUID]) -> int:
-        """Others wait for the next terminal."""
+        """Release pushes for the next terminal. Returns their number."""
         return Push.objects.under(leases).update(lease=None, leased_until=None)
 
     def named(self, row: Push) -> tuple[Kind, int, str]:
-        """By its feed."""
+        """Name the push by its feed."""
         return "push", row.feed_id, row.feed.url
 
 
 @receiver(settled)
 def forget_read(stored: Stored, **_: object) -> None:
-    """What was read is no longer kept."""
+    """Delete pushes that were read."""
     read = [visit.lease for visit in stored.get(FeedWork, ()) if visit.pushed]
     if read:
         Push.objects.filter(lease__in=read).delete()
@@ -151,7 +167,7 @@ def _batch(push: Push, feed: Feed, until: datetime) -> Batch:
         feed.id,
         feed.url,
         known=bytes(feed.fingerprints),
-        content=inflated(bytes(push.body), MOST_BYTES),
+        content=inflated(bytes(push.body), MAX_BYTES),
         suspect=push.losses > 0,
         content_type=push.content_type,
     )

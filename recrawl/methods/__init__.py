@@ -1,1 +1,1 @@
-"""The methods of recrawling, one file for each kind. Pure."""
+"""Recrawl methods, one file for each kind. Pure."""

@@ -1,7 +1,7 @@
 """Arrays with a value for each page. Pure.
 
-What numpy calls exp and log differs in the last digit from one processor to another, which could turn a
-decision: those here are the C library's, as `math` has them.
+The exp and log of numpy differ in the last digit from one processor to another, which could change a
+decision. This module uses those of the C library, through `math`.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-LEAST, MOST = 1e-4, 0.99
-"""The bounds of what is taken for a probability of a change."""
+MIN_ODDS, MAX_ODDS = 1e-4, 0.99
+"""The bounds of the probability of a change."""
 
 
 def exp(values: Floats) -> Floats:
-    """e to the power of each."""
+    """Return e to the power of each value."""
     return _each(math.exp, values)
 
 
 def log(values: Floats) -> Floats:
-    """Natural logarithm of each; all must be positive."""
+    """Return the natural logarithm of each value. All must be positive."""
     return _each(math.log, values)
 
 
 def logit(shares: Floats) -> Floats:
-    """The logarithm of the odds."""
+    """Return the logarithm of the odds of each share."""
     return log(shares / (1 - shares))
 
 
 def expit(values: Floats) -> Floats:
-    """The share with these odds: the inverse of `logit`."""
+    """Return the share with these log odds: the inverse of `logit`."""
     return 1 / (1 + exp(-values))
 
 
 def bounded(shares: Floats) -> Floats:
-    """Nothing is impossible, nothing certain."""
-    return np.minimum(np.maximum(shares, LEAST), MOST)
+    """Limit shares to MIN_ODDS and MAX_ODDS: nothing is impossible, nothing certain."""
+    return np.minimum(np.maximum(shares, MIN_ODDS), MAX_ODDS)
 
 
 def sums(numbers: Numbers, values: Floats, size: int) -> Floats:
-    """For each number below `size` the sum of the values that have it, added up one after another."""
+    """Return, for each number below `size`, the sum of its values, added in order."""
     return np.bincount(numbers, weights=values, minlength=size).astype(np.float64, copy=False)
 
 
 def _each(function: Callable[[float], float], values: Floats) -> Floats:
-    found = np.fromiter(map(function, values.ravel().tolist()), np.float64, values.size)
-    return found.reshape(values.shape)
+    results = np.fromiter(map(function, values.ravel().tolist()), np.float64, values.size)
+    return results.reshape(values.shape)

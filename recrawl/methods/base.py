@@ -1,4 +1,4 @@
-"""What every method answers: which pages a visit should fetch next. Pure."""
+"""The interface of recrawl methods: the pages that a visit should fetch next. Pure."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from recrawl.known_server import KnownServer, OpenVisit
 
 
 class Method:
-    """Decides from what is known alone, so that a visit can be left and taken up again at any time."""
+    """A recrawl method. It decides from the known state alone, so a visit can be interrupted and resumed at
+    any time.
+    """
 
     name: str
 
     def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
-        """Pages to fetch now, the most wanted first, none that this visit has fetched; [] ends the visit."""
+        """Return the pages to fetch now, most important first, without pages fetched in this visit. [] ends
+        the visit.
+        """
         raise NotImplementedError
 
     def finish(self, server: KnownServer, visit: OpenVisit) -> None:
-        """Learn from a visit when it is over; once for each. Most keep nothing but the pages' own figures."""
+        """Learn from a visit, once, after its end. By default nothing is kept beyond the counts of pages."""
 
 
 def unfetched(paths: Iterable[str], server: KnownServer, visit: OpenVisit) -> list[str]:
-    """Those that are known and that this visit has not seen, each once."""
+    """Return the known pages that this visit has not seen, each once."""
     return [
         path for path in dict.fromkeys(paths) if path in server.pages and not visit.has_seen(path, server)
     ]

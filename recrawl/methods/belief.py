@@ -1,8 +1,8 @@
-"""How likely each page has changed, before a visit and during it. Pure.
+"""The probability that each page has changed, before a visit and during it. Pure.
 
-A page's situation in a visit is what its gates showed, or that it should name pages which are new, and what
-the server's top page showed; what is to be expected in it is counted in the ledger. What the visit has found
-so far moves the odds of all other pages.
+A page's situation in a visit is the state of its gates, or that it should name new pages, together with the
+state of the server's top page. The ledger counts what to expect in each situation. The results of the visit
+so far move the odds of all other pages.
 """
 
 from __future__ import annotations
@@ -15,92 +15,100 @@ import numpy as np
 
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
-from recrawl.methods.evidence import learned
+from recrawl.methods.evidence import infer_odds
 from recrawl.methods.gates import Gates, gates_of
 from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Ledger, Past, Track
 from recrawl.methods.listings import naming_new
 from recrawl.structure import raw_directory
 
-MOST_DEMANDS = 52
+MAX_DEMANDS = 52
 UNLINKED = 0.1
-"""How likely a page that no stored copy links to is still there."""
+"""The probability that a page that no stored copy links to still exists."""
 _STALE = 0.7
-"""Doubt above which an old gate tells nothing."""
+"""The doubt from which a change of a gate fetched long ago says nothing about this week."""
 _LATE = 0.25
-"""What a week counts, in checks, where one fetch found a change after several."""
+"""The weight of a week, in checks, if one fetch found a change after several weeks."""
 
 
 @dataclass(slots=True, eq=False)
 class ChangeBelief:
-    """Of every known page, by number: its kind in this visit, its habit then, probability of a change since
-    the visit before.
+    """Estimates for every known page, by number: its kind in this visit, its habit, and the probability of a
+    change since the visit before.
     """
 
     gates: Gates
     past: Past
-    """With the doubt that this visit's finds leave on pages it has not fetched."""
+    """The past, with doubts of unfetched pages revised by this visit's outcomes."""
     top: int
-    """What the server's top page showed: 0 as stored, 1 changed, 2 unseen."""
+    """The state of the server's top page: 0 as stored, 1 changed, 2 unseen."""
     kinds: Numbers
     habits: Numbers
-    fresh: Floats
-    seen: Counter[int] = field(default_factory=Counter)
-    """How many pages of each group this visit has fetched."""
+    change_odds: Floats
+    fetched_counts: Counter[int] = field(default_factory=Counter)
+    """The number of pages of each group that this visit has fetched."""
 
     @property
     def sound(self) -> Floats:
-        """The probability that the stored copy is what the page holds now."""
-        return self.past.sound * (1 - self.fresh)
+        """Return the probability that the stored copy is up to date."""
+        return self.past.sound * (1 - self.change_odds)
 
     @property
     def groups(self) -> Numbers:
-        """Pages of one section behind gates of one kind are a group."""
+        """Return the group of each page. Pages of one section behind gates of one kind form a group."""
         return self.gates.section * KINDS + self.kinds
 
 
 def believe(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> ChangeBelief:
-    """What can be known of all pages at this moment of a visit."""
+    """Estimate the state of all pages at this moment of a visit."""
     gates = server.derived(gates_of)
     past = ledger.past(gates)
     outcome = visit.outcomes.get(server.top)
     top = 2 if outcome is None else int(outcome.changed)
-    kinds = _shown(gates, visit, past)
+    kinds = _gate_states(gates, visit, past)
     kinds[gates.numbers(naming_new(server, visit))] = LISTING
     every = np.arange(len(gates.paths))
     expected = ledger.expected(gates, top)
     logits = expected.logits[kinds, every]
     belief = ChangeBelief(gates, past, top, kinds, expected.habits[kinds, every], expected.odds[kinds, every])
     if visit.signals:
-        _heed(visit, ledger, belief)
-        logits = logit(belief.fresh)
+        _apply_signals(visit, ledger, belief)
+        logits = logit(belief.change_odds)
     _learn_from(visit, server.top, belief, logits)
     return belief
 
 
-def unseen(server: KnownServer, visit: OpenVisit, gates: Gates) -> Flags:
-    """Which pages this visit has neither asked for nor found: those that `OpenVisit.has_seen` has not."""
-    found = np.array([page.fetched < visit.now for page in server.pages.values()], np.bool_)
-    found[gates.numbers(visit.outcomes)] = False
-    found[gates.numbers(visit.failed)] = False
-    return found
+def unseen_pages(server: KnownServer, visit: OpenVisit, gates: Gates) -> Flags:
+    """Return for each page whether this visit has neither fetched nor first stored it, as in
+    `OpenVisit.has_seen`.
+    """
+    is_unseen = np.array([page.fetched < visit.now for page in server.pages.values()], np.bool_)
+    is_unseen[gates.numbers(visit.outcomes)] = False
+    is_unseen[gates.numbers(visit.failed)] = False
+    return is_unseen
 
 
-def there(gates: Gates, visit: OpenVisit) -> Floats:
-    """How likely pages are there that no stored copy links to, or whose directory has lost others."""
-    found = np.where(gates.reached, 1.0, UNLINKED)
+def existence_odds(gates: Gates, visit: OpenVisit) -> Floats:
+    """Return the probability that each page still exists. It is lower for pages that no stored copy links to,
+    and for directories that have lost pages.
+    """
+    probabilities = np.where(gates.reached, 1.0, UNLINKED)
     if visit.gone:
-        gone = Counter(raw_directory(path) for path in visit.gone)
-        alive = Counter(raw_directory(path) for path in visit.outcomes)
+        gone_counts = Counter(raw_directory(path) for path in visit.gone)
+        alive_counts = Counter(raw_directory(path) for path in visit.outcomes)
         for page, path in enumerate(gates.paths):
             name = raw_directory(path)
-            if gone[name]:
-                found[page] = found[page] * (1 + alive[name]) / (1 + alive[name] + gone[name])
-    return found
+            if gone_counts[name]:
+                probabilities[page] = (
+                    probabilities[page]
+                    * (1 + alive_counts[name])
+                    / (1 + alive_counts[name] + gone_counts[name])
+                )
+    return probabilities
 
 
-def _shown(gates: Gates, visit: OpenVisit, past: Past) -> Numbers:
-    """What this visit's gates have shown of each page: OPEN behind one that has changed since the visit
-    before, CLOSED where half of its gates or more were looked at.
+def _gate_states(gates: Gates, visit: OpenVisit, past: Past) -> Numbers:
+    """Return the state of each page's gates in this visit: OPEN behind a gate that has changed since the
+    visit before, CLOSED if at least half of the page's gates were fetched, else UNSEEN.
     """
     kinds = np.full(len(gates.paths), UNSEEN)
     fetched, opened = np.zeros((2, len(gates.paths)), np.bool_)
@@ -110,85 +118,95 @@ def _shown(gates: Gates, visit: OpenVisit, past: Past) -> Numbers:
             fetched[number] = True
             opened[number] = outcome.changed and (outcome.age <= 1 or past.doubt[number] < _STALE)
     if visit.outcomes:
-        seen = gates.count_of(fetched)
-        kinds[(seen > 0) & (2 * seen >= gates.count)] = CLOSED
+        fetched_gates = gates.count_of(fetched)
+        kinds[(fetched_gates > 0) & (2 * fetched_gates >= gates.count)] = CLOSED
         kinds[gates.count_of(opened) > 0] = OPEN
     return kinds
 
 
-def _heed(visit: OpenVisit, ledger: Ledger, belief: ChangeBelief) -> None:
-    """Move the odds of pages that sources name by what these have been worth."""
-    fresh, number = belief.fresh, belief.gates.number
-    for source, named in visit.signals.items():
-        shifts = {announced: ledger.log_odds_ratio(source, announced) for announced in set(named.values())}
-        known = [(number[path], shifts[announced]) for path, announced in named.items() if path in number]
-        if known:
-            at = np.array([page for page, _ in known])
-            fresh[at] = bounded(expit(logit(fresh[at]) + np.array([shift for _, shift in known])))
+def _apply_signals(visit: OpenVisit, ledger: Ledger, belief: ChangeBelief) -> None:
+    """Move the odds of pages that sources name, by how reliable each source has been."""
+    change_odds, number = belief.change_odds, belief.gates.number
+    for source, announcements in visit.signals.items():
+        shifts = {
+            announced: ledger.log_odds_ratio(source, announced) for announced in set(announcements.values())
+        }
+        page_shifts = [
+            (number[path], shifts[announced]) for path, announced in announcements.items() if path in number
+        ]
+        if page_shifts:
+            at = np.array([page for page, _ in page_shifts])
+            change_odds[at] = bounded(
+                expit(logit(change_odds[at]) + np.array([shift for _, shift in page_shifts]))
+            )
 
 
 def _learn_from(visit: OpenVisit, top: str, belief: ChangeBelief, logits: Floats) -> None:
-    """Move the odds of all pages by what the visit has found; what the top page showed is counted before."""
+    """Move the odds of all pages by the visit's outcomes. The top page is left out: its outcome is part of
+    every situation.
+    """
     number = belief.gates.number
-    found = [
+    outcomes = [
         (number[path], outcome.changed)
         for path, outcome in visit.outcomes.items()
         if path in number and path != top
     ]
-    if found:
-        belief.seen.update(belief.groups[[page for page, _ in found]].tolist())
-        belief.fresh, belief.past = learned(belief.gates, belief.past, belief.kinds, logits, found)
+    if outcomes:
+        belief.fetched_counts.update(belief.groups[[page for page, _ in outcomes]].tolist())
+        belief.change_odds, belief.past = infer_odds(
+            belief.gates, belief.past, belief.kinds, logits, outcomes
+        )
 
 
 def record(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> None:
-    """After a visit: count what its fetches showed, and let doubt grow on the other pages."""
+    """Count the outcomes of a visit after its end, and let doubt grow on the pages it has not fetched."""
     belief = believe(server, visit, ledger)
     _keep_revised(belief, ledger)
-    for source, named in visit.signals.items():
+    for source, announcements in visit.signals.items():
         row = ledger.trust.setdefault(source, [0.0] * 4)
-        for path in named.keys() & visit.outcomes.keys():
-            row[(0 if visit.outcomes[path].changed else 2) + (not named[path])] += 1
+        for path in announcements.keys() & visit.outcomes.keys():
+            row[(0 if visit.outcomes[path].changed else 2) + (not announcements[path])] += 1
     for path in ledger.tracks.keys() - server.pages.keys():
         del ledger.tracks[path]
     names = belief.gates.sections
     joined = visit.joined(server)
     demand = 0.0
-    for path, section, kind, habit, fresh, quiet, still in zip(
+    for path, section, kind, habit, change_odds, quiet, still in zip(
         belief.gates.paths,
         belief.gates.section.tolist(),
         belief.kinds.tolist(),
         belief.habits.tolist(),
-        belief.fresh.tolist(),
-        log(1 - belief.fresh).tolist(),
-        there(belief.gates, visit).tolist(),
+        belief.change_odds.tolist(),
+        log(1 - belief.change_odds).tolist(),
+        existence_odds(belief.gates, visit).tolist(),
         strict=True,
     ):
         if path in joined:
             continue
         situation = KINDS * belief.top + kind
-        track = ledger.tracks.get(path)
+        page_tracks = ledger.tracks.get(path)
+        if page_tracks is None:
+            page_tracks = ledger.tracks[path] = {}
+        track = page_tracks.get(situation)
         if track is None:
-            track = ledger.tracks[path] = {}
-        here = track.get(situation)
-        if here is None:
-            here = track[situation] = Track()
-        here.weeks += 1
-        here.doubt -= quiet
+            track = page_tracks[situation] = Track()
+        track.weeks += 1
+        track.doubt -= quiet
         outcome = visit.outcomes.get(path)
         if outcome is None:
-            demand += fresh * still if fresh >= 0.5 else 0.0
+            demand += change_odds * still if change_odds >= 0.5 else 0.0
             continue
-        whole = sum(one.doubt for one in track.values())
-        now = -quiet / whole if outcome.changed else 0.0
+        total_doubt = sum(track.doubt for track in page_tracks.values())
+        now = -quiet / total_doubt if outcome.changed else 0.0
         demand += now
         ledger.add(names[section], (situation, habit), now)
-        _settle(track.values(), whole, outcome.changed)
-    ledger.demands = [*ledger.demands, demand][-MOST_DEMANDS:]
+        _settle(page_tracks.values(), total_doubt, outcome.changed)
+    ledger.demands = [*ledger.demands, demand][-MAX_DEMANDS:]
     ledger.derived = {}
 
 
 def _keep_revised(belief: ChangeBelief, ledger: Ledger) -> None:
-    """What the visit has told of doubt from before it, on the pages that it has not fetched."""
+    """Store the visit's evidence about earlier doubts of pages that it has not fetched."""
     before = ledger.past(belief.gates).doubt
     for page in np.nonzero(belief.past.doubt != before)[0].tolist():
         factor = float(belief.past.doubt[page] / before[page])
@@ -196,17 +214,19 @@ def _keep_revised(belief: ChangeBelief, ledger: Ledger) -> None:
             track.doubt *= factor
 
 
-def _settle(rows: Iterable[Track], whole: float, changed: bool) -> None:
-    """A fetch ends all doubt: a change is shared out by it, and weeks without one are checks.
+def _settle(tracks: Iterable[Track], total_doubt: float, changed: bool) -> None:
+    """End all doubt of a fetched page. A change is shared among its tracks by their doubt; weeks without a
+    change are checks.
 
-    A change found after several weeks tells little of how many there were: as checks the weeks count in part.
+    A change found after several weeks says little about how many there were, so these weeks count in part as
+    checks.
     """
-    for one in rows:
-        one.span += one.weeks
+    for track in tracks:
+        track.span += track.weeks
         if changed:
-            share = one.doubt / whole
-            one.changes += share
-            one.checks += max(share, _LATE * one.weeks if one.weeks > 1 else 0.0)
+            share = track.doubt / total_doubt
+            track.changes += share
+            track.checks += max(share, _LATE * track.weeks if track.weeks > 1 else 0.0)
         else:
-            one.checks += one.weeks
-        one.weeks, one.doubt = 0, 0.0
+            track.checks += track.weeks
+        track.weeks, track.doubt = 0, 0.0

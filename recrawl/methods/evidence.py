@@ -1,10 +1,10 @@
-"""What the pages that a visit has fetched tell of those it has not. Pure.
+"""Inference from the pages that a visit has fetched to the pages that it has not. Pure.
 
-A change that is found was made since the visit before, or earlier, since the page was last fetched. Either
-has causes that pages share: logistic effects, with normal priors, on the odds of a change this week (of the
-server, of pages of one kind, of each section) and on the odds that a copy was stale before (of pages that
-wait for as many weeks, of these in each section). Each find is shared out between the two by expectation
-maximization (Dempster, Laird and Rubin 1977).
+A change found by a fetch was made either since the last visit, or earlier, since the page was last fetched.
+Both kinds have causes that pages share: logistic effects, with normal priors, on the odds of a change this
+week (of the server, of pages of one kind, of each section) and on the odds that a copy was stale before (of
+pages that wait for the same number of weeks, and of these in each section). Each found change is divided
+between the two by expectation maximization (Dempster, Laird and Rubin 1977).
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ _BEFORE_VARIANCES = (0.25, 8.0)
 _TURNS = 4
 
 Sample = list[float]
-"""Of a page that was fetched: the logit of what was expected, and how much of a change was found."""
+"""The logit of the expected odds of a fetched page, and the share of a change that was found."""
 _NONE = -1
-"""In place of a group: the sample takes no part."""
+"""The group of samples that take no part."""
 
 
-def learned(
-    gates: Gates, past: Past, kinds: Numbers, logits: Floats, found: Sequence[tuple[int, bool]]
+def infer_odds(
+    gates: Gates, past: Past, kinds: Numbers, logits: Floats, outcomes: Sequence[tuple[int, bool]]
 ) -> tuple[Floats, Past]:
-    """The odds of a change this week of all pages, and the past with what was doubtful before.
+    """Return the odds of a change this week of all pages, and the past with revised doubts.
 
-    `logits` are those odds before anything was found; `found` are pages, by number, one at least, and whether
-    they had changed. Pages that should name new ones have a reason of their own: changes of this week tell
-    of each other alone.
+    `logits` are these odds before the visit's outcomes; `outcomes` are pages, by number, and whether they had
+    changed. At least one outcome is required. Pages that should name new pages change for a reason of their
+    own: their changes of this week are evidence for each other only.
     """
-    pages = [page for page, _ in found]
-    own, sections = kinds[pages].tolist(), gates.section[pages].tolist()
+    pages = [page for page, _ in outcomes]
+    page_kinds, sections = kinds[pages].tolist(), gates.section[pages].tolist()
     waited = past.weeks[pages].tolist()
     bases, stale_bases = logits[pages].tolist(), logit(bounded(1 - past.sound[pages])).tolist()
     size = len(gates.sections)
-    listing = [kind == LISTING for kind in own]
+    listing = [kind == LISTING for kind in page_kinds]
     now_groups = (
-        [_NONE if one else 0 for one in listing],
-        own,
-        [_NONE if one else name for name, one in zip(sections, listing, strict=True)],
+        [_NONE if is_listing else 0 for is_listing in listing],
+        page_kinds,
+        [_NONE if is_listing else name for name, is_listing in zip(sections, listing, strict=True)],
     )
     before_groups = (
         [weeks or _NONE for weeks in waited],
@@ -59,48 +59,52 @@ def learned(
         now: list[Sample] = []
         before: list[Sample] = []
         odds = expit(np.array([now_logits, before_logits])).T.tolist()
-        for at, (_, changed) in enumerate(found):
-            fresh, stale = odds[at][0], odds[at][1] if waited[at] else 0.0
-            either = (fresh + stale - fresh * stale) if changed else math.inf
-            now.append([bases[at], fresh / either])
-            before.append([stale_bases[at], stale / either])
+        for at, (_, changed) in enumerate(outcomes):
+            now_odds, stale_odds = odds[at][0], odds[at][1] if waited[at] else 0.0
+            either = (now_odds + stale_odds - now_odds * stale_odds) if changed else math.inf
+            now.append([bases[at], now_odds / either])
+            before.append([stale_bases[at], stale_odds / either])
         of_now = [_effects(*each, now) for each in zip(now_groups, _NOW_VARIANCES, strict=True)]
         of_before = [_effects(*each, before) for each in zip(before_groups, _BEFORE_VARIANCES, strict=True)]
-        now_logits, before_logits = [one[0] for one in now], [one[0] for one in before]
+        now_logits, before_logits = [sample[0] for sample in now], [sample[0] for sample in before]
     whole, by_kind, by_section = of_now
-    moved = _spread(by_section, size)[gates.section] + whole.get(0, 0.0)
-    moved = np.where(kinds == LISTING, 0.0, moved) + _spread(by_kind, KINDS)[kinds]
-    return bounded(expit(logits + moved)), _revised(past, gates, pages, of_before)
+    shifts = _spread(by_section, size)[gates.section] + whole.get(0, 0.0)
+    shifts = np.where(kinds == LISTING, 0.0, shifts) + _spread(by_kind, KINDS)[kinds]
+    return bounded(expit(logits + shifts)), _revise(past, gates, pages, of_before)
 
 
-def _revised(past: Past, gates: Gates, fetched: Sequence[int], effects: Sequence[dict[int, float]]) -> Past:
-    """The past of pages that have waited as long as some that were fetched, moved by these effects."""
+def _revise(past: Past, gates: Gates, fetched: Sequence[int], effects: Sequence[dict[int, float]]) -> Past:
+    """Return the past with the doubts of unfetched pages moved by the effects of their weeks and sections."""
     by_weeks, by_section = effects
     size = len(gates.sections)
-    moved = np.zeros(past.sound.size)
+    shifts = np.zeros(past.sound.size)
     for weeks, shift in by_weeks.items():
-        inside = {group % size: more for group, more in by_section.items() if group // size == weeks}
-        moved += (past.weeks == weeks) * (shift + _spread(inside, size)[gates.section])
-    moved[fetched] = 0.0
-    pages = np.nonzero(moved)[0]
+        section_shifts = {
+            group % size: section_shift
+            for group, section_shift in by_section.items()
+            if group // size == weeks
+        }
+        shifts += (past.weeks == weeks) * (shift + _spread(section_shifts, size)[gates.section])
+    shifts[fetched] = 0.0
+    pages = np.nonzero(shifts)[0]
     if not pages.size:
         return past
     sound, doubt = past.sound.copy(), past.doubt.copy()
-    sound[pages] = 1 - bounded(expit(logit(bounded(1 - sound[pages])) + moved[pages]))
+    sound[pages] = 1 - bounded(expit(logit(bounded(1 - sound[pages])) + shifts[pages]))
     doubt[pages] = -log(sound[pages])
     return replace(past, sound=sound, doubt=doubt)
 
 
 def _spread(effects: dict[int, float], size: int) -> Floats:
-    """Effects by number as an array."""
-    found = np.zeros(size)
+    """Return effects by number as an array."""
+    values = np.zeros(size)
     for number, shift in effects.items():
-        found[number] = shift
-    return found
+        values[number] = shift
+    return values
 
 
 def _effects(groups: Sequence[int], variance: float, samples: Sequence[Sample]) -> dict[int, float]:
-    """For each group the most likely common shift of its samples' logits; they are moved by it."""
+    """Return the most likely common shift of each group's logits. The samples are moved by it."""
     members: defaultdict[int, list[Sample]] = defaultdict(list)
     for group, sample in zip(groups, samples, strict=True):
         if group != _NONE:
@@ -109,7 +113,9 @@ def _effects(groups: Sequence[int], variance: float, samples: Sequence[Sample]) 
 
 
 def _shifted(samples: list[Sample], variance: float) -> float:
-    """The most likely common shift of the samples' logits under a normal prior; they are moved by it."""
+    """Return the most likely common shift of the samples' logits under a normal prior. The samples are moved
+    by it.
+    """
     shift = 0.0
     exp = math.exp
     for _ in range(12):
@@ -122,6 +128,6 @@ def _shifted(samples: list[Sample], variance: float) -> float:
         shift += max(-1.5, min(1.5, step))
         if abs(step) < 1e-3:
             break
-    for one in samples:
-        one[0] += shift
+    for sample in samples:
+        sample[0] += shift
     return shift

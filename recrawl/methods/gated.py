@@ -9,7 +9,7 @@ from recrawl.structure import SiteGraph
 
 
 class ByDirectory(Method):
-    """Method A."""
+    """Method A: sites are directories."""
 
     name = "A"
 
@@ -18,7 +18,7 @@ class ByDirectory(Method):
 
 
 class ByLinks(Method):
-    """Method B."""
+    """Method B: sites are pages that other directories link to."""
 
     name = "B"
 
@@ -27,7 +27,9 @@ class ByLinks(Method):
 
 
 class ByLinksGated(Method):
-    """Method C: a site is looked at only when a site above it has changed; the top page's always is."""
+    """Method C: as B, but a site is checked only if a site above it has changed. The top page's site is
+    always checked.
+    """
 
     name = "C"
 

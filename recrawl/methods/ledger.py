@@ -1,7 +1,7 @@
-"""What `adaptive` has counted of a server in past visits, and what it leads to expect of each page. Pure.
+"""Counts of past visits to a server, and the expectations of `adaptive` for each page. Pure.
 
-How often pages change in a situation is counted by the page's habit there, for the site, for each section,
-for the page, each shrunk to the one before.
+The share of checks that find a change in a situation is counted by the page's habit in it, for the site, for
+each section and for each page. Each estimate is shrunk to the one before it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 import orjson
 
-from recrawl.methods.arrays import LEAST, MOST, Floats, Numbers, bounded, exp, logit, sums
+from recrawl.methods.arrays import MAX_ODDS, MIN_ODDS, Floats, Numbers, bounded, exp, logit, sums
 from recrawl.methods.gates import Gates
 
 VERSION = 3
-"""Of what `Ledger.packed` writes."""
+"""The version of the format that `Ledger.packed` writes."""
 KINDS = 4
 CLOSED, UNSEEN, OPEN, LISTING = range(KINDS)
-"""What a page's gates showed, or that it should name pages that are new; with what the top page showed (as
-stored, changed, unseen), so many times that added, it is the page's situation."""
+"""The state of a page's gates, or that it should name new pages. A page's situation is this kind plus KINDS
+times the state of the top page (0 as stored, 1 changed, 2 unseen).
+"""
 
 SITUATIONS = 3 * KINDS
 Cell = tuple[int, int]
-"""A situation, and a page's habit in it."""
+"""A situation and a page's habit in it."""
 
 FIRST_ODDS: tuple[tuple[float, ...], ...] = (
     (0.025, 0.010, 0.03, 0.03, 0.06),  # the top page is as stored: gates closed,
@@ -42,21 +43,23 @@ FIRST_ODDS: tuple[tuple[float, ...], ...] = (
     (0.300, 0.150, 0.20, 0.40, 0.80),
     (0.300, 0.300, 0.40, 0.70, 0.85),
 )
-"""The odds of a change before a site has shown any, by situation and habit, the first of them where nothing
-is known of the page: about what recorded histories of real sites showed (docs/recrawl.md); for pages that
-should name new ones less, lest they take all that is given from the first visit on.
+"""The odds of a change for a site without history, by situation (rows) and habit. The first habit means that
+nothing is known of the page. They are close to the shares in recorded histories of real sites
+(docs/recrawl.md), but lower for pages that should name new pages, which would otherwise use up the budget
+from the first visit on.
 """
 _HABITS = (0.12, 0.45, 0.8)
 _KINDS_OF_HABIT = 5
-_LEAST_CHECKS = 0.5
+_MIN_CHECKS = 0.5
 _SITE_WEIGHT, _DIRECTORY_WEIGHT, _PAGE_WEIGHT = 4.0, 4.0, 2.0
 
 
 @dataclass(slots=True)
 class Track:
-    """A page's weeks in one situation: doubt since its last fetch, and what fetches have shown.
+    """A page's weeks in one situation: the doubt since its last fetch, and the outcomes of fetches.
 
-    Changes by `checks` are the odds of a week, changes by `span`, the weeks that were settled, the rate.
+    `changes / checks` gives the odds of a change in a week. `changes / span`, where `span` is the number of
+    settled weeks, gives the rate.
     """
 
     weeks: int = 0
@@ -68,36 +71,38 @@ class Track:
 
 @dataclass(slots=True)
 class Ledger:
-    """What a server has shown: [changes, checks] by cell, for all pages and by section; tracks of pages."""
+    """Counts of a server ([changes, checks] by cell, for all pages and by section), and the tracks of its
+    pages.
+    """
 
     site: dict[Cell, list[float]] = field(default_factory=dict)
     sections: dict[tuple[str, int, int], list[float]] = field(default_factory=dict)
     tracks: dict[str, dict[int, Track]] = field(default_factory=dict)
     demands: list[float] = field(default_factory=list)
-    """How many pages are thought to have changed, in each of the last visits."""
+    """The estimated number of changed pages in each of the last visits."""
     trust: dict[str, list[float]] = field(default_factory=dict)
-    """By source of signals: changed pages announced and not, unchanged pages announced and not."""
+    """By source: number of changed pages announced and not, of unchanged pages announced and not."""
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What was computed from the rest, until that changes at the end of a visit."""
+    """Cached values computed from the other fields. Cleared at the end of a visit."""
 
     def odds(self, section: str, situation: int, habit: int) -> float:
-        """The share of checks in a cell that find a change of that week."""
+        """Return the share of checks in a cell that find a change of that week, limited as by `bounded`."""
         changes, checks = self.site.get((situation, habit), (0.0, 0.0))
         first = FIRST_ODDS[situation][habit]
         share = (first * _SITE_WEIGHT + changes) / (_SITE_WEIGHT + checks)
-        found = self.sections.get((section, situation, habit))
-        if found:
-            share = (share * _DIRECTORY_WEIGHT + found[0]) / (_DIRECTORY_WEIGHT + found[1])
-        return min(max(share, LEAST), MOST)
+        section_counts = self.sections.get((section, situation, habit))
+        if section_counts:
+            share = (share * _DIRECTORY_WEIGHT + section_counts[0]) / (_DIRECTORY_WEIGHT + section_counts[1])
+        return min(max(share, MIN_ODDS), MAX_ODDS)
 
     def log_odds_ratio(self, source: str, announced: bool) -> float:
-        """How much more likely pages that changed are announced (or not) by a source than others."""
+        """Return the log likelihood ratio of a change, given that a source announces a page (or does not)."""
         yes, no, false, quiet = self.trust.get(source, (0.0, 0.0, 0.0, 0.0))
         right, wrong = (yes + 3) / (yes + no + 4), (false + 0.02) / (false + quiet + 4)
         return math.log(right / wrong if announced else (1 - right) / (1 - wrong))
 
     def add(self, section: str, cell: Cell, change: float) -> None:
-        """Count a check, and how much of a change of that week it found."""
+        """Count a check, and the share of a change of that week that it found."""
         for row in (
             self.site.setdefault(cell, [0.0, 0.0]),
             self.sections.setdefault((section, *cell), [0.0, 0.0]),
@@ -106,32 +111,32 @@ class Ledger:
             row[1] += 1.0
 
     def past(self, gates: Gates) -> Past:
-        """The tracks of these pages as arrays."""
-        found: Past | None = self.derived.get("past")
-        if found is None or found.gates is not gates:
-            found = self.derived["past"] = _past(self, gates)
-        return found
+        """Return the tracks of these pages as arrays."""
+        past: Past | None = self.derived.get("past")
+        if past is None or past.gates is not gates:
+            past = self.derived["past"] = _past(self, gates)
+        return past
 
     def expected(self, gates: Gates, top: int) -> Expected:
-        """What is to be expected of these pages after what the top page showed: 0 to 2, as situations do."""
+        """Return the expectations for these pages, given the state of the top page (0 to 2)."""
         key = f"expected {top}"
-        found: Expected | None = self.derived.get(key)
-        if found is None or found.gates is not gates:
-            found = self.derived[key] = _expected(self, gates, top)
-        return found
+        expected: Expected | None = self.derived.get(key)
+        if expected is None or expected.gates is not gates:
+            expected = self.derived[key] = _expected(self, gates, top)
+        return expected
 
     def packed(self) -> bytes:
-        """What is kept between visits: JSON under zlib."""
+        """Return the stored form: JSON under zlib."""
         content = [
             VERSION,
             [[*cell, *row] for cell, row in self.site.items()],
             [[*cell, *row] for cell, row in self.sections.items()],
             {
                 path: [
-                    [number, one.weeks, one.doubt, one.checks, one.changes, one.span]
-                    for number, one in track.items()
+                    [number, track.weeks, track.doubt, track.checks, track.changes, track.span]
+                    for number, track in page_tracks.items()
                 ]
-                for path, track in self.tracks.items()
+                for path, page_tracks in self.tracks.items()
             },
             self.demands,
             self.trust,
@@ -140,21 +145,11 @@ class Ledger:
 
     @classmethod
     def unpacked(cls, content: bytes) -> Ledger:
-        """The ledger back; an empty one from nothing, or from what a version that is not known wrote.
-
-        Version 1 did not count the weeks themselves, and took checks for them; version 2 knew three kinds of
-        pages for each state of the top page, which are the first three of now.
-        """
+        """Read a ledger back. Returns an empty one for empty content and for other versions."""
         if not content:
             return cls()
         version, site, sections, tracks, demands, trust = orjson.loads(zlib.decompress(content))
-        if version == 1:
-            tracks = {path: [[*row, row[3]] for row in track] for path, track in tracks.items()}
-        if version in {1, 2}:
-            site = [[_widened(situation), *rest] for situation, *rest in site]
-            sections = [[name, _widened(situation), *rest] for name, situation, *rest in sections]
-            tracks = {path: [[_widened(row[0]), *row[1:]] for row in track] for path, track in tracks.items()}
-        elif version != VERSION:
+        if version != VERSION:
             return cls()
         return cls(
             {(situation, habit): row for situation, habit, *row in site},
@@ -165,15 +160,9 @@ class Ledger:
         )
 
 
-def _widened(situation: int) -> int:
-    """A situation of version 2, where three kinds were told apart."""
-    top, kind = divmod(situation, 3)
-    return KINDS * top + kind
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Past:
-    """Tracks by situation (rows) and number of the page (columns), and of each page the sums of its rows."""
+    """Tracks by situation (rows) and page number (columns), and sums over the situations of each page."""
 
     gates: Gates
     checks: Floats
@@ -182,32 +171,32 @@ class Past:
     all_changes: Floats
     span: Floats
     doubt: Floats
-    """Minus the logarithm of the probability that nothing had changed up to the last visit."""
+    """-ln P(no change up to the last visit)."""
     sound: Floats
-    """That probability."""
+    """P(no change up to the last visit)."""
     weeks: Numbers
-    """How many visits have left the page out since its last fetch."""
+    """The number of visits since the page's last fetch that left it out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """Of each page (columns) by what its gates show (rows): its habit, the odds of a change, their logit."""
+    """Expectations by page (columns) and kind of gates (rows): habit, odds of a change, their logit."""
 
     gates: Gates
     habits: Numbers
     odds: Floats
     logits: Floats
     opened: Floats
-    """Odds behind open gates, without the page's own checks."""
+    """The odds behind open gates, without the page's own checks."""
 
 
 def _past(ledger: Ledger, gates: Gates) -> Past:
     pages = len(gates.paths)
     nothing: dict[int, Track] = {}
     rows = [
-        (situation, number, one.checks, one.changes, one.span, one.doubt, one.weeks)
+        (situation, number, track.checks, track.changes, track.span, track.doubt, track.weeks)
         for number, path in enumerate(gates.paths)
-        for situation, one in ledger.tracks.get(path, nothing).items()
+        for situation, track in ledger.tracks.get(path, nothing).items()
     ]
     columns = np.array(rows, np.float64).reshape(-1, 7).T
     situations, numbers = columns[:2].astype(np.int64)
@@ -220,32 +209,34 @@ def _past(ledger: Ledger, gates: Gates) -> Past:
 
 def _expected(ledger: Ledger, gates: Gates, top: int) -> Expected:
     past = ledger.past(gates)
-    own = slice(KINDS * top, KINDS * top + KINDS)
-    habits = _habits(past, own)
+    situations = slice(KINDS * top, KINDS * top + KINDS)
+    habits = _habits(past, situations)
     plain = np.empty(habits.shape)
     for kind in range(KINDS):
         cells = (gates.section * _KINDS_OF_HABIT + habits[kind]).tolist()
-        known = {}
+        cell_odds = {}
         for cell in set(cells):
             section, habit = divmod(cell, _KINDS_OF_HABIT)
-            known[cell] = ledger.odds(gates.sections[section], KINDS * top + kind, habit)
-        plain[kind] = [known[cell] for cell in cells]
-    checks, changes = past.checks[own], past.changes[own]
+            cell_odds[cell] = ledger.odds(gates.sections[section], KINDS * top + kind, habit)
+        plain[kind] = [cell_odds[cell] for cell in cells]
+    checks, changes = past.checks[situations], past.changes[situations]
     shrunk = bounded((plain * _PAGE_WEIGHT + changes) / (_PAGE_WEIGHT + checks))
     odds = np.where(checks > 0, shrunk, plain)
     return Expected(gates, habits, odds, logit(odds), plain[OPEN])
 
 
-def _habits(past: Past, own: slice) -> Numbers:
-    """0 where nothing is known, else 1 to 4 by the share of checks that found a change.
+def _habits(past: Past, situations: slice) -> Numbers:
+    """Return the habit of each page (columns) and kind (rows): 0 if unknown, else 1 to 4 by its share of
+    checks with a change.
 
-    Of the checks in the situation itself; where there are none, of those with the same top page, then of all.
+    The share is that of checks in the situation itself. Without any it is that of checks with the same state
+    of the top page, and without these that of all checks.
     """
-    checks, changes = past.checks[own], past.changes[own]
+    checks, changes = past.checks[situations], past.changes[situations]
     alike_checks, alike_changes = sum(checks), sum(changes)
-    here, alike = checks >= _LEAST_CHECKS, alike_checks >= _LEAST_CHECKS
+    here, alike = checks >= _MIN_CHECKS, alike_checks >= _MIN_CHECKS
     checked = np.where(here, checks, np.where(alike, alike_checks, past.all_checks))
     changed = np.where(here, changes, np.where(alike, alike_changes, past.all_changes))
-    known = checked >= _LEAST_CHECKS
-    shares = changed / np.where(known, checked, 1.0)
-    return np.where(known, 1 + np.searchsorted(_HABITS, shares, side="right"), 0)
+    is_known = checked >= _MIN_CHECKS
+    shares = changed / np.where(is_known, checked, 1.0)
+    return np.where(is_known, 1 + np.searchsorted(_HABITS, shares, side="right"), 0)

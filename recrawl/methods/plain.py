@@ -1,4 +1,4 @@
-"""Orders without gates: by depth, and by how often a page has changed. Pure."""
+"""Methods without gates: order by depth, and by the share of checks that found a change. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from recrawl.methods.base import Method, unfetched
 
 
 class BreadthFirstMethod(Method):
-    """Pages by depth; a visit goes on where the one before it had to stop."""
+    """Pages by depth. A visit continues where the previous one stopped."""
 
     name = "breadth-first"
 
@@ -21,7 +21,9 @@ class BreadthFirstMethod(Method):
 
 
 class HistoryMethod(Method):
-    """Pages by the share of their checks that found a change; of equal ones the longest unseen first."""
+    """Pages by the share of their checks that found a change. Among equals, the longest unfetched comes
+    first.
+    """
 
     name = "history"
 

@@ -1,4 +1,4 @@
-"""Why a visit fetches a page, in words. Pure."""
+"""The reasons for fetching a page in a visit, in words. Pure."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Container
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.gates import gates_of
 
-LONGEST = 200
+MAX_LENGTH = 200
 
 
 def reason(path: str, server: KnownServer, visit: OpenVisit, naming: Container[str] = ()) -> str:
-    """The first that holds: the top page, announced, one that should name new pages (`naming`), behind a gate
-    that changed, a gate, or its turn.
+    """Return the first reason that applies: the top page, announced, one that should name new pages
+    (`naming`), behind a gate that changed, a gate, or its turn.
     """
     if path == server.top:
         return "the top page"
-    for source, named in visit.signals.items():
-        if named.get(path):
-            return f"announced by {source}"[:LONGEST]
+    for source, announcements in visit.signals.items():
+        if announcements.get(path):
+            return f"announced by {source}"[:MAX_LENGTH]
     if path in naming:
         return "should name pages that are new"
     gates = server.derived(gates_of)
     opened = next((gate for gate in gates.of(path) if visit.changed(gate)), None)
     if opened is not None:
-        return f"{opened} changed, which leads here"[:LONGEST]
+        return f"{opened} changed, which leads here"[:MAX_LENGTH]
     others = int(gates.behind[gates.number[path]])
     if others:
         return f"tells of {others} other page{'s' if others > 1 else ''}"

@@ -1,4 +1,4 @@
-"""The methods by their names."""
+"""The methods by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULT = "adaptive"
 
 
 def make_method(name: str) -> Method:
-    """A method by its name. Raises ValueError for one that there is not."""
+    """Return a new method by name. Raises ValueError for an unknown name."""
     if name not in METHODS:
         raise ValueError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
     return METHODS[name]()

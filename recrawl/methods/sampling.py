@@ -1,6 +1,7 @@
-"""Server sampling (Cho and Ntoulas 2002): some pages tell whether a server is worth a visit. Pure.
+"""Server sampling (Cho and Ntoulas 2002): a sample of pages decides whether a server is worth a visit. Pure.
 
-Alone, or with one of the methods A, B, C on servers that are (section 6.3.3 of Kumagai and Yamana 2004).
+Used alone, or with one of the methods A, B, C on the servers that are worth it (section 6.3.3 of Kumagai and
+Yamana 2004).
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
 
 SHARE = 0.05
-LEAST = 3
+MIN_SAMPLE = 3
 WORTH = 0.1
 """The share of changed pages from which a server is visited: the paper's 10 %."""
 
 
 class ServerSampling(Method):
-    """Fetches a sample, chosen anew for every visit, and goes on where enough of it has changed."""
+    """A method that fetches a new sample in every visit, and goes on if enough of it has changed."""
 
     def __init__(self, inner: Method | None = None) -> None:
         self.inner = inner
@@ -25,14 +26,16 @@ class ServerSampling(Method):
 
     def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
         sample = chosen(server, visit.now)
-        rest = unfetched(sample, server, visit)
-        if rest:
-            return rest
+        unfetched_sample = unfetched(sample, server, visit)
+        if unfetched_sample:
+            return unfetched_sample
         changed = sum(visit.changed(path) for path in sample)
         return self.within(server, visit) if changed >= WORTH * len(sample) and sample else []
 
     def within(self, server: KnownServer, visit: OpenVisit) -> list[str]:
-        """What to fetch where it is worth it: everything, the longest unseen first, or by a method."""
+        """Return the pages to fetch on a server that is worth it: the pages of `inner`, or all, longest
+        unfetched first.
+        """
         if self.inner is not None:
             return self.inner.following(server, visit)
         order = sorted(server.pages, key=lambda path: (server.pages[path].fetched, path))
@@ -40,8 +43,8 @@ class ServerSampling(Method):
 
 
 def chosen(server: KnownServer, now: float) -> list[str]:
-    """The sample of a visit: the same whenever it is asked for, and as if drawn by chance."""
-    size = max(LEAST, round(SHARE * len(server.pages)))
+    """Return the sample of a visit: pseudo-random, but the same for the same `now`."""
+    size = max(MIN_SAMPLE, round(SHARE * len(server.pages)))
 
     def lot(path: str) -> bytes:
         return hashlib.blake2b(f"{now} {path}".encode("utf-8", "replace"), digest_size=8).digest()

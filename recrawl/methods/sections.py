@@ -1,6 +1,7 @@
-"""Pages that are counted together: those of a directory, or, where directories are small, of the one above.
+"""Sections: groups of pages that are counted together. A section is a directory, or the one above where
+directories are small. Pure.
 
-Many sites give every article a directory of its own, and what is seen of one page would tell of no other.
+Many sites give every article a directory of its own, so that one page would say nothing about any other.
 """
 
 from __future__ import annotations
@@ -10,38 +11,39 @@ from collections.abc import Iterable
 
 from recrawl.structure import parent_directory
 
-FEWEST = 8
-"""A directory of fewer pages is part of the section above."""
+MIN_PAGES = 8
+"""A directory with fewer pages belongs to the section above."""
 
 
 def sections(names: Iterable[str]) -> dict[str, str]:
-    """Of every directory the one that its section is named after. `names` has one for each page, cut by
-    `structure.shallow`: every directory above them is looked at.
+    """Map every directory to the directory that its section is named after.
 
-    Bottom up: a directory that holds fewer than FEWEST pages, with the small ones below, joins the one above.
+    `names` has the directory of each page, cut by `structure.shallow` because every directory above is
+    visited. Works bottom up: a directory that holds fewer than MIN_PAGES pages, including joined
+    subdirectories, joins the one above.
     """
     pages = Counter(names)
-    known = list(pages)
+    directories = list(pages)
     above: dict[str, str] = {}
-    for name in sorted(_with_parents(known), key=lambda name: (-name.count("/"), name)):
-        if pages[name] < FEWEST and name.strip("/"):
+    for name in sorted(_with_parents(directories), key=lambda name: (-name.count("/"), name)):
+        if pages[name] < MIN_PAGES and name.strip("/"):
             above[name] = parent_directory(name)
             pages[above[name]] += pages[name]
-    return {name: _end(above, name) for name in known}
+    return {name: _section_of(above, name) for name in directories}
 
 
 def _with_parents(names: Iterable[str]) -> set[str]:
     waiting = list(names)
-    found = set(waiting)
+    directories = set(waiting)
     while waiting:
         above = parent_directory(waiting.pop())
-        if above.strip("/") and above not in found:
-            found.add(above)
+        if above.strip("/") and above not in directories:
+            directories.add(above)
             waiting.append(above)
-    return found
+    return directories
 
 
-def _end(above: dict[str, str], name: str) -> str:
+def _section_of(above: dict[str, str], name: str) -> str:
     while name in above:
         name = above[name]
     return name

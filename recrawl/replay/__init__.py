@@ -1,1 +1,1 @@
-"""Methods of recrawling on recorded histories of sites. Pure but for reading files."""
+"""Replay of recrawl methods on recorded histories of sites. Pure except for reading files."""

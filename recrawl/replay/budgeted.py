@@ -20,7 +20,7 @@ SAVED_WEEKS = 8
 
 @dataclass(frozen=True, slots=True)
 class Budgeted:
-    """Figures of a method on a history's measured weeks, by the spec's definitions."""
+    """Figures of a method on the measured weeks of a history."""
 
     spent: float
     staleness: float
@@ -32,7 +32,7 @@ class Budgeted:
 @dataclass(slots=True)
 class _Tally:
     fetches: int = 0
-    found: int = 0
+    changed_fetches: int = 0
     page_weeks: int = 0
     stale: list[float] = field(default_factory=list)
     changes: int = 0
@@ -41,17 +41,17 @@ class _Tally:
 
 
 def measured_from(weeks: int) -> int:
-    """The first week that is measured."""
+    """Return the first week that is measured."""
     return math.ceil(weeks / 3)
 
 
 def mean_spending(history: History, method: Method) -> float:
-    """What a method fetches where nothing bounds it, as a share of the pages of the measured weeks."""
+    """Return the fetches of a method without a budget, as a share of the pages of the measured weeks."""
     return simulate(history, method, None).spent
 
 
 def simulate(history: History, method: Method, budget: float | None) -> Budgeted:
-    """Run a method through a history, from a first copy of everything; None: without any bound."""
+    """Run a method through a history, starting with a copy of everything. A budget of None sets no limit."""
     copy = _Copy(history)
     begin = measured_from(len(history.weeks))
     tally = _Tally()
@@ -69,7 +69,7 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
         _settle(open_changes, visit, week, begin, tally)
         if week >= begin:
             tally.fetches += fetched
-            tally.found += sum(outcome.changed for outcome in visit.outcomes.values())
+            tally.changed_fetches += sum(outcome.changed for outcome in visit.outcomes.values())
             tally.page_weeks += len(live)
             stale = sum(copy.stored.get(path) != checksum for path, checksum in live.items())
             tally.stale.append(stale / len(live) if live else 0.0)
@@ -80,13 +80,13 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
         spent=share(tally.fetches, tally.page_weeks),
         staleness=share(sum(tally.stale), len(tally.stale)),
         coverage=share(tally.caught, tally.changes),
-        rate=share(tally.found, tally.fetches),
+        rate=share(tally.changed_fetches, tally.fetches),
         delay_weeks=share(sum(tally.delays), len(tally.delays)),
     )
 
 
 class _Copy:
-    """What a crawler holds of a history's site: what it knows, and the checksum of every stored page."""
+    """A crawler's copy of a history's site: its knowledge, and the checksum of every stored page."""
 
     def __init__(self, history: History) -> None:
         self.history = history
@@ -95,13 +95,13 @@ class _Copy:
         self._join(0, (history.top,))
 
     def visit(self, week: int, method: Method, visit: OpenVisit) -> int:
-        """Fetch what the method wants as long as the budget lasts; how many pages."""
+        """Fetch the pages that the method chooses while the budget lasts. Returns the number of fetches."""
         fetched = 0
         while visit.budget >= 1:
-            wanted = method.following(self.server, visit)
-            if not wanted:
+            pages = method.following(self.server, visit)
+            if not pages:
                 break
-            for path in wanted[: int(min(visit.budget, len(wanted)))]:
+            for path in pages[: int(min(visit.budget, len(pages)))]:
                 visit.budget -= 1
                 fetched += 1
                 self._fetch(week, path, visit)
@@ -121,21 +121,21 @@ class _Copy:
         self._join(week, links)
 
     def _join(self, week: int, links: Iterable[str]) -> None:
-        """Pages first seen join the copy with what they hold now, and the pages that they lead to."""
+        """Store pages seen for the first time, and the pages they lead to, with their present content."""
         state = self.history.weeks[week]
         waiting = list(links)
         while waiting:
             path = waiting.pop()
             if path not in self.stored and path in state:
-                self.stored[path], found = state[path]
-                self.server.store(path, found, float(week))
-                waiting += found
+                self.stored[path], page_links = state[path]
+                self.server.store(path, page_links, float(week))
+                waiting += page_links
 
 
 def _settle(
     open_changes: dict[str, list[int]], visit: OpenVisit, week: int, begin: int, tally: _Tally
 ) -> None:
-    """Changes that the visit's fetches saw are over."""
+    """Close the changes that the visit's fetches have found."""
     for path in visit.outcomes:
         for changed in open_changes.pop(path, ()):
             if changed >= begin:

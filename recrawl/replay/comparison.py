@@ -1,4 +1,4 @@
-"""Methods beside each other on many histories, in as many processes as there are processors."""
+"""A comparison of methods on many histories, in one process for each processor."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from recrawl.replay.history import read_history
 from recrawl.replay.one_shot import OneShot, Table, one_shot
 
 RESTLESS = 0.25
-"""A site is told apart where so many of its pages change in the median of the weeks that change any."""
+"""A site is restless if this share of its pages changes in the median of the weeks with any change."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """One history: `budget` is what each method was given, `pages` those of its last week."""
+    """The results on one history. `budget` is given to each method; `pages` is the number of pages in the
+    last week.
+    """
 
     name: str
     weeks: int
@@ -35,32 +37,32 @@ class FileResult:
 
 @dataclass(frozen=True, slots=True)
 class MethodComparison:
-    """All histories in the order asked for."""
+    """The results on all histories, in the requested order."""
 
     methods: tuple[str, ...]
     files: tuple[FileResult, ...]
 
     def pooled(self, files: Sequence[FileResult] | None = None) -> Table:
-        """One-shot results pooled over files."""
-        found: Table = {}
+        """Return one-shot results pooled over files."""
+        table: Table = {}
         for file in self.files if files is None else files:
             for period, row in file.one_shot.items():
                 for name, result in row.items():
-                    found.setdefault(period, {}).setdefault(name, OneShot()).add(result)
-        return found
+                    table.setdefault(period, {}).setdefault(name, OneShot()).add(result)
+        return table
 
     def mean(self, files: Sequence[FileResult] | None = None) -> dict[str, Budgeted]:
-        """Budgeted results, the plain mean over files."""
-        some = list(self.files if files is None else files)
-        found = {}
-        for name in self.methods if some else ():
-            rows = [asdict(file.budgeted[name]) for file in some]
+        """Return budgeted results as the unweighted mean over files."""
+        selected = list(self.files if files is None else files)
+        results = {}
+        for name in self.methods if selected else ():
+            rows = [asdict(file.budgeted[name]) for file in selected]
             means = {figure: sum(row[figure] for row in rows) / len(rows) for figure in rows[0]}
-            found[name] = Budgeted(**means)
-        return found
+            results[name] = Budgeted(**means)
+        return results
 
     def as_json(self) -> dict[str, Any]:
-        """The object of `manage.py recrawl_replay --json`."""
+        """Return the object that `manage.py recrawl_replay --json` prints."""
         return {
             "files": len(self.files),
             "one_shot": {
@@ -91,9 +93,9 @@ def compare(
     with ProcessPoolExecutor(min(processes, len(paths)), get_context("fork")) as pool:
         futures = {pool.submit(replay, path, names, periods, budget): path for path in paths}
         try:
-            for done, future in enumerate(as_completed(futures), 1):
+            for finished_count, future in enumerate(as_completed(futures), 1):
                 future.result()
-                tell(done / len(futures))
+                tell(finished_count / len(futures))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -102,9 +104,9 @@ def compare(
 
 
 def replay(path: Path, names: Sequence[str], periods: Sequence[int], budget: float | None) -> FileResult:
-    """One history with every method."""
+    """Replay one history with every method."""
     history = read_history(path)
-    given = mean_spending(history, ByLinksGated()) if budget is None else budget
+    site_budget = mean_spending(history, ByLinksGated()) if budget is None else budget
     weeks = zip(history.changed, history.live, strict=True)
     busy = sorted(len(changed) / len(live) for changed, live in weeks if changed)
     return FileResult(
@@ -113,7 +115,7 @@ def replay(path: Path, names: Sequence[str], periods: Sequence[int], budget: flo
         pages=len(history.live[-1]),
         changes=sum(map(len, history.changed)),
         restless=bool(busy) and busy[len(busy) // 2] >= RESTLESS,
-        budget=given,
+        budget=site_budget,
         one_shot=one_shot(history, [METHODS[name] for name in names], periods),
-        budgeted={name: simulate(history, make_method(name), given) for name in names},
+        budgeted={name: simulate(history, make_method(name), site_budget) for name in names},
     )

@@ -12,16 +12,16 @@ from typing import Any
 from crawler.text.gzipped import DAMAGED, unpacked
 from recrawl.structure import SiteGraph
 
-MOST_BYTES = 2_000_000_000
+MAX_BYTES = 2_000_000_000
 
 
 class HistoryError(ValueError):
-    """A file that is no history, with its name, the line and the reason."""
+    """An invalid history file, with its name, the line and the reason."""
 
 
 @dataclass
 class History:
-    """The states of a site: `weeks[t]` has the checksum and the links of every page that was there."""
+    """The weekly states of a site: `weeks[t]` has the checksum and the links of every page that existed."""
 
     name: str
     top: str
@@ -30,29 +30,31 @@ class History:
 
     @cached_property
     def live(self) -> list[dict[str, str]]:
-        """Checksums of the pages that the top page led to, week by week."""
-        found = []
+        """Return, week by week, the checksums of the pages reachable from the top page."""
+        live_weeks = []
         for state in self.weeks:
             depth = SiteGraph(self.top, {path: links for path, (_, links) in state.items()}).depth
-            found.append({path: state[path][0] for path in depth})
-        return found
+            live_weeks.append({path: state[path][0] for path in depth})
+        return live_weeks
 
     @cached_property
     def changed(self) -> list[list[str]]:
-        """Pages that hold something else than the week before, week by week; none in the first."""
-        found: list[list[str]] = [[]]
+        """Return, week by week, the pages that differ from the week before. The first week has none."""
+        changed_weeks: list[list[str]] = [[]]
         for before, live in zip(self.live, self.live[1:], strict=False):
-            found.append([path for path, checksum in live.items() if before.get(path, checksum) != checksum])
-        return found
+            changed_weeks.append(
+                [path for path, checksum in live.items() if before.get(path, checksum) != checksum]
+            )
+        return changed_weeks
 
 
 def group_of(name: str) -> str:
-    """Which sites a history's file is of, by its name: what comes before the first dash."""
+    """Return the group of sites that a history file belongs to: its name up to the first dash."""
     return name.partition("-")[0].partition(".")[0]
 
 
 def read_history(path: Path) -> History:
-    """The history in a file of JSON Lines, gzipped or not. Raises HistoryError, OSError."""
+    """Read a history from a JSON Lines file, gzipped or not. Raises HistoryError, OSError."""
     top, dates = "", []
     weeks: list[dict[str, tuple[str, tuple[str, ...]]]] = []
     state: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -63,8 +65,8 @@ def read_history(path: Path) -> History:
             if record["week"] != number - 1:
                 raise HistoryError(f"{path.name}, line {number}: week {number - 1} is expected")
             state = dict(state)
-            for gone in record.get("removed", []):
-                state.pop(_text(gone), None)
+            for removed_path in record.get("removed", []):
+                state.pop(_text(removed_path), None)
             for name, (checksum, links) in record["pages"].items():
                 state[name] = (_text(checksum), tuple(map(_text, links)))
             dates.append(_text(record["date"]))
@@ -83,15 +85,15 @@ def read_history(path: Path) -> History:
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbers from 1, and objects. Raises HistoryError."""
+    """Yield line numbers, from 1, and objects. Raises HistoryError."""
     with path.open("rb") as file:
         stream = unpacked(file)
-        left, number = MOST_BYTES, 0
+        remaining_bytes, number = MAX_BYTES, 0
         try:
-            while line := stream.readline(left + 1):
-                left, number = left - len(line), number + 1
-                if left < 0:
-                    raise HistoryError(f"{path.name} is larger than {MOST_BYTES} bytes")
+            while line := stream.readline(remaining_bytes + 1):
+                remaining_bytes, number = remaining_bytes - len(line), number + 1
+                if remaining_bytes < 0:
+                    raise HistoryError(f"{path.name} is larger than {MAX_BYTES} bytes")
                 record = json.loads(line)
                 if not isinstance(record, dict):
                     raise HistoryError(f"{path.name}, line {number}: this is no object")

@@ -1,9 +1,9 @@
-"""The paper's own comparison: all pages of one week, fetched again some weeks later. Pure.
+"""The one-shot comparison of the paper: all pages of one week, fetched again some weeks later. Pure.
 
-Structure and past of every page are those of week s, where a crawler has seen all weeks up to then; what is
-counted are pages that the top page led to, and that are there in both weeks. Methods that only order pages
-fetch as many as C does in the same comparison; server sampling is given each server's true share (section
-6.3.3 of the paper).
+Structure and past of every page are those of week s, known to a crawler that has seen all weeks up to s. Only
+pages that were reachable from the top page in week s and still exist in the later week count. Methods that
+only order pages fetch as many pages as C in the same comparison. Server sampling is given each server's true
+share (section 6.3.3 of the paper).
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ ORDERS = ("breadth-first", "history", "adaptive")
 
 @dataclass(slots=True)
 class OneShot:
-    """Sums over comparisons: pages fetched, those of them that had changed, and all that had."""
+    """Sums over comparisons: pages fetched, changed pages among them, and all changed pages."""
 
     fetched: int = 0
     changed_fetched: int = 0
     changed: int = 0
 
     def add(self, other: OneShot) -> None:
-        """Pool with another."""
+        """Add the sums of another."""
         self.fetched += other.fetched
         self.changed_fetched += other.changed_fetched
         self.changed += other.changed
 
     def as_json(self) -> dict[str, float]:
-        """With update rate and coverage, 0 where there is nothing to divide by."""
+        """Return the sums with update rate and coverage, which are 0 if there is nothing to divide by."""
         rate, coverage = share(self.changed_fetched, self.fetched), share(self.changed_fetched, self.changed)
         return {**asdict(self), "rate": rate, "coverage": coverage}
 
 
 def share(part: float, whole: float) -> float:
-    """A part of a whole; 0 where there is nothing to divide by."""
+    """Return a part as a share of a whole. Returns 0 if the whole is 0."""
     return part / whole if whole else 0.0
 
 
@@ -51,18 +51,18 @@ Table = dict[int, dict[str, OneShot]]
 
 
 def one_shot(history: History, methods: Sequence[Callable[[], Method]], periods: Sequence[int]) -> Table:
-    """Pooled results by period (weeks) and name; "all" is fetching everything."""
-    names = [made().name for made in methods]
-    found: Table = {period: {name: OneShot() for name in (*names, "all")} for period in periods}
+    """Return pooled results by period (weeks) and method name. "all" stands for fetching everything."""
+    names = [make_method().name for make_method in methods]
+    table: Table = {period: {name: OneShot() for name in (*names, "all")} for period in periods}
     for period, _, pair in pairs(history, periods):
-        for made in methods:
-            found[period][made().name].add(pair.result(made()))
-        found[period]["all"].add(pair.everything())
-    return found
+        for make_method in methods:
+            table[period][make_method().name].add(pair.result(make_method()))
+        table[period]["all"].add(pair.everything())
+    return table
 
 
 def pairs(history: History, periods: Sequence[int]) -> Iterator[tuple[int, int, Pair]]:
-    """All comparisons: the period, the week it begins in, and the two weeks' states."""
+    """Yield all comparisons: the period, the week it begins in, and the states of the two weeks."""
     for week, server in enumerate(_observed(history)):
         for period in periods:
             if week % max(1, period // 2) or week + period >= len(history.weeks):
@@ -75,7 +75,7 @@ def pairs(history: History, periods: Sequence[int]) -> Iterator[tuple[int, int, 
 
 
 def _observed(history: History) -> Iterator[KnownServer]:
-    """The server as known in each week by somebody who has fetched all of it every week."""
+    """Yield the server, week by week, as known to a crawler that fetches all of it every week."""
     server = KnownServer(history.top)
     learner = Adaptive()
     for week, state in enumerate(history.weeks):
@@ -98,9 +98,10 @@ def _observed(history: History) -> Iterator[KnownServer]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two weeks: the server as known in the first, and which pages that count had changed by the second.
+    """Two weeks: the server as known in the first, and, for each page that counts, whether it had changed by
+    the second.
 
-    `now` is the second week, `as_c` how many pages method C fetches.
+    `now` is the second week, `as_c` the number of pages that method C fetches.
     """
 
     server: KnownServer
@@ -109,12 +110,12 @@ class Pair:
     as_c: int = 0
 
     def everything(self) -> OneShot:
-        """What fetching all pages would find."""
+        """Return the result of fetching all pages."""
         total = sum(self.changed.values())
         return OneShot(len(self.changed), total, total)
 
     def result(self, method: Method) -> OneShot:
-        """What a method finds."""
+        """Return the result of a method."""
         total = sum(self.changed.values())
         if isinstance(method, ServerSampling):
             worth = total >= WORTH * len(self.changed)
@@ -124,17 +125,17 @@ class Pair:
         return OneShot(len(fetched), sum(self.changed[path] for path in fetched), total)
 
     def fetched(self, following: Callable[[KnownServer, OpenVisit], list[str]], budget: float) -> set[str]:
-        """The pages that count which a method (its `following`) fetches in one visit."""
+        """Return the counted pages that a method (given by its `following`) fetches in one visit."""
         visit = OpenVisit(self.now, budget, budget, saves=False)
-        found: set[str] = set()
-        while len(found) < budget:
-            wanted = following(self.server, visit)
-            if not wanted:
+        counted_pages: set[str] = set()
+        while len(counted_pages) < budget:
+            pages = following(self.server, visit)
+            if not pages:
                 break
-            for path in wanted:
+            for path in pages:
                 age = self.now - self.server.pages[path].fetched
                 visit.outcomes[path] = CheckOutcome(self.changed.get(path, False), age)
-                if path in self.changed and len(found) < budget:
-                    found.add(path)
+                if path in self.changed and len(counted_pages) < budget:
+                    counted_pages.add(path)
                     visit.budget -= 1
-        return found
+        return counted_pages

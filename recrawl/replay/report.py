@@ -1,4 +1,4 @@
-"""The comparison of recrawl methods as tables of text."""
+"""A comparison of recrawl methods as text tables."""
 
 from __future__ import annotations
 
@@ -12,32 +12,38 @@ FEW_CHANGES = 20
 RIVALS = ("C", "history", "breadth-first")
 
 
-def tables(done: MethodComparison) -> str:
-    """One-shot by period and method, budgeted by method, then file by file; restless sites apart."""
-    calm = [file for file in done.files if not file.restless]
-    restless = [file for file in done.files if file.restless]
-    parts = [f"{len(done.files)} histories, {sum(file.changes for file in done.files)} changes"]
-    groups = [("all histories", list(done.files))]
+def tables(comparison: MethodComparison) -> str:
+    """Return the one-shot results by period and method, the budgeted results by method, and a table by file.
+    Restless sites are also shown separately.
+    """
+    calm = [file for file in comparison.files if not file.restless]
+    restless = [file for file in comparison.files if file.restless]
+    parts = [f"{len(comparison.files)} histories, {sum(file.changes for file in comparison.files)} changes"]
+    groups = [("all histories", list(comparison.files))]
     if calm and restless:
         groups += [
             ("sites whose deployments touch few pages", calm),
             ("sites whose deployments touch many", restless),
         ]
     for title, files in groups:
-        parts += ["", f"One-shot, pooled: {title} ({len(files)})", _one_shot(done, done.pooled(files))]
+        parts += [
+            "",
+            f"One-shot, pooled: {title} ({len(files)})",
+            _one_shot(comparison, comparison.pooled(files)),
+        ]
     for title, files in groups:
-        parts += ["", f"Budgeted, mean over files: {title} ({len(files)})", _budgeted(done, files)]
-    parts += ["", "Budgeted, file by file: staleness / coverage", _by_file(done)]
+        parts += ["", f"Budgeted, mean over files: {title} ({len(files)})", _budgeted(comparison, files)]
+    parts += ["", "Budgeted, file by file: staleness / coverage", _by_file(comparison)]
     return "\n".join(parts)
 
 
-def _one_shot(done: MethodComparison, pooled: Table) -> str:
+def _one_shot(comparison: MethodComparison, pooled: Table) -> str:
     head = [
         "method",
-        *(f"{period} w {what}" for period in pooled for what in ("fetched", "rate", "coverage")),
+        *(f"{period} w {figure}" for period in pooled for figure in ("fetched", "rate", "coverage")),
     ]
     rows = []
-    for name in ("all", *done.methods):
+    for name in ("all", *comparison.methods):
         cells = [name]
         for row in pooled.values():
             figures = row[name].as_json()
@@ -47,9 +53,9 @@ def _one_shot(done: MethodComparison, pooled: Table) -> str:
     return aligned([head, *rows])
 
 
-def _budgeted(done: MethodComparison, files: Sequence[FileResult]) -> str:
+def _budgeted(comparison: MethodComparison, files: Sequence[FileResult]) -> str:
     rows = [["method", "spent", "staleness", "coverage", "rate", "delay weeks"]]
-    for name, mean in done.mean(files).items():
+    for name, mean in comparison.mean(files).items():
         rows.append(
             [
                 name,
@@ -63,20 +69,20 @@ def _budgeted(done: MethodComparison, files: Sequence[FileResult]) -> str:
     return aligned(rows)
 
 
-def _by_file(done: MethodComparison) -> str:
-    rivals = [name for name in RIVALS if name in done.methods]
-    against = "adaptive" in done.methods and bool(rivals)
-    head = ["history", "pages", "changes", "budget", *done.methods]
+def _by_file(comparison: MethodComparison) -> str:
+    rivals = [name for name in RIVALS if name in comparison.methods]
+    against = "adaptive" in comparison.methods and bool(rivals)
+    head = ["history", "pages", "changes", "budget", *comparison.methods]
     rows = [head + (["adaptive / best of " + ", ".join(rivals)] if against else [])]
-    for file in done.files:
+    for file in comparison.files:
         cells = [file.name.removesuffix(".gz").removesuffix(".jsonl"), str(file.pages), str(file.changes)]
         cells.append(f"{file.budget:.1%}")
-        for name in done.methods:
+        for name in comparison.methods:
             result = file.budgeted[name]
             cells.append(f"{result.staleness:.1%} / {result.coverage:.0%}")
         if against:
             best = min(file.budgeted[name].staleness for name in rivals)
-            few = " (few changes)" if file.changes < FEW_CHANGES else ""
-            cells.append((f"{file.budgeted['adaptive'].staleness / best:.2f}" if best else "") + few)
+            note = " (few changes)" if file.changes < FEW_CHANGES else ""
+            cells.append((f"{file.budgeted['adaptive'].staleness / best:.2f}" if best else "") + note)
         rows.append(cells)
     return aligned(rows)

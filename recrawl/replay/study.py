@@ -1,4 +1,4 @@
-"""What the figures of Kumagai and Yamana 2004 (5 to 18) show, counted on recorded histories. Pure.
+"""Figures 5 to 18 of Kumagai and Yamana 2004, counted on recorded histories. Pure.
 
 A history compared with itself some weeks later stands for a server of the paper.
 """
@@ -16,19 +16,19 @@ from recrawl.replay.one_shot import OneShot, pairs, share
 
 METHODS: Mapping[str, type[Method]] = {"A": ByDirectory, "B": ByLinks, "C": ByLinksGated}
 THRESHOLDS = tuple(round(0.9 - 0.1 * step, 1) for step in range(9))
-"""Shares of changed pages from which a server is taken, as in figures 12 and 13."""
+"""Lowest shares of changed pages of the servers included, as in figures 12 and 13."""
 
 
 @dataclass(slots=True)
 class Server:
-    """One comparison of one history: what each method fetches in it, and what fetching all finds."""
+    """One comparison of one history: the result of fetching everything, and of each method."""
 
     everything: OneShot
     methods: dict[str, OneShot]
 
     @property
     def ratio(self) -> float:
-        """Changed pages by pages."""
+        """Return the share of pages that had changed."""
         return share(self.everything.changed, self.everything.fetched)
 
 
@@ -41,69 +41,71 @@ class Study:
     changes: dict[int, Counter[int]] = field(default_factory=dict)
 
     def add(self, other: Study) -> None:
-        """Pool with another."""
+        """Add the counts of another study."""
         for period, servers in other.servers.items():
             self.servers.setdefault(period, []).extend(servers)
         for period, depths in other.depths.items():
-            for depth, one in depths.items():
-                self.depths.setdefault(period, {}).setdefault(depth, OneShot()).add(one)
+            for depth, result in depths.items():
+                self.depths.setdefault(period, {}).setdefault(depth, OneShot()).add(result)
         for period, counts in other.changes.items():
             self.changes.setdefault(period, Counter()).update(counts)
 
     def methods(self, period: int) -> dict[str, OneShot]:
-        """Figures 5 to 8: everything and each method, over all servers."""
-        found = {"all": OneShot(), **{name: OneShot() for name in METHODS}}
+        """Return the sums of figures 5 to 8: everything and each method, over all servers."""
+        totals = {"all": OneShot(), **{name: OneShot() for name in METHODS}}
         for server in self.servers.get(period, ()):
-            found["all"].add(server.everything)
-            for name, one in server.methods.items():
-                found[name].add(one)
-        return found
+            totals["all"].add(server.everything)
+            for name, result in server.methods.items():
+                totals[name].add(result)
+        return totals
 
     def by_depth(self, period: int) -> list[tuple[int, float, float]]:
-        """Figure 9: for each depth its number, coverage, and share of all pages up to it."""
+        """Return figure 9: for each depth its number, the coverage and the share of all pages up to it."""
         rows = self.depths.get(period, {})
-        pages = sum(one.fetched for one in rows.values())
-        changed = sum(one.changed for one in rows.values())
-        found, fetched, caught = [], 0, 0
+        pages = sum(result.fetched for result in rows.values())
+        changed = sum(result.changed for result in rows.values())
+        shares, fetched, changed_fetched = [], 0, 0
         for depth in sorted(rows):
             fetched += rows[depth].fetched
-            caught += rows[depth].changed
-            found.append((depth, share(caught, changed), share(fetched, pages)))
-        return found
+            changed_fetched += rows[depth].changed
+            shares.append((depth, share(changed_fetched, changed), share(fetched, pages)))
+        return shares
 
     def by_threshold(self, period: int, method: str = "") -> list[tuple[float, OneShot]]:
-        """Figures 12 to 18: servers of which at least such a share has changed, whole or by a method."""
+        """Return figures 12 to 18: for each threshold the sums over servers with at least that share of
+        changed pages, fetched entirely or by a method.
+        """
         servers = self.servers.get(period, [])
         changed = sum(server.everything.changed for server in servers)
-        found = []
-        for least in THRESHOLDS:
+        results = []
+        for min_ratio in THRESHOLDS:
             total = OneShot(changed=changed)
             for server in servers:
-                if server.ratio >= least:
-                    one = server.methods[method] if method else server.everything
-                    total.fetched += one.fetched
-                    total.changed_fetched += one.changed_fetched
-            found.append((least, total))
-        return found
+                if server.ratio >= min_ratio:
+                    result = server.methods[method] if method else server.everything
+                    total.fetched += result.fetched
+                    total.changed_fetched += result.changed_fetched
+            results.append((min_ratio, total))
+        return results
 
     def pages(self, period: int) -> int:
-        """Pages of all servers."""
+        """Return the number of pages of all servers."""
         return sum(server.everything.fetched for server in self.servers.get(period, ()))
 
 
 def study(history: History, periods: Sequence[int]) -> Study:
-    """The counts of one history."""
-    found = Study()
+    """Count one history."""
+    totals = Study()
     for period, week, pair in pairs(history, periods):
-        methods = {name: pair.result(made()) for name, made in METHODS.items()}
-        found.servers.setdefault(period, []).append(Server(pair.everything(), methods))
-        depths = found.depths.setdefault(period, {})
+        methods = {name: pair.result(make_method()) for name, make_method in METHODS.items()}
+        totals.servers.setdefault(period, []).append(Server(pair.everything(), methods))
+        depths = totals.depths.setdefault(period, {})
         for path, depth in pair.server.graph.depth.items():
             if path in pair.changed:
                 depths.setdefault(depth, OneShot()).add(OneShot(1, 0, int(pair.changed[path])))
         counts: Counter[str] = Counter()
         for later in range(week + 1, week + period + 1):
             counts.update(path for path in history.changed[later] if path in pair.changed)
-        number = found.changes.setdefault(period, Counter())
+        number = totals.changes.setdefault(period, Counter())
         number.update(counts[path] for path in pair.changed)
-    return found
+    return totals

@@ -69,8 +69,6 @@ def _rss(root: Any, address: str) -> Any:
                 yield from _url("guid as permalink", guid.text)
         yield from _date822("pubDate", item.findtext("pubDate"))
         enclosures = item.findall("enclosure")
-        if len(enclosures) > 1:
-            yield "item: more than one enclosure"
         for enclosure in enclosures:
             yield from _url("enclosure", enclosure.get("url"))
             if not (enclosure.get("length") or "").isdigit() or not MEDIA.fullmatch(

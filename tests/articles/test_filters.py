@@ -33,13 +33,16 @@ def three() -> dict[str, int]:
     bridge = make_article(
         title="Bridge", text="Die Brücken.", language="de", category="Land", published=NOON - 2 * day
     )
+    ferry.enclosures = [{"url": "https://a.example/a.mp3", "type": "audio/mpeg", "length": 0}]
+    ferry.save()
+    bridge.image = "https://a.example/b.jpg"
     bridge.page = Page.objects.create(
         url=bridge.url, url_key=uuid4(), host=bridge.feed.host, failure="http-404"
     )
     bridge.save()
     make_article(
-        title="Weir", text="", category="2024", published=NOON - 5 * day,
-        fetched=datetime.now(UTC) - 3 * day,
+        title="Weir", text="", category="2024", details={"comments": "https://a.example/c"},
+        published=NOON - 5 * day, fetched=datetime.now(UTC) - 3 * day,
     )  # fmt: skip
     Enrichment.objects.update_or_create(
         article=ferry, defaults={"category": "Transport", "keywords": [["boat", 1.0]], "terms": ["boat"]}
@@ -65,6 +68,29 @@ def three() -> dict[str, int]:
         ("language=de", "B"),
         ("language=xx", ""),
         ("author=ada", "F"),
+        ("author=AD", "F"),
+        ("has=audio", "F"),
+        ("has=image", "B"),
+        ("has=text", "FB"),
+        ("has=comments", "W"),
+        ("has=place", ""),
+        ("has=nothing", ""),
+        ("q=has:audio", "F"),
+        ("q=has:video", ""),
+        ("q=-has:audio", "BW"),
+        ("q=has:audio bridge", ""),
+        ("q=has:audio ferries", "F"),
+        ("q=author:ada", "F"),
+        ('q=author:"AD"', "F"),
+        ("q=lang:de", "B"),
+        ("q=after:2026-03-08", "F"),
+        ("q=before:2026-03-09", "BW"),
+        ("q=before:soon", ""),
+        ("q=after:9999-12-31", ""),
+        ("q=before:0001-01-01", ""),
+        ("q=has:image has:image -author:ada", "B"),
+        ("q=site:no.example", ""),
+        ("q=has:audio&sort=relevance", "F"),
         ("since=2026-03-09", "F"),
         ("until=2026-03-08", "BW"),
         ("until=9999-12-31", "FBW"),

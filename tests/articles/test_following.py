@@ -112,3 +112,25 @@ def test_readers_of_personal_feeds_learn_that_something_changed():
         personal_feed.refresh_from_db()
         seen.append(personal_feed.changed)
     assert seen == sorted(set(seen))
+
+
+def test_people_who_add_feeds_follow_them(client):
+    user = make_user(staff=True)
+    client.force_login(user)
+    assert 'id="first-address"' in client.get("/read/").content.decode()
+    form = {
+        "addresses": "https://one.example/feed\nhttps://two.example/feed",
+        "category": "News / Local",
+        "follow": "on",
+    }
+    answer = client.post("/feeds/add/", form)
+    assert answer.status_code == 200
+    followed = Subscription.objects.filter(subscriber__user=user)
+    assert set(followed.values_list("folder", flat=True)) == {"News/Local"}
+    assert followed.count() == 2
+    client.post("/feeds/add/", {"addresses": "https://three.example/feed"})
+    client.post("/feeds/add/", {"addresses": "https://two.example/feed", "follow": "on"})
+    assert set(followed.values_list("feed__url", flat=True)) == {
+        "https://one.example/feed",
+        "https://two.example/feed",
+    }

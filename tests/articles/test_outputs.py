@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from crawler.reading.documents import CategoryTerm, Details, FileLink
+from crawler.reading.feeds import parse_feed
 from crawler.web.syndication.atom import write_atom
 from crawler.web.syndication.item import (
     Attachment,
@@ -62,6 +64,46 @@ def item(**changes):
         "attachments": (Attachment("https://news.example/1.mp3", "audio/mpeg", 123),),
     }
     return Item(**(values | changes))
+
+
+DETAILS = Details(
+    duration=90, episode="3", season="2", episode_type="full", explicit=False, comments="https://news.example/c",
+    comment_count=4, via=("https://via.example/",), related=("https://rel.example/",), contributors=("Bo",),
+    terms=(CategoryTerm("One", "d:x"),), rights="CC BY", latitude=48.25, longitude=16.0,
+    transcripts=(FileLink("https://news.example/t.vtt", "text/vtt", "es"),),
+    chapters=FileLink("https://news.example/c.json", "application/json"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("write", [write_rss, write_atom])
+def test_feeds_pass_on_what_was_said_beside_the_text(write):
+    two = (
+        Attachment("https://n.example/1.mp3", "audio/mpeg", 1),
+        Attachment("https://n.example/2.mp4", "video/mp4"),
+    )
+    document = write(channel(), [item(details=DETAILS, image="https://n.example/p.jpg", attachments=two)])
+    (entry,) = parse_feed(document, url="https://freshet.example/x").entries
+    details = entry.details
+    assert [file.url for file in entry.enclosures] == [file.url for file in two]
+    assert details.image == "https://n.example/p.jpg"
+    assert (details.comments, details.comment_count) == ("https://news.example/c", 4) or write is write_atom
+    assert (details.via, details.related, details.contributors) == (DETAILS.via, DETAILS.related, ("Bo",))
+    assert (details.terms, details.rights, details.latitude) == (
+        (CategoryTerm("One", "d:x"),),
+        "CC BY",
+        48.25,
+    )
+    if write is write_rss:
+        assert (details.duration, details.episode, details.season, details.explicit) == (90, "3", "2", False)
+        assert (details.transcripts, details.chapters) == (DETAILS.transcripts, DETAILS.chapters)
+
+
+def test_json_passes_on_what_was_said_beside_the_text():
+    document = write_json_feed(channel(), [item(details=DETAILS, image="https://n.example/p.jpg")])
+    (out,) = json.loads(document)["items"]
+    assert (out["image"], out["external_url"]) == ("https://n.example/p.jpg", "https://via.example/")
+    assert out["_details"]["episode"] == "3"
+    assert "_details" not in json.loads(write_json_feed(channel(), [item()]))["items"][0]
 
 
 def test_rss_says_all_that_an_item_is():

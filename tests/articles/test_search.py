@@ -3,6 +3,8 @@
 import pytest
 
 from articles.models import Article
+from crawler.pipeline.asking import search as search_graph
+from crawler.text.search import SearchError, as_web_search, parse_search
 from tests.factories import make_article
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +61,7 @@ def test_quotes_and_minus_work_as_on_the_web():
 def test_titles_and_authors_are_searched_too_and_odd_input_is_harmless():
     make_article(title="Delta works", author="Ada Example", text="x")
     assert found("delta") == found("example") == {"Delta works"}
-    for words in ("'", '"', "&|!()", "\\", "a" * 5000, "-", "🜁"):
+    for words in ("'", '"', "&|!()", "\\", "a" * 300, "-", "-" * 300, '-"' * 150, "or or or", "🜁"):
         found(words)
 
 
@@ -74,3 +76,96 @@ def test_a_text_beyond_the_size_of_an_index_entry_is_stored():
     words = " ".join(f"word{i}" for i in range(300_000))
     make_article(title="long", text=words)
     assert found("word7") == {"long"}
+
+
+def test_stop_words_of_a_language_keep_nothing_from_being_found():
+    make_article(title="this", language="en", text="The rivers were flooding the valleys")
+    make_article(title="other", language="en", text="Nothing of the kind")
+    assert found("the flood") == {"this"}
+    assert found("the") == set()
+
+
+def test_words_of_two_languages_are_found_together():
+    make_article(title="this", language="de", text="Die Häuser am Fluss und cloud computing")
+    assert found("haus computing") == {"this"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        " ".join(f"-w{number}" for number in range(15)),
+        " or ".join(f"w{number}" for number in range(32)),
+        " or ".join(f"w{number}" for number in range(16)) + "".join(f" -v{number}" for number in range(16)),
+        "- " * 150,
+        "-" * 300,
+        "a " + "-" * 200 + "b",
+        "or " * 100,
+        "学" * 120,
+        '"' * 300,
+        "a-" * 150,
+        "'\\&|!:*<->()" * 20,
+    ],
+)
+def test_searches_within_the_bounds_are_answered(words):
+    make_article(title="this", text="word7 学学")
+    found(words)
+    search_graph(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "query"),
+    [
+        ("a b", '"a" "b"'),
+        ('"a b" or c -d', '"a b" -"d" or "c" -"d"'),
+        ("学校 HTML学", '"学校" "HTML学"'),
+        ("--a", '-"a"'),
+        (" or ", ""),
+    ],
+)
+def test_a_search_is_written_for_postgresql(words, query):
+    assert as_web_search(parse_search(words, split=False)) == query
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "x" * 301,
+        "-" * 3000,
+        " or ".join(f"w{number}" for number in range(33)),
+        " ".join(f"-a{number}" for number in range(40)),
+        "学" * 129,
+    ],
+)
+def test_a_search_beyond_the_bounds_is_refused_in_a_sentence(words):
+    sentence = r"^A search takes at most \d+ (words|characters); this one has \d+\.$"
+    with pytest.raises(SearchError, match=sentence):
+        found(words)
+
+
+def test_pages_and_api_say_why_they_refuse(admin_client):
+    words = "-" * 400
+    sentence = "A search takes at most 300 characters; this one has 400."
+    for path in ("/articles/", "/me/", "/graph/"):
+        page = admin_client.get(path, {"q": words})
+        assert page.status_code == 200
+        assert sentence in page.content.decode()
+    for path in ("/api/articles/", "/api/graph/search/", "/api/feeds/"):
+        answer = admin_client.get(path, {"q": words})
+        assert answer.status_code == 400
+        assert answer.json() == {"q": [sentence]}
+
+
+def test_a_refused_search_marks_nothing_as_read_and_is_named_in_the_admin(admin_client):
+    make_article(title="this", text="words")
+    sentence = "A search takes at most 300 characters; this one has 400."
+    page = admin_client.post("/me/read/", {"q": "-" * 400}, follow=True)
+    assert f"Nothing is marked as read. {sentence}" in page.content.decode()
+    page = admin_client.get("/admin/articles/article/", {"q": "-" * 400})
+    assert sentence in page.content.decode()
+
+
+def test_words_of_two_scripts_in_one_are_found_apart():
+    make_article(title="this", text="Python プログラミング 入門、大阪と東京")
+    assert found("Python入門") == {"this"}
+    assert found("東京、大阪") == {"this"}
+    assert found('"Python入門"') == set()

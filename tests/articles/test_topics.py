@@ -8,7 +8,7 @@ from articles.enrichment.enrich import enrich
 from articles.enrichment.models import Enrichment
 from articles.models import Topic
 from articles.personal.selection import followed, selection
-from articles.personal.topics import MOST_TOPICS, TopicError, follow_topic
+from articles.personal.topics import MAX_TOPICS, TopicError, follow_topic
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber, make_token
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_what_makes_no_sense_is_refused(ann, kind, value):
 
 def test_there_is_a_limit_and_following_twice_is_once(ann):
     Topic.objects.bulk_create(
-        Topic(subscriber=ann, kind="keyword", value=f"word{n}") for n in range(MOST_TOPICS)
+        Topic(subscriber=ann, kind="keyword", value=f"word{n}") for n in range(MAX_TOPICS)
     )
     assert follow_topic(ann, "keyword", "word1")[1] is False
     with pytest.raises(TopicError, match="200 topics"):

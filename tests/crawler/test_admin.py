@@ -10,8 +10,8 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from articles.personal.selection import address_token
-from crawler.engine.models import Pulse, Tick
-from feeds.models import Category, Feed, Retrieval
+from crawler.engine.models import Pulse
+from feeds.models import Category, Feed, Retrieval, Tick
 from tests.factories import (
     make_article,
     make_feed,

@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from articles.models import PersonalFeedToken
 from articles.personal.selection import address_token, revoke_address
-from crawler.engine.models import Attempts
 from crawler.site import retention
 from crawler.web import attempts
 from crawler.web.attempts import client_address, count_attempt, seconds_to_wait, too_many
+from crawler.web.models import Attempts
 from tests.factories import make_personal_feed, make_subscriber, make_token, make_user
 
 pytestmark = pytest.mark.django_db

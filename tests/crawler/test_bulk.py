@@ -76,7 +76,7 @@ def test_an_upsert_makes_a_row_once_and_renews_it_later():
 
 
 def test_more_rows_than_go_into_one_statement_are_all_written(monkeypatch):
-    monkeypatch.setattr("crawler.database.bulk.MOST_ROWS", 2)
+    monkeypatch.setattr("crawler.database.bulk.MAX_ROWS", 2)
     feed = make_feed()
     insert_rows(Article, [article(feed, f"tag:{number}") for number in range(5)])
     assert Article.objects.count() == 5

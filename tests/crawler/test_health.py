@@ -1,14 +1,17 @@
 """/healthz says ok only when database, tick and workers are, and names what is not."""
 
 import json
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import OperationalError
 
-from crawler.engine.models import Pulse, Tick
+from crawler.engine.models import Pulse
 from crawler.site import health
 from crawler.site.health import check_health
+from feeds.models import Tick
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -88,6 +91,8 @@ def test_a_deployment_that_ticked_before_is_failing_not_starting():
 
 def test_a_database_that_does_not_answer_is_named(client, monkeypatch):
     class Away:
+        in_atomic_block = True
+
         def cursor(self):
             raise OperationalError("connection refused\nis the server running?")
 
@@ -148,3 +153,37 @@ def test_a_replica_that_lived_and_is_silent_fails_it(settings, tmp_path):
     assert check_health(NOW, uptime=timedelta(minutes=1)).status == "starting"
     alive.write_text("[nonsense")
     assert check_health(NOW).status == "ok"
+
+
+@pytest.fixture
+def slow_check(monkeypatch):
+    """Checks that wait until the test ends, as with a database that does not answer."""
+    free = threading.Event()
+    monkeypatch.setattr(health, "check_health", lambda now: free.wait(20) or well())
+    monkeypatch.setattr(health, "_last_answer", [])
+    monkeypatch.setattr(health, "_checks", threading.BoundedSemaphore(4))
+    yield free
+    free.set()
+
+
+def well():
+    return health.Health("ok", "ok", "ok", "ok")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_answers_within_a_second_while_the_database_does_not(client, slow_check):
+    for _ in range(6):
+        began = time.monotonic()
+        answer = client.get("/healthz")
+        assert time.monotonic() - began < 1
+        assert (answer.status_code, answer.json()["status"]) == (503, "failing")
+        assert answer.json()["database"].startswith("does not answer: ")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_database_is_as_well_as_it_was_a_moment_ago(client, slow_check, monkeypatch):
+    monkeypatch.setattr(health, "_last_answer", [(time.monotonic(), well())])
+    assert client.get("/healthz").status_code == 200
+    monkeypatch.setattr(health, "_listens", lambda: False)
+    assert client.get("/healthz").status_code == 503
+    monkeypatch.undo()

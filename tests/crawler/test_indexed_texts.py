@@ -19,7 +19,10 @@ from tests.harvests import entry, found, lease, report
 pytestmark = pytest.mark.django_db
 CUT_WHERE_THEY_COME_IN = {
     ("articles_article", "category"),  # articles.intake
-    ("feeds_feed", "title"),  # crawler.text.characters.indexable, crawler.text.characters.LONGEST_INDEXED
+    (
+        "feeds_feed",
+        "title",
+    ),  # crawler.text.characters.indexable, crawler.text.characters.MAX_INDEXED_CHARACTERS
     ("feeds_feed", "canonical_url"),  # crawler.http.urls.MAX_URL_LENGTH, in ASCII
     ("feeds_feedalias", "canonical_url"),
     ("recrawl_site", "url"),

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.http.site_lines import Robots
-from crawler.messages import MOST_BYTES, Assignment, Batch, Harvest, Report, decode, encode
-from crawler.process.light import light_environment
+from crawler.messages import MAX_BYTES, Assignment, Batch, Harvest, Report, decode, encode
+from crawler.process.walls import environment as bare_environment
 from crawler.reading.documents import (
     CrawledPage,
     Enclosure,
@@ -208,13 +208,13 @@ def test_nul_becomes_a_replacement_character_and_nothing_else_changes(text: str)
 
 
 def test_a_packed_message_is_inflated_to_a_bound() -> None:
-    bomb = base64.b64encode(zlib.compress(b" " * (MOST_BYTES + 1), 9)).decode()
+    bomb = base64.b64encode(zlib.compress(b" " * (MAX_BYTES + 1), 9)).decode()
     with pytest.raises(ValueError, match="longer than"):
         decode(Report, bomb)
 
 
 def test_a_message_that_nobody_could_read_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.messages.MOST_BYTES", 1000)
+    monkeypatch.setattr("crawler.messages.MAX_BYTES", 1000)
     with pytest.raises(ValueError, match=r"Report of .* bytes"):
         encode(Report("a" * 1000, "7"))
 
@@ -243,5 +243,5 @@ for thread in threads: thread.join()
 
 def test_many_threads_that_read_their_first_message_at_once_do_not_end_the_process() -> None:
     for _ in range(4):
-        done = subprocess.run([sys.executable, "-c", AT_ONCE], cwd=ROOT, env=light_environment(), check=False)
+        done = subprocess.run([sys.executable, "-c", AT_ONCE], cwd=ROOT, env=bare_environment(), check=False)
         assert done.returncode == 0

@@ -200,3 +200,15 @@ def test_every_number_that_the_api_takes_is_finite() -> None:
     taken = [field for field in fields if isinstance(field, serializers.FloatField) and not field.read_only]
     assert taken
     assert all(isinstance(field, NumberField) for field in taken)
+
+
+@pytest.mark.django_db
+def test_a_page_that_is_not_there_is_not_found_whatever_form_was_sent(client: Client) -> None:
+    """The page of 404 looks for a token in the form, which cannot be read."""
+    for kind in (
+        "multipart/form-data; boundary=\xff",
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+    ):
+        answer = client.generic("POST", "/nowhere/", b"a=1", kind)
+        assert answer.status_code == 404

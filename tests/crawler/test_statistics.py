@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.engine.models import Tick
 from crawler.site.statistics import statistics
-from feeds.models import Retrieval
+from feeds.models import Retrieval, Tick
 from tests.factories import make_article, make_feed, make_user
 
 pytestmark = pytest.mark.django_db

@@ -57,13 +57,13 @@ def test_retrieve_now_selects_a_feed_and_names_who_asked(keeper: Client) -> None
     answer = keeper.post("/feeds/actions/", {"action": "retrieve", "feed": feed.id}, follow=True)
     feed.refresh_from_db()
     assert feed.selected_because == "asked for by keeper"
-    assert "1 feed to be retrieved now." in answer.content.decode()
+    assert "1 feed to be checked now." in answer.content.decode()
 
 
 def test_feeds_that_cannot_be_retrieved_now_are_counted(keeper: Client) -> None:
     feed = make_feed(status="paused")
     answer = keeper.post("/feeds/actions/", {"action": "retrieve", "feed": feed.id}, follow=True)
-    assert "0 feeds to be retrieved now. 1 feed not: paused" in answer.content.decode()
+    assert "0 feeds to be checked now. 1 feed not: paused" in answer.content.decode()
 
 
 def test_feeds_move_to_a_category_and_out_of_it(keeper: Client) -> None:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.engine.models import Tick
 from feeds.explain import next_visits
+from feeds.models import Tick
 from tests.factories import make_feed
 from tests.harvests import entry, lease, select, visit
 

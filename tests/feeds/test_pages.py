@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
 import pytest
 from django.test import Client
 
 from crawler.web.pagination import BoundedPaginator
 from feeds.categories import category_at
-from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval
-from feeds.scheduling.history import pack
+from feeds.models import Feed, FeedAlias, Retrieval
 from tests.factories import make_article, make_feed, make_user
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +126,7 @@ def test_the_feed_page_says_when_and_why_the_next_visit_is(reader: Client) -> No
     feed.save()
     html = reader.get(feed.get_absolute_url()).content.decode()
     assert "Next retrieval" in html and "in 3 h" in html
+    assert "Why then?" in html
     assert "the server asked to wait 3 hours" in html
 
 
@@ -139,16 +138,16 @@ def test_the_feed_page_tells_a_failure_in_words(reader: Client) -> None:
         assert words in html
 
 
-def test_the_feed_page_draws_its_habits(reader: Client) -> None:
-    feed = make_feed()
-    hourly, week = np.linspace(0.1, 1, 24)[None, :], np.ones((1, 168))
-    PostingHistory.objects.create(
-        feed=feed, hourly=pack(hourly)[0], week_counts=pack(week * 3)[0], week_exposure=pack(week)[0],
-        updated=datetime.now(UTC),
-    )  # fmt: skip
+def test_the_feed_page_says_and_draws_when_it_posts(reader: Client) -> None:
+    feed = make_feed(phase="normal", last_success=datetime.now(UTC))
+    day = (datetime.now(UTC) - timedelta(days=1)).replace(hour=23, minute=5)
+    for number in range(8):
+        make_article(feed, published=day - timedelta(days=7 * number), dating="feed")
+    make_article(feed, published=day - timedelta(hours=9), dating="fetched")
     html = reader.get(feed.get_absolute_url()).content.decode()
+    assert f"It posts about once a week, nearly always on a {day:%A} between 23:00 and 00:00." in html
     assert "most from 23:00 to 24:00" in html
-    assert "168 of 168 hours watched, at most 3.0 articles an hour" in html
+    assert f"8, most on {day:%a} at 23:00" in html
 
 
 def test_the_feed_page_of_a_new_feed_says_what_is_not_known_yet(reader: Client) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from feeds.models import PostingHistory
-from feeds.posting import histories, hour_tables, observe
+from feeds.posting import histories, observe
+from feeds.scheduling.history import unpack
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,10 @@ def enter(feed_id: int, at: float, *published: float, hours: float = 2, first: b
 def test_articles_are_counted_in_the_hours_of_the_week_in_which_they_were_published():
     feed = make_feed()
     enter(feed.id, NOON, NOON - 1800, NOON - 5400, NOON - 5000)
-    _, counts, exposure = hour_tables(PostingHistory.objects.get(feed=feed))
+    history = PostingHistory.objects.get(feed=feed)
+    counts, exposure = (
+        unpack([table], 168).reshape(7, 24) for table in (history.week_counts, history.week_exposure)
+    )
     assert [counts[0, 10], counts[0, 11], counts.sum()] == pytest.approx([2, 1, 3])
     assert [exposure[0, 10], exposure[0, 11], exposure.sum()] == pytest.approx([1, 1, 2], abs=0.01)
 

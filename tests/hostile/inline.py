@@ -24,7 +24,7 @@ from recrawl import visits
 from tests.factories import make_token, make_user
 
 PAUSE = 0.05
-SECONDS, REST, STALL = 150.0, 0.3, 10.0
+SECONDS, REST, STALL = 240.0, 0.3, 25.0
 
 
 class Tracebacks(logging.Handler):

@@ -190,7 +190,7 @@ def test_a_visit_that_cannot_end_stays_open_and_the_others_end(monkeypatch: pyte
     advanced(*made)
     for visit in made:
         answer(visit, "changed")
-    tell = visits._tell_template_apart
+    tell = visits._mark_template_changes
 
     def fail(visit: Visit) -> None:
         WatchedPage.objects.filter(site=visit.site_id).update(title="half done")
@@ -198,7 +198,7 @@ def test_a_visit_that_cannot_end_stays_open_and_the_others_end(monkeypatch: pyte
             raise RuntimeError("an end that breaks")
         tell(visit)
 
-    monkeypatch.setattr(visits, "_tell_template_apart", fail)
+    monkeypatch.setattr(visits, "_mark_template_changes", fail)
     advanced(*made)
     assert [visit.finished for visit in made] == [None, NOW]
     assert [visit.rounds for visit in made] == [1, 2]

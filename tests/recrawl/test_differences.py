@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.differences import CONTEXT, MOST_LINES, Difference, difference
+from recrawl.differences import CONTEXT, MAX_LINES, Difference, difference
 
 LINES = st.lists(st.sampled_from("abcde"), max_size=30)
 
@@ -57,6 +57,6 @@ def test_a_change_in_a_long_page_is_told_with_the_lines_around_it() -> None:
 def test_endless_pages_cost_little_and_what_is_cut_is_counted() -> None:
     old, new = [f"a{i}" for i in range(20_000)], [f"b{i}" for i in range(20_000)]
     gain = difference(old, new)
-    assert sum(map(len, gain.hunks)) == MOST_LINES
+    assert sum(map(len, gain.hunks)) == MAX_LINES
     assert gain.cut == 16_000
     assert (gain.removed, gain.added) == (20_000, 20_000)

@@ -45,7 +45,7 @@ def stale(belief: ChangeBelief, path: str) -> float:
 
 
 def fresh(belief: ChangeBelief, path: str) -> float:
-    return float(belief.fresh[belief.gates.number[path]])
+    return float(belief.change_odds[belief.gates.number[path]])
 
 
 def looked(server: KnownServer, number: float, *, changed: bool) -> ChangeBelief:

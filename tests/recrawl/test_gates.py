@@ -37,7 +37,7 @@ def test_they_are_what_the_division_says(links: dict[str, list[str]]) -> None:
 
 def test_they_are_the_same_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = gates_of(graph(FIGURE_4))
-    monkeypatch.setattr(module, "_MOST_BYTES", 1)
+    monkeypatch.setattr(module, "_MAX_BYTES", 1)
     pieces = gates_of(graph(FIGURE_4))
     assert np.array_equal(whole.pages, pieces.pages)
     assert np.array_equal(whole.tops, pieces.tops)

@@ -68,7 +68,7 @@ def test_adaptive_looks_where_a_new_page_should_be_named() -> None:
         for path in found:
             site.store(path, (), visit.now)
         belief = believe(site, visit, ledger_of(site))
-        odds.append(dict(zip(belief.gates.paths, belief.fresh.tolist(), strict=True)))
+        odds.append(dict(zip(belief.gates.paths, belief.change_odds.tolist(), strict=True)))
     assert odds[1][index] > 1.2 * odds[0][index]
     assert odds[1]["/archive.html"] >= odds[0]["/archive.html"]
     assert odds[1][index] > 3 * odds[1]["/docs/b.html"]
@@ -96,8 +96,8 @@ def test_what_listings_show_tells_of_listings_alone() -> None:
     visit.outcomes["/archive.html"] = site.fetched("/archive.html", True, [*POSTS, NEW], visit.now)
     after = believe(site, visit, ledger)
     at = before.gates.number
-    assert after.fresh[at["/news/2014/index.html"]] > before.fresh[at["/news/2014/index.html"]]
-    assert after.fresh[at["/about.html"]] == pytest.approx(before.fresh[at["/about.html"]])
+    assert after.change_odds[at["/news/2014/index.html"]] > before.change_odds[at["/news/2014/index.html"]]
+    assert after.change_odds[at["/about.html"]] == pytest.approx(before.change_odds[at["/about.html"]])
 
 
 def test_where_listings_change_they_come_to_be_expected_to() -> None:
@@ -110,7 +110,7 @@ def test_where_listings_change_they_come_to_be_expected_to() -> None:
         visit.outcomes[TOP] = site.fetched(TOP, True, [*LINKS[TOP], new], visit.now)
         site.store(new, (), visit.now)
         belief = believe(site, visit, ledger)
-        seen.append(float(belief.fresh[belief.gates.number["/news/2014/index.html"]]))
+        seen.append(float(belief.change_odds[belief.gates.number["/news/2014/index.html"]]))
         listing = [*POSTS, new]
         visit.outcomes["/news/2014/index.html"] = site.fetched(
             "/news/2014/index.html", True, listing, visit.now

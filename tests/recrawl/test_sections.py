@@ -13,8 +13,8 @@ from recrawl.methods.adaptive import ledger_of
 from recrawl.methods.belief import believe
 from recrawl.methods.gates import gates_of
 from recrawl.methods.listings import listings
-from recrawl.methods.sections import FEWEST, sections
-from recrawl.structure import DEEPEST, SiteGraph, parent_directory, shallow
+from recrawl.methods.sections import MIN_PAGES, sections
+from recrawl.structure import MAX_LEVELS, SiteGraph, parent_directory, shallow
 from tests.recrawl.test_evidence import quiet, visit
 
 POSTS = [f"news/2014/{month:02}/{day:02}/post/index.html" for month in (1, 2, 3) for day in (5, 9, 20)]
@@ -22,9 +22,9 @@ NAMES = st.lists(st.sampled_from("ab"), max_size=4).map(lambda parts: "".join(f"
 
 
 def test_articles_in_directories_of_their_own_belong_together() -> None:
-    posts = [f"news/2014/{day:02}/" for day in range(FEWEST)]
+    posts = [f"news/2014/{day:02}/" for day in range(MIN_PAGES)]
     others = ["news/", "news/2013/01/", "docs/"]
-    found = sections([*posts, *others, *["api/"] * FEWEST, *["api/old/"] * 2])
+    found = sections([*posts, *others, *["api/"] * MIN_PAGES, *["api/old/"] * 2])
     assert {found[name] for name in posts} == {"news/2014/"}
     assert {name: found[name] for name in others} == {"news/": "", "news/2013/01/": "", "docs/": ""}
     assert (found["api/"], found["api/old/"]) == ("api/", "api/")
@@ -38,8 +38,8 @@ def test_roots_are_sections_however_small() -> None:
 
 def test_a_directory_is_looked_at_so_far_and_no_further() -> None:
     assert shallow("/a/b/") == "/a/b/"
-    assert shallow("a/" * DEEPEST) == "a/" * DEEPEST
-    assert shallow("a/" * 1000) == "a/" * DEEPEST
+    assert shallow("a/" * MAX_LEVELS) == "a/" * MAX_LEVELS
+    assert shallow("a/" * 1000) == "a/" * MAX_LEVELS
     assert (shallow(""), shallow("/")) == ("", "/")
 
 
@@ -55,7 +55,7 @@ def test_each_is_in_one_above_or_itself_and_only_roots_are_small(names: list[str
             assert found.get(between, section) == section
             between = parent_directory(between)
     sizes = Counter(found[name] for name in names)
-    assert all(size >= FEWEST for section, size in sizes.items() if section.strip("/"))
+    assert all(size >= MIN_PAGES for section, size in sizes.items() if section.strip("/"))
 
 
 def blog() -> KnownServer:

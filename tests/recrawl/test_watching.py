@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, lease_seconds, sweep
-from crawler.frontier.check_in import MOST_ATTEMPTS
+from crawler.frontier.budgets import MAX_REDIRECTS
+from crawler.frontier.check_in import MAX_ATTEMPTS
 from crawler.frontier.crawls import cancel
 from crawler.frontier.crawls import tend as tend_crawls
 from crawler.frontier.models import Crawl
@@ -90,7 +91,7 @@ def test_whoever_waits_for_a_server_that_refuses_is_told_why(monkeypatch: pytest
         work_off([site], tell=lines.append)
     assert lines and len(set(lines)) == len(lines)
     assert f"waits for {site.url} (robots.txt cannot be read now" in lines[0]
-    assert f"Tried 1 of {MOST_ATTEMPTS} times" in lines[0] and "the workers go on" in lines[0]
+    assert f"Tried 1 of {MAX_ATTEMPTS} times" in lines[0] and "the workers go on" in lines[0]
     site.refresh_from_db()
     assert site.state == Site.State.FAILED and "cannot be read" in site.trouble
 
@@ -346,7 +347,7 @@ def test_a_controller_that_dies_in_a_round_leaves_the_visit_as_it_was(
     def die(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(visits, "_tell_template_apart", die)
+    monkeypatch.setattr(visits, "_mark_template_changes", die)
     with pytest.raises(KeyboardInterrupt), transaction.atomic():
         visits.advance([made.pk], datetime.now(UTC))
     assert Visit.objects.get(pk=made.pk).finished is None
@@ -417,14 +418,41 @@ def test_a_site_that_cannot_be_planned_keeps_no_other_waiting(
     broken, sound = watch(paper), watch(paper, "/news/")
     for site in (broken, sound):
         visits.begin([site.pk], datetime.now(UTC))
-    known_of = visits.known_of
+    knowledge_of = visits.knowledge_of
 
     def fail(site: Site, *rows: Any) -> Any:
         if site.pk == broken.pk:
             raise RuntimeError("a plan that breaks")
-        return known_of(site, *rows)
+        return knowledge_of(site, *rows)
 
-    monkeypatch.setattr(visits, "known_of", fail)
+    monkeypatch.setattr(visits, "knowledge_of", fail)
     assert visits.tend(datetime.now(UTC)) is False
     assert not Wanted.objects.filter(visit__site=broken).exists()
     assert Wanted.objects.filter(visit__site=sound).exists()
+
+
+def endless_redirects(paper: Paper, path: str) -> None:
+    """Let `path` lead to a new address each time, and each of these to another."""
+
+    def lead_on(request: Request) -> Reply:
+        target = f"/lost-{len(paper.requests)}"
+        paper.replies[target] = lead_on
+        return Reply(status=302, headers={"Location": target})
+
+    paper.replies[path] = lead_on
+
+
+def test_mapping_ends_among_redirects_to_ever_new_addresses(paper: Paper) -> None:
+    endless_redirects(paper, "/about")
+    site = watch(paper)
+    assert site.state == Site.State.WATCHED
+    assert sum(path.startswith("/lost-") for path in paper.paths) == MAX_REDIRECTS
+
+
+def test_a_visit_ends_among_redirects_to_ever_new_addresses(paper: Paper) -> None:
+    site = watch(paper)
+    endless_redirects(paper, "/about")
+    done = visit(site)
+    assert done.finished is not None
+    assert sum(path.startswith("/lost-") for path in paper.paths) == MAX_REDIRECTS
+    assert changes(done) == [("moved", "/about")]

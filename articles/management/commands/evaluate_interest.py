@@ -1,4 +1,4 @@
-"""`manage.py evaluate_interest EVENTS.jsonl`: ways to order lists beside each other on a log of clicks."""
+"""`manage.py evaluate_interest EVENTS.jsonl`: comparison of list rankers on a log of clicks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ not measured. docs/interest.md has the details, other names of these fields, and
 
 
 class Command(BaseCommand):
-    """A table, or one JSON object; needs no database."""
+    """A command that prints a table or one JSON object. Needs no database."""
 
     help = "Replay a log of impressions and clicks: newest first, source affinity, keywords only, interest."
     requires_system_checks = ()
@@ -56,5 +56,5 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename or events} cannot be read: {error.strerror}") from error
         except EventsError as error:
             raise CommandError(str(error)) from error
-        found = evaluate(log, seed=options["seed"], progress=bar())
-        self.stdout.write(json.dumps(found.as_json()) if options["json"] else table(found))
+        evaluation = evaluate(log, seed=options["seed"], progress=bar())
+        self.stdout.write(json.dumps(evaluation.as_json()) if options["json"] else table(evaluation))

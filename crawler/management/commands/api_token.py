@@ -1,4 +1,4 @@
-"""`manage.py api_token USER`: the user's key for the REST API, made when there is none."""
+"""`manage.py api_token USER`: print the user's key for the REST API, made when there is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.authtoken.models import Token
 
 
 class Command(BaseCommand):
-    """Prints the token and nothing else, so that scripts can take it."""
+    """A command that prints the token and nothing else, so that scripts can use it."""
 
     help = "Print the REST API token of a user; it is made when there is none."
 

@@ -1,4 +1,4 @@
-"""`manage.py crawl SEED...`: a priority-queue crawl to its end, with live progress and a report."""
+"""`manage.py crawl SEED...`: run a priority-queue crawl to its end, with live progress and a report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crawler.web.validators import first_fault
 
 
 class Command(BaseCommand):
-    """Crawls in this process; workers that run elsewhere on the same database take their share."""
+    """A command that crawls in this process; workers on the same database take their share."""
 
     help = "Crawl from these seeds until nothing is left, or a limit is reached."
 
@@ -58,8 +58,8 @@ class Command(BaseCommand):
             self.stderr.write(f"stopped; go on with: manage.py crawl --resume {crawl.pk}")
         else:
             end_line()
-        found = report(Crawl.objects.get(pk=crawl.pk))
-        self.stdout.write(json.dumps(found.as_json()) if options["json"] else in_words(found))
+        crawl_report = report(Crawl.objects.get(pk=crawl.pk))
+        self.stdout.write(json.dumps(crawl_report.as_json()) if options["json"] else in_words(crawl_report))
 
     def _begin(self, options: dict[str, Any]) -> Crawl:
         names = ("seeds", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _resumed(self, number: int) -> Crawl:
-        """The crawl, running; one that runs already is only followed and served."""
+        """Return the crawl, resumed unless it runs already. Raises CommandError when it cannot go on."""
         crawl = Crawl.objects.filter(pk=number).first()
         if crawl is None:
             raise CommandError(f"there is no crawl {number}")
@@ -88,7 +88,7 @@ class Command(BaseCommand):
 
 
 def show_progress(crawl: Crawl, began: float) -> None:
-    """The crawl's counters now, on a terminal's stderr."""
+    """Write the crawl's current counters to stderr if it is a terminal."""
     if sys.stderr.isatty():
         now, waiting = Crawl.objects.get(pk=crawl.pk), crawl.waiting.count()
         pace = now.crawled / max(time.monotonic() - began, 0.1)
@@ -98,22 +98,22 @@ def show_progress(crawl: Crawl, began: float) -> None:
         )
 
 
-def in_words(found: CrawlReport) -> str:
-    """The report as lines."""
-    causes = ", ".join(f"{name} {count}" for name, count in found.uncrawled.items()) or "none"
-    domains = ", ".join(f"{name} {share:.1%}" for name, share in list(found.top_level_domains.items())[:8])
-    refused = ", ".join(f"{name} {count}" for name, count in sorted(found.refused.items())) or "none"
+def in_words(summary: CrawlReport) -> str:
+    """Return the report as lines of text."""
+    causes = ", ".join(f"{name} {count}" for name, count in summary.uncrawled.items()) or "none"
+    domains = ", ".join(f"{name} {share:.1%}" for name, share in list(summary.top_level_domains.items())[:8])
+    refused = ", ".join(f"{name} {count}" for name, count in sorted(summary.refused.items())) or "none"
     return "\n".join(
         [
-            f"Crawl {found.crawl}, {found.state}: {found.reason}",
-            f"crawled {found.crawled} of {found.crawled + sum(found.uncrawled.values())} "
-            f"({found.crawled_share:.2%}; the paper: {found.paper_crawled_share:.2%}), "
-            f"{found.pages_per_second:.1f} pages/s",
+            f"Crawl {summary.crawl}, {summary.state}: {summary.reason}",
+            f"crawled {summary.crawled} of {summary.crawled + sum(summary.uncrawled.values())} "
+            f"({summary.crawled_share:.2%}; the paper: {summary.paper_crawled_share:.2%}), "
+            f"{summary.pages_per_second:.1f} pages/s",
             f"not crawled by cause: {causes}",
-            f"dropped {found.dropped}, duplicates {found.duplicates}, waiting {found.queue}, "
-            f"moved {found.moved}",
+            f"dropped {summary.dropped}, duplicates {summary.duplicates}, waiting {summary.queue}, "
+            f"moved {summary.moved}",
             f"refused by budget: {refused}",
-            f"{found.hosts} hosts; top-level domains: {domains}",
-            f"links: {found.inter_share:.1%} to other domains, {found.intra_share:.1%} to their own",
+            f"{summary.hosts} hosts; top-level domains: {domains}",
+            f"links: {summary.inter_share:.1%} to other domains, {summary.intra_share:.1%} to their own",
         ]
     )

@@ -1,4 +1,4 @@
-"""`manage.py crawl_strategies GRAPH`: every crawl strategy on one recorded link graph."""
+"""`manage.py crawl_strategies GRAPH`: compare all crawl strategies on one recorded link graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHARES = (0.25, 0.5, 0.75, 0.9)
 
 
 class Command(BaseCommand):
-    """How many pages each strategy fetches until it holds a share of the graph's PageRank."""
+    """A command that prints how many pages each strategy fetches to reach shares of the graph's PageRank."""
 
     help = "Compare crawl strategies on a recorded site (JSON lines, gzipped) or on the links of a crawl."
 
@@ -33,8 +33,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, graph: Path | None, crawl: int | None, **options: Any) -> None:
         try:
-            found = self._graph(graph, crawl)
-            courses = compare(found)
+            link_graph = self._graph(graph, crawl)
+            courses = compare(link_graph)
             if options["svg"]:
                 options["svg"].write_text(standalone(courses_chart(courses)))
         except GraphError as error:
@@ -42,10 +42,16 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
         if options["json"]:
-            figures = {"graph": found.name, "pages": len(found), "strategies": [asdict(c) for c in courses]}
+            figures = {
+                "graph": link_graph.name,
+                "pages": len(link_graph),
+                "strategies": [asdict(c) for c in courses],
+            }
             self.stdout.write(json.dumps(figures))
             return
-        self.stdout.write(f"{found.name}: {len(found)} pages, {sum(map(len, found.links))} links")
+        self.stdout.write(
+            f"{link_graph.name}: {len(link_graph)} pages, {sum(map(len, link_graph.links))} links"
+        )
         heads = "".join(f"{f'pages for {share:.0%}':>15}" for share in SHARES)
         self.stdout.write(f"{'strategy':18}{'mean share':>11}{heads}{'reached':>9}")
         for course in courses:
@@ -57,7 +63,7 @@ class Command(BaseCommand):
             return read_site_history(path)
         if path is not None or crawl is None:
             raise CommandError("give a file, or --crawl N")
-        found = Crawl.objects.filter(pk=crawl).first()
-        if found is None:
+        row = Crawl.objects.filter(pk=crawl).first()
+        if row is None:
             raise CommandError(f"there is no crawl {crawl}")
-        return crawled_graph(found)
+        return crawled_graph(row)

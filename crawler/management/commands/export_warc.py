@@ -1,4 +1,4 @@
-"""`manage.py export_warc CRAWL FILE.warc.gz`: a crawl for the tools of web archives."""
+"""`manage.py export_warc CRAWL FILE.warc.gz`: export a crawl for web archive tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.frontier.warc import warc_chunks
 
 
 class Command(BaseCommand):
-    """Requests and answers; contents as far as they were kept."""
+    """A command that writes requests and responses, with bodies as far as they were kept."""
 
     help = "Write what a crawl asked and was answered as a gzipped WARC file."
 
@@ -21,12 +21,12 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path, metavar="FILE.warc.gz")
 
     def handle(self, *args: Any, crawl: int, file: Path, **options: Any) -> None:
-        found = Crawl.objects.filter(pk=crawl).first()
-        if found is None:
+        row = Crawl.objects.filter(pk=crawl).first()
+        if row is None:
             raise CommandError(f"there is no crawl {crawl}")
         try:
             with file.open("wb") as out:
-                records = sum(out.write(chunk) > 0 for chunk in warc_chunks(found))
+                records = sum(out.write(chunk) > 0 for chunk in warc_chunks(row))
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}") from error
         self.stdout.write(f"{records - 1} URLs: {file}")

@@ -1,4 +1,4 @@
-"""`manage.py pipeline URL... | --crawl ID`: documents through all phases, with what each of them did."""
+"""`manage.py pipeline URL... | --crawl ID`: run documents through all phases, and report on each phase."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.progress import write_line
 
 
 class Command(BaseCommand):
-    """Fetch, detect, transform, index, extract; in this process."""
+    """A command that fetches, detects, transforms, indexes and extracts, in this process."""
 
     help = "Take these addresses, or what a crawl has fetched, through all phases into the graph."
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError("name addresses, or a --crawl")
         if not 1 <= options["workers"] <= 1000:
             raise CommandError("--workers must be from 1 to 1000")
-        before = {one.phase: one for one in phases()}
+        before = {phase.phase: phase for phase in phases()}
         if options["urls"]:
             crawl = self._fetched(options["urls"], options["workers"])
         else:
@@ -43,9 +43,9 @@ class Command(BaseCommand):
         work_off(documents, lambda count: write_line(f"{count} steps"))
         failed = crawl.urls.filter(state="failed").count()
         fetched = phase_report("fetch", documents.count() + failed, failed, crawl.running_for)
-        found = [fetched, *(_since(before[one.phase], one) for one in phases()[1:])]
-        figures = {"crawl": crawl.pk} | summary(documents, found)
-        self.stdout.write(json.dumps(figures) if options["json"] else in_words(figures, found))
+        reports = [fetched, *(_since(before[phase.phase], phase) for phase in phases()[1:])]
+        figures = {"crawl": crawl.pk} | summary(documents, reports)
+        self.stdout.write(json.dumps(figures) if options["json"] else in_words(figures, reports))
 
     def _known(self, number: int) -> Crawl:
         crawl = Crawl.objects.filter(pk=number).first()
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         return crawl
 
     def _fetched(self, urls: list[str], workers: int) -> Crawl:
-        """The addresses by a crawl of their own, that follows nothing but redirects."""
+        """Fetch the addresses by a new crawl that follows nothing but redirects. Returns the crawl."""
         try:
             crawl = begin(Crawl(seeds=urls, max_depth=0, into_graph=True))
         except CrawlError as error:
@@ -77,16 +77,17 @@ def _since(before: PhaseReport, after: PhaseReport) -> PhaseReport:
     )
 
 
-def in_words(figures: dict[str, Any], found: list[PhaseReport]) -> str:
-    """The figures as a table."""
+def in_words(figures: dict[str, Any], reports: list[PhaseReport]) -> str:
+    """Return the figures as a table."""
     lines = ["phase      documents  failures  pages/s  the paper"]
-    for one in found:
-        pace = f"{one.pages_per_second:8.0f}" if one.pages_per_second is not None else "       -"
-        lines.append(
-            f"{one.phase:10} {one.documents:9}  {one.failures:8} {pace}  {one.paper_pages_per_second:9.0f}"
-        )
+    for phase in reports:
+        pace = f"{phase.pages_per_second:8.0f}" if phase.pages_per_second is not None else "       -"
+        paper = f"{phase.paper_pages_per_second:9.0f}"
+        lines.append(f"{phase.phase:10} {phase.documents:9}  {phase.failures:8} {pace}  {paper}")
     types = ", ".join(f"{name or 'unknown'} {count}" for name, count in figures["types"].items()) or "none"
-    done = f"{figures['done']} of {figures['documents']} through, {figures['quads']} quads"
-    lines.append(f"{done}; types: {types}")
-    lines += [f"dead in {one['phase']}: {one['cause']} {one['documents']}" for one in figures["failures"]]
+    progress = f"{figures['done']} of {figures['documents']} through, {figures['quads']} quads"
+    lines.append(f"{progress}; types: {types}")
+    lines += [
+        f"dead in {phase['phase']}: {phase['cause']} {phase['documents']}" for phase in figures["failures"]
+    ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`manage.py run`: everything Freshet needs on one machine, in one command and one terminal."""
+"""`manage.py run`: run everything that Freshet needs on one machine."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from kombu.exceptions import KombuError
 from redis import RedisError
 
 from crawler.celery import app
+from crawler.deployment.processes import Sealed, bind, children, load
+from crawler.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
 from crawler.embedded import broker, place
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL, settle_credentials
-from crawler.embedded.processes import Sealed, bind, children, load
-from crawler.embedded.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
 from crawler.process import forks, memory
 
 # A process that has not used the processor for so long while it starts does not start.
@@ -47,15 +47,15 @@ class Command(BaseCommand):
         parser.add_argument("--no-tick", action="store_true", help="leave the first tick to the scheduler")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Start everything, watch over it, and end it all at the first Ctrl-C or SIGTERM.
+        """Start everything, supervise it, and end it all at the first Ctrl-C or SIGTERM.
 
         1. PostgreSQL: our own, unless DATABASE_URL is given
         2. the broker's queues
-        3. migrations, when there are any to run
-        4. an administrator, when there is none; the password is shown this once
-        5. static files, when they changed
-        6. web server, controller, terminal and scheduler, all at once; one tick without waiting for its time
-        7. what can come later: the graph and enrichment
+        3. migrations, if any are pending
+        4. an administrator, if there is none; the password is shown only this once
+        5. static files, if they changed
+        6. web server, controller, terminal and scheduler, all at once, and a first tick
+        7. processes that can start later: the graph and enrichment
         """
         self._step_number = 0
         self._server: PostgreSQL | None = None
@@ -69,8 +69,10 @@ class Command(BaseCommand):
         except (EmbeddedError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
         except forks.ResultError as error:
-            said = str(error) if error.kind == CommandError.__name__ else f"{error.kind}: {first_line(error)}"
-            raise CommandError(said) from error
+            problem = (
+                str(error) if error.kind == CommandError.__name__ else f"{error.kind}: {first_line(error)}"
+            )
+            raise CommandError(problem) from error
         except (DatabaseError, psycopg.Error, OSError) as error:
             raise CommandError(f"{type(error).__name__}: {first_line(error)}") from error
         finally:
@@ -78,6 +80,7 @@ class Command(BaseCommand):
 
     def _start(self, first_tick: bool) -> None:
         began = time.monotonic()
+        memory.offer_to_kernel("supervisor")
         if problem := place.problem_of(settings.DATA_DIR):
             raise CommandError(problem)
         check_port(settings.PORT)
@@ -133,7 +136,10 @@ class Command(BaseCommand):
         return f"on port {self._server.credentials.port}, data in {self._server.cluster}"
 
     def _settle(self) -> None:
-        """Start over with the address of our own PostgreSQL: the settings were read before there was one."""
+        """Restart this command if the credentials of our own PostgreSQL were just made or changed.
+
+        The settings were read before the credentials existed.
+        """
         if not os.environ.get("DATABASE_URL") and settle_credentials(settings.DATA_DIR):
             os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
 
@@ -155,14 +161,17 @@ class Command(BaseCommand):
 
 
 def make_broker_ready() -> str:
-    """Make the queues where PostgreSQL has them; raise CommandError where a broker does not answer."""
+    """Create the queues in PostgreSQL, or check that another broker answers.
+
+    Raises CommandError otherwise.
+    """
     if settings.CELERY_BROKER_URL.startswith("memory:"):
         raise CommandError("CELERY_BROKER_URL=memory: reaches no other process: name another, or unset it")
     try:
         if settings.CELERY_BROKER_URL.startswith("pgmq:"):
-            made = broker.install(broker_dsn())
+            is_new = broker.install(broker_dsn())
             broker.make_queues(broker_dsn(), {route["queue"] for route in app.conf.task_routes.values()})
-            return "queues made" if made else "queues in PostgreSQL"
+            return "queues made" if is_new else "queues in PostgreSQL"
         with app.connection_for_write() as link:
             link.ensure_connection(max_retries=3, interval_start=1, interval_step=0, timeout=10)
     except (KombuError, psycopg.Error, OSError, ValueError, RedisError) as error:
@@ -172,18 +181,18 @@ def make_broker_ready() -> str:
 
 
 def send_first_tick() -> str:
-    """Ask for a tick now, without waiting for its time."""
+    """Request a tick now instead of at its scheduled time."""
     app.send_task("feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS)
     return "sent"
 
 
 def broker_dsn() -> str:
-    """The broker's address as libpq takes it."""
+    """Return the broker's address in the form of libpq."""
     return str(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"])
 
 
 def check_port(port: int) -> None:
-    """Raise CommandError when the web server could not listen there."""
+    """Raise CommandError when the web server could not listen on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -203,7 +212,7 @@ def first_line(error: BaseException) -> str:
 
 
 def migrate() -> str:
-    """Run what the plan holds; with an empty plan nothing is touched, not even permissions."""
+    """Run pending migrations. Without any, the database is not touched, not even permissions."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:
@@ -212,7 +221,7 @@ def migrate() -> str:
 
 
 def collect_static() -> str:
-    """Collect and compress when a source file changed since the last time."""
+    """Collect and compress static files if a source file changed since the last time."""
     mark = static_fingerprint()
     stamp = settings.STATIC_ROOT / ".stamp"
     if stamp.exists() and stamp.read_text() == mark:
@@ -223,7 +232,7 @@ def collect_static() -> str:
 
 
 def static_fingerprint() -> str:
-    """A digest of the names, sizes and times of all static files."""
+    """Return a digest of the names, sizes and times of all static files."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list(StaticFilesConfig.ignore_patterns):
@@ -233,7 +242,10 @@ def static_fingerprint() -> str:
 
 
 def ensure_administrator() -> str:
-    """Make `admin` with a random password where no superuser exists; only the answer tells it."""
+    """Create `admin` with a random password if no superuser exists.
+
+    Only the returned text has the password.
+    """
     users = get_user_model().objects
     if users.filter(is_superuser=True).exists():
         return "exists"

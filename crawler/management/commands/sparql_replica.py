@@ -18,7 +18,7 @@ PAUSE_SECONDS = 5.0
 
 
 class Command(BaseCommand):
-    """One on each machine with a web server; its files are under DATA_DIR."""
+    """A command that runs on each machine with a web server, and keeps its files under DATA_DIR."""
 
     help = "Keep the replica that answers SPARQL up to date."
 

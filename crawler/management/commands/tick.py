@@ -1,4 +1,4 @@
-"""`manage.py tick [--now] [--json]`: one tick of the controller, waiting for its harvests."""
+"""`manage.py tick [--now] [--json]`: run one tick of the controller and wait for its harvests."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count, Q, Sum
 
 from crawler.engine import pulses
-from crawler.engine.models import Tick
 from crawler.engine.tasks import dispatch
 from crawler.inline import work_off
 from feeds import planning
-from feeds.models import Feed, Retrieval
+from feeds.models import Feed, Retrieval, Tick
 from feeds.ticks import tick
 
 
 class Command(BaseCommand):
-    """Runs a tick now. Workers serve it when some are alive, else this process does."""
+    """A command that runs a tick now, served by live workers if there are any, else by this process."""
 
     help = "Run one tick of the controller and wait for its harvests."
 
@@ -42,18 +41,18 @@ class Command(BaseCommand):
         workers = pulses.alive(started, timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS))
         if not workers and planning.claim(started):
             planning.plan(started)
-        done = tick(started, everything=now)
-        if done is None:
+        finished = tick(started, everything=now)
+        if finished is None:
             raise CommandError("another controller is in the middle of a tick; try again")
         if workers:
             dispatch()
         _wait(wait, by_workers=workers)
-        result = _result(done)
-        self.stdout.write(dumps(result) if json else _in_words(done, result, workers))
+        result = _result(finished)
+        self.stdout.write(dumps(result) if json else _in_words(finished, result, workers))
 
 
 def _wait(seconds: float, *, by_workers: bool) -> None:
-    """Until every selected feed has come back; some wait a moment for their floor to pass."""
+    """Wait until every selected feed has come back. Some wait a moment for their minimum interval to pass."""
     until = time.monotonic() + seconds
     while Feed.objects.active().filter(selected_at__isnull=False).exists() and time.monotonic() < until:
         if not by_workers:
@@ -61,8 +60,8 @@ def _wait(seconds: float, *, by_workers: bool) -> None:
         time.sleep(0.2)
 
 
-def _result(done: Tick) -> dict[str, Any]:
-    counts = Retrieval.objects.filter(at__gte=done.started).aggregate(
+def _result(finished: Tick) -> dict[str, Any]:
+    counts = Retrieval.objects.filter(at__gte=finished.started).aggregate(
         retrieved=Count("id"),
         not_modified=Count("id", filter=Q(outcome=Retrieval.Outcome.NOT_MODIFIED)),
         failed=Count("id", filter=Q(outcome=Retrieval.Outcome.FAILED)),
@@ -70,20 +69,20 @@ def _result(done: Tick) -> dict[str, Any]:
     )
     waiting = Feed.objects.filter(selected_at__isnull=False).count()
     return {
-        "started": done.started.isoformat(),
-        "policy": done.policy,
-        "training": done.training,
-        "ranked": done.ranked,
-        "swept": done.swept,
+        "started": finished.started.isoformat(),
+        "policy": finished.policy,
+        "training": finished.training,
+        "ranked": finished.ranked,
+        "swept": finished.swept,
         **counts,
         "waiting": waiting,
     }
 
 
-def _in_words(done: Tick, got: dict[str, Any], workers: bool) -> str:
+def _in_words(finished: Tick, got: dict[str, Any], workers: bool) -> str:
     served = "by the workers" if workers else "in this process, as no worker answers"
     return (
-        f"Selected {got['training']} training feeds and {got['ranked']} of {done.candidates} ranked ones "
-        f"({done.policy}); {got['retrieved']} retrieved {served}: {got['new_articles']} new articles, "
+        f"Selected {got['training']} training feeds and {got['ranked']} of {finished.candidates} ranked ones "
+        f"({finished.policy}); {got['retrieved']} retrieved {served}: {got['new_articles']} new articles, "
         f"{got['not_modified']} not modified, {got['failed']} failed; {got['waiting']} still waiting."
     )

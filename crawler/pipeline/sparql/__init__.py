@@ -1,1 +1,1 @@
-"""SPARQL on a replica of the graph: snapshots that follow PostgreSQL, asked in killable children."""
+"""SPARQL on a replica of the graph: snapshots that follow PostgreSQL, queried in killable children."""

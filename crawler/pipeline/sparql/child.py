@@ -36,7 +36,7 @@ GRAPHS = {
 
 
 def serve(words: dict[str, Any], descriptors: list[int]) -> None:
-    """Answer, or say what is wrong; with so many seconds of processor time.
+    """Answer the query or write its error, within a limit of processor time.
 
     The walls stand before the query is read.
     """
@@ -46,48 +46,48 @@ def serve(words: dict[str, Any], descriptors: list[int]) -> None:
     wall = shut()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    with os.fdopen(descriptors[0], "rb") as asked, os.fdopen(descriptors[1], "wb") as answers:
+    with os.fdopen(descriptors[0], "rb") as requests, os.fdopen(descriptors[1], "wb") as answers:
         try:
             store = pyoxigraph.Store.read_only(words["snapshot"])
             if not wall:
                 no_more_files()  # the store has its own open by now
-            question = json.load(asked)
-            told, body = answer(store, question)
+            question = json.load(requests)
+            header, body = answer(store, question)
             if len(body) > question["bytes"]:
-                told, body = {"error": f"a result of more than {question['bytes']} bytes"}, b""
+                header, body = {"error": f"a result of more than {question['bytes']} bytes"}, b""
         except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
-            told, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
-        answers.write(sealed(told, body))
+            header, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
+        answers.write(sealed(header, body))
 
 
-def sealed(told: dict[str, Any], body: bytes = b"") -> bytes:
-    """The answer after its length (8 bytes), so that one that was cut off is known."""
-    whole = json.dumps(told).encode() + b"\n" + body
+def sealed(header: dict[str, Any], body: bytes = b"") -> bytes:
+    """Prefix the result with its length (8 bytes), so that a truncated one is recognised."""
+    whole = json.dumps(header).encode() + b"\n" + body
     return len(whole).to_bytes(LENGTH, "little") + whole
 
 
-def answer(store: pyoxigraph.Store, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Media type and result; a result of more rows than allowed is cut, which is told."""
-    defaults: list[Any] = [pyoxigraph.NamedNode(name) for name in asked["default_graphs"]]
-    named: list[Any] = [pyoxigraph.NamedNode(name) for name in asked["named_graphs"]]
-    found = store.query(
-        asked["query"],
+def answer(store: pyoxigraph.Store, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """Return the media type and the result. A result of too many rows is cut, as the header then says."""
+    defaults: list[Any] = [pyoxigraph.NamedNode(name) for name in request["default_graphs"]]
+    named_graphs: list[Any] = [pyoxigraph.NamedNode(name) for name in request["named_graphs"]]
+    results = store.query(
+        request["query"],
         use_default_graph_as_union=not defaults,
         default_graph=defaults or None,
-        named_graphs=named or None,
+        named_graphs=named_graphs or None,
     )
-    wanted, rows = asked["format"], asked["rows"]
-    if isinstance(found, pyoxigraph.QueryTriples):
-        media = wanted if wanted in GRAPHS else "application/n-triples"
-        triples = list(islice(found, rows + 1))
+    media_type, rows = request["format"], request["rows"]
+    if isinstance(results, pyoxigraph.QueryTriples):
+        media = media_type if media_type in GRAPHS else "application/n-triples"
+        triples = list(islice(results, rows + 1))
         body = pyoxigraph.serialize(triples[:rows], format=GRAPHS[media])
         return {"type": media, "cut": len(triples) > rows}, body or b""
-    media = wanted if wanted in RESULTS else "application/sparql-results+json"
-    if isinstance(found, pyoxigraph.QueryBoolean):
-        return {"type": media, "cut": False}, found.serialize(format=RESULTS[media]) or b""
-    names = [variable.value for variable in found.variables]
+    media = media_type if media_type in RESULTS else "application/sparql-results+json"
+    if isinstance(results, pyoxigraph.QueryBoolean):
+        return {"type": media, "cut": False}, results.serialize(format=RESULTS[media]) or b""
+    names = [variable.value for variable in results.variables]
     bindings = []
-    for solution in islice(found, rows + 1):
+    for solution in islice(results, rows + 1):
         bound = ((name, solution[name]) for name in names)
         bindings.append({name: _term(value) for name, value in bound if value is not None})
     if media == "text/csv":
@@ -101,7 +101,7 @@ def answer(store: pyoxigraph.Store, asked: dict[str, Any]) -> tuple[dict[str, An
 
 
 def _csv(names: list[str], bindings: list[dict[str, dict[str, str]]]) -> bytes:
-    """Rows as SPARQL's CSV has them, but for what a spreadsheet would take for a formula."""
+    """Write rows as SPARQL's CSV, guarding cells that a spreadsheet would take for a formula."""
     lines = [csv_row(names)]
     lines += [csv_row(_cell(row[name]) if name in row else "" for name in names) for row in bindings]
     return "".join(lines).encode()
@@ -116,7 +116,7 @@ def _cell(term: dict[str, str]) -> str:
 
 
 def _term(value: Any) -> dict[str, str]:
-    """A term as SPARQL's JSON has it."""
+    """Convert a term to the form of SPARQL's JSON."""
     if isinstance(value, pyoxigraph.NamedNode):
         return {"type": "uri", "value": value.value}
     if isinstance(value, pyoxigraph.BlankNode):

@@ -20,9 +20,9 @@ from typing import NoReturn
 from crawler.pipeline.sparql.child import LENGTH
 from crawler.process import fork_server
 from crawler.process.fork_server import ForkServer, Served
-from crawler.process.light import light_environment
+from crawler.process.walls import environment as bare_environment
 
-MOST_AT_ONCE = 4
+MAX_AT_ONCE = 4
 """Queries that are answered at one time: each may use a processor and 2 GB."""
 
 PATIENCE_SECONDS = 2.0
@@ -37,60 +37,60 @@ _CHUNK = 1 << 20
 
 
 class TurnedAwayError(Exception):
-    """A query that was not asked, with the reason."""
+    """An error for a query that was not run, with the reason."""
 
 
 class GoneError(Exception):
-    """The server has ended before it answered; the reason."""
+    """An error for a server that ended before it answered, with the reason."""
 
 
 class QueryServer:
-    """The server of this process, whether it runs or not. Safe to share by threads."""
+    """The query server of this process, running or not. Threads may share it."""
 
     def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
         self._idle_seconds = idle_seconds
-        self._turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._turns = threading.BoundedSemaphore(MAX_AT_ONCE)
         self._starting = threading.Lock()
         self._server: ForkServer | None = None
 
     @property
     def pid(self) -> int:
-        """Of the server that was started last."""
+        """The process id of the server that was started last."""
         return self._server.pid if self._server else 0
 
-    def answer(self, snapshot: Path, asked: bytes, seconds: int) -> bytes:
-        """What the child writes; empty where it was ended by its limits.
+    def answer(self, snapshot: Path, request: bytes, seconds: int) -> bytes:
+        """Ask a child and return its answer, which is empty where its limits ended it.
 
         Raises TimeoutError after so many seconds, TurnedAwayError when it was not asked at all.
         """
         if not self._turns.acquire(timeout=PATIENCE_SECONDS):
-            raise TurnedAwayError(f"{MOST_AT_ONCE} queries are being answered: ask again in a moment")
+            raise TurnedAwayError(f"{MAX_AT_ONCE} queries are being answered: ask again in a moment")
         try:
-            return self._tried_again(snapshot, asked, seconds)
+            return self._tried_again(snapshot, request, seconds)
         finally:
             self._turns.release()
 
     def close(self) -> None:
-        """End the server, and with it what it does."""
+        """End the server and its queries."""
         with self._starting:
             server, self._server = self._server, None
         if server is not None:
             server.close()
 
-    def _tried_again(self, snapshot: Path, asked: bytes, seconds: int) -> bytes:
+    def _tried_again(self, snapshot: Path, request: bytes, seconds: int) -> bytes:
         with suppress(GoneError):  # idle, or killed for another's sake
-            return self._answer(snapshot, asked, seconds)
+            return self._answer(snapshot, request, seconds)
         try:
-            return self._answer(snapshot, asked, seconds)
+            return self._answer(snapshot, request, seconds)
         except GoneError as gone:
             raise TurnedAwayError(f"the process that answers queries {gone}") from gone
 
-    def _answer(self, snapshot: Path, asked: bytes, seconds: int) -> bytes:
+    def _answer(self, snapshot: Path, request: bytes, seconds: int) -> bytes:
         server = self._running()
         reader, writer = os.pipe()
         try:
             try:
-                with closing(_File(asked)) as query:
+                with closing(_File(request)) as query:
                     words = {"name": "query", "snapshot": str(snapshot), "seconds": seconds}
                     child = server.fork("query", words, [query.descriptor, writer])
             except OSError as error:
@@ -98,15 +98,15 @@ class QueryServer:
             finally:
                 os.close(writer)
             with closing(child):
-                answer = _answered(child, reader, seconds)
+                reply = _answered(child, reader, seconds)
         finally:
             os.close(reader)
         if child.lost:
             self._gone(server)
-        return answer
+        return reply
 
     def _gone(self, server: ForkServer, error: OSError | None = None) -> NoReturn:
-        """Start another for the next query. Raises GoneError."""
+        """Discard the server, so that the next query starts another. Raises GoneError."""
         with self._starting:
             if self._server is server:
                 self._server = None
@@ -114,10 +114,10 @@ class QueryServer:
         raise GoneError("could not be started" if code and code > 0 else "ended twice") from error
 
     def _running(self) -> ForkServer:
-        """The server, which is started where it is not there."""
+        """Return the server, started if necessary."""
         with self._starting:
             if self._server is None:
-                environment = light_environment()
+                environment = bare_environment()
                 self._server = fork_server.started([_PROGRAM], environment, idle_seconds=self._idle_seconds)
                 # It must not stay a zombie when it ends, and nobody else waits for it.
                 wait = self._server.wait
@@ -126,19 +126,19 @@ class QueryServer:
 
 
 def _answered(child: Served, reader: int, seconds: int) -> bytes:
-    """What the child says; nothing where its limits, or its server's end, ended it. Raises TimeoutError."""
+    """Read the child's answer, which is empty where a limit ended it. Raises TimeoutError."""
     if not child.begun(START_SECONDS) and not child.lost:
         raise TimeoutError
-    answer = child_answer(_read(reader, time.monotonic() + seconds))
-    if not answer:
+    reply = child_answer(_read(reader, time.monotonic() + seconds))
+    if not reply:
         with suppress(subprocess.TimeoutExpired):
             child.wait(GOING_SECONDS)
-    return answer
+    return reply
 
 
 @cache
 def server() -> QueryServer:
-    """That of this process."""
+    """Return the query server of this process."""
     return QueryServer()
 
 
@@ -147,7 +147,7 @@ os.register_at_fork(after_in_child=server.cache_clear)
 
 
 class _File:
-    """Bytes in a file without a name, read from its beginning."""
+    """A file without a name that holds bytes and is read from its beginning."""
 
     def __init__(self, content: bytes) -> None:
         self.descriptor = os.memfd_create("query")
@@ -160,21 +160,21 @@ class _File:
 
 
 def _read(reader: int, until: float) -> bytes:
-    """All that comes before the other end is closed. Raises TimeoutError at that time (monotonic seconds)."""
-    found = bytearray()
+    """Read until the other end is closed. Raises TimeoutError at `until` (monotonic seconds)."""
+    received = bytearray()
     waiting = select.poll()
     waiting.register(reader, select.POLLIN)
     while True:
-        left = until - time.monotonic()
-        if left <= 0 or not waiting.poll(left * 1000):
+        remaining_seconds = until - time.monotonic()
+        if remaining_seconds <= 0 or not waiting.poll(remaining_seconds * 1000):
             raise TimeoutError
         piece = os.read(reader, _CHUNK)
         if not piece:
-            return bytes(found)
-        found += piece
+            return bytes(received)
+        received += piece
 
 
-def child_answer(answer: bytes) -> bytes:
-    """The answer without its length; nothing of one that was cut off. `child.sealed` made it."""
-    whole = len(answer) - LENGTH
-    return answer[LENGTH:] if whole == int.from_bytes(answer[:LENGTH], "little") else b""
+def child_answer(reply: bytes) -> bytes:
+    """Strip the length that `child.sealed` added. Returns an empty result for a truncated one."""
+    whole = len(reply) - LENGTH
+    return reply[LENGTH:] if whole == int.from_bytes(reply[:LENGTH], "little") else b""

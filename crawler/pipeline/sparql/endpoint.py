@@ -1,4 +1,4 @@
-"""The SPARQL 1.1 protocol (query operation) over the newest snapshot; reading is all it does."""
+"""The SPARQL 1.1 protocol (query operation) over the newest snapshot; read-only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from crawler.pipeline.sparql.child import GRAPHS, RESULTS
 from crawler.pipeline.sparql.replica import lag, snapshot
-from crawler.pipeline.sparql.run import MOST_ROWS, QueryError, QueryTooLong, QueryTurnedAway, ask
+from crawler.pipeline.sparql.run import MAX_ROWS, QueryError, QueryTooLong, QueryTurnedAway, ask
 
 ENCODING = "utf-8"
 
@@ -33,7 +33,7 @@ class QueryParser(BaseParser):
 
 
 class AnyAnswer(BaseContentNegotiation):
-    """Which format is wanted is for the query's kind to say: see `wanted`."""
+    """Content negotiation that accepts every format: `wanted` chooses one by the query's kind."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
         kind = (request.content_type or "").partition(";")[0].strip().lower()
@@ -61,17 +61,17 @@ class SparqlView(APIView):
     @extend_schema(exclude=True)
     def post(self, request: Request) -> HttpResponse | Response:
         """Answer the query in the body."""
-        said: Any = request.data
-        if "update" in said:
+        content: Any = request.data
+        if "update" in content:
             return Response({"error": "this endpoint only reads"}, status=403)
-        given = said if isinstance(said, QueryDict) else request.query_params.copy()
-        if "query" in said and given is not said:
-            given["query"] = said["query"]
-        return _answered(request, given)
+        parameters = content if isinstance(content, QueryDict) else request.query_params.copy()
+        if "query" in content and parameters is not content:
+            parameters["query"] = content["query"]
+        return _answered(request, parameters)
 
 
 def wanted(accept: str) -> str:
-    """The first media type of an Accept header that is known; JSON results where none is."""
+    """Return the first known media type of an Accept header, JSON results without one."""
     weighed = []
     for place, part in enumerate(accept.split(",")):
         name, *parameters = (word.strip().lower() for word in part.split(";"))
@@ -80,13 +80,15 @@ def wanted(accept: str) -> str:
             weighed.append((-float(quality), place, name))
         except ValueError:
             continue
-    known = RESULTS.keys() | GRAPHS.keys()
-    return next((name for _, _, name in sorted(weighed) if name in known), "application/sparql-results+json")
+    supported = RESULTS.keys() | GRAPHS.keys()
+    return next(
+        (name for _, _, name in sorted(weighed) if name in supported), "application/sparql-results+json"
+    )
 
 
-def _answered(request: Request, asked: QueryDict) -> HttpResponse | Response:
-    """The answer to parameters of the protocol: those of a form, else those of the address."""
-    query = str(asked.get("query", ""))
+def _answered(request: Request, parameters: QueryDict) -> HttpResponse | Response:
+    """Answer the protocol's parameters, from a form or else from the address."""
+    query = str(parameters.get("query", ""))
     if not query.strip():
         return Response({"error": "send a query"}, status=400)
     newest = snapshot()
@@ -94,12 +96,12 @@ def _answered(request: Request, asked: QueryDict) -> HttpResponse | Response:
         return Response({"error": "there is no snapshot yet: is the replica running?"}, status=503)
     path, state = newest
     try:
-        answer = ask(
+        result = ask(
             path,
             query,
             wanted(request.headers.get("Accept", "")),
-            default_graphs=asked.getlist("default-graph-uri"),
-            named_graphs=asked.getlist("named-graph-uri"),
+            default_graphs=parameters.getlist("default-graph-uri"),
+            named_graphs=parameters.getlist("named-graph-uri"),
         )
     except QueryTooLong as error:
         return Response({"error": str(error)}, status=503)
@@ -107,9 +109,9 @@ def _answered(request: Request, asked: QueryDict) -> HttpResponse | Response:
         return Response({"error": str(error)}, status=503, headers={"Retry-After": "10"})
     except QueryError as error:
         return Response({"error": str(error)}, status=400)
-    response = HttpResponse(answer.body, content_type=f"{answer.type}; charset={ENCODING}")
+    response = HttpResponse(result.body, content_type=f"{result.type}; charset={ENCODING}")
     response.headers["Freshet-Snapshot"] = state.at.isoformat()
     response.headers["Freshet-Changes-Behind"] = str(lag(state))
-    if answer.cut:
-        response.headers["Freshet-Cut-At-Rows"] = str(MOST_ROWS)
+    if result.cut:
+        response.headers["Freshet-Cut-At-Rows"] = str(MAX_ROWS)
     return response

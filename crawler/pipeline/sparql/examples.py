@@ -1,4 +1,4 @@
-"""Questions worth asking, as they stand on the query page."""
+"""Example queries of the query page."""
 
 from __future__ import annotations
 

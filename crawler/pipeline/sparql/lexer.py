@@ -1,4 +1,4 @@
-"""Whether a query may ask other servers: read by the terminals of SPARQL 1.1 (section 19.8), in every way.
+"""Detection of SERVICE in queries, by the terminals of SPARQL 1.1 (section 19.8), in every reading.
 
 Oxigraph's parser knows no tokens: it takes `true.SERVICE` and `SERVICE:name{` apart wherever that helps,
 reads `<` as "less than" where no address is wanted, and tries a long string as an empty one where it is
@@ -39,11 +39,11 @@ _POINTS = re.compile(rf"\\({_POINT})")
 
 
 class _Refused(Exception):
-    """A reading of the query that is not let through, with the reason."""
+    """An error for a refused reading of the query, with the reason."""
 
 
 def refusal(query: str) -> str:
-    """Why a query is not asked, in words; empty for one that asks nobody else."""
+    """Explain why a query is refused. Returns an empty text for a query that contacts no other service."""
     # The standard wants escapes of code points replaced before anything is read, Oxigraph does so in strings.
     plain = _POINTS.sub(lambda point: chr(int(point[1][1:], 16)), query)
     try:
@@ -62,12 +62,12 @@ def _scan(query: str) -> None:
     begin there, for operators stand in brackets only. Whatever such a reading meets that no expression has
     ends it; in others it is a reason to refuse.
     """
-    seen: set[tuple[int, bool]] = set()
+    visited: set[tuple[int, bool]] = set()
     readings = [(0, False)]
     while readings:
         at, behind = readings.pop()
-        while 0 <= at < len(query) and (at, behind) not in seen:
-            seen.add((at, behind))
+        while 0 <= at < len(query) and (at, behind) not in visited:
+            visited.add((at, behind))
             if query[at] == "<":
                 if iri := _IRI.match(query, at):
                     readings.append((iri.end(), behind))
@@ -79,24 +79,24 @@ def _scan(query: str) -> None:
 
 
 def _behind(query: str, at: int, behind: bool) -> int:
-    """The place behind a token or sign that is not `<`; -1 where the reading ends. Raises _Refused."""
-    found = _TOKEN.match(query, at)
-    why = _wrong(found, query) if found else BROKEN if query[at] == "\\" else ""
+    """Return the position behind a token or sign except `<`, -1 where the reading ends. Raises _Refused."""
+    token = _TOKEN.match(query, at)
+    why = _wrong(token, query) if token else BROKEN if query[at] == "\\" else ""
     if why and not behind:
         raise _Refused(why)
     if why == BROKEN or (behind and query.startswith("//", at)):
         return -1
-    return found.end() if found else at + 1
+    return token.end() if token else at + 1
 
 
-def _wrong(found: re.Match[str], query: str) -> str:
-    """Why this token is not let through."""
-    kind = found.lastgroup
-    if kind == "open" or (kind in {"string", "short"} and "\\" in _ESCAPE.sub("", found[0])):
+def _wrong(token: re.Match[str], query: str) -> str:
+    """Explain why this token is refused. Returns an empty text for other tokens."""
+    kind = token.lastgroup
+    if kind == "open" or (kind in {"string", "short"} and "\\" in _ESCAPE.sub("", token[0])):
         return BROKEN
-    if kind == "word" and FORBIDDEN.search(found["word"]):
+    if kind == "word" and FORBIDDEN.search(token["word"]):
         return OTHER_SERVERS
     # A prefix such as `service:` is harmless, but for `SERVICE:name {`, which is also SERVICE with `:name`.
-    if kind == "local" and FORBIDDEN.search(found["name"] or "") and _GROUP.match(query, found.end()):
+    if kind == "local" and FORBIDDEN.search(token["name"] or "") and _GROUP.match(query, token.end()):
         return OTHER_SERVERS
     return ""

@@ -24,10 +24,11 @@ from django.db import DataError, connection
 from crawler.pipeline.models import GraphChange
 from crawler.pipeline.store import META, read_terms
 from crawler.pipeline.terms import Node, node
+from crawler.process import memory
 
-AT_ONCE = 200
+AT_ONCE = 20 if memory.is_small() else 200
 ALIVE, ASIDE = "alive.json", "aside.json"
-MOST_ASIDE = 1_000
+MAX_ASIDE = 1_000
 """Graphs set aside whose names are kept."""
 
 TELL_SECONDS = 30.0
@@ -45,7 +46,7 @@ _OVERLAP = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Which changes a snapshot holds: all up to `change`, seen at `at`; its quads."""
+    """The content of a snapshot: all changes up to `change`, seen at `at`, and the number of its quads."""
 
     change: int
     at: datetime
@@ -53,7 +54,7 @@ class State:
 
 
 class Replica:
-    """The writing side. A second one on the same directory fails with OSError: the first holds a lock."""
+    """The writing side. A second one on the same directory fails with OSError, because of a lock."""
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = directory or home()
@@ -65,13 +66,15 @@ class Replica:
         self._aside: dict[str, dict[str, str]] = _read(self._directory / ASIDE)
 
     def follow(self) -> int:
-        """Take over what has changed and publish it; how many graphs changed."""
+        """Take over changed graphs and publish a snapshot. Returns the number of changed graphs."""
         self.tell()
         position = self._position()
         changes = self._changes(position)
         contexts = sorted({context for _, context in changes})
         for start in range(0, len(contexts), AT_ONCE):
             self._take(contexts[start : start + AT_ONCE])
+            if memory.is_small():
+                self._flush()
             self.tell()
         if contexts or not (self._directory / "current").exists():
             self._publish(max([position, *(number for number, _ in changes)]))
@@ -81,7 +84,7 @@ class Replica:
         return len(contexts)
 
     def tell(self, trouble: str = "") -> None:
-        """Leave a sign of life, with what is wrong; at once where that changed, else now and then."""
+        """Write a heartbeat with the current problem, at once where it changed, else now and then."""
         now = time.monotonic()
         if trouble == self._trouble and now < self._tell_again:
             return
@@ -89,14 +92,14 @@ class Replica:
         _write(self._directory / ALIVE, {"at": datetime.now(UTC).isoformat(), "trouble": trouble[:1000]})
 
     def _changes(self, position: int) -> list[tuple[int, int]]:
-        """Numbers and contexts of changes that are not in the store yet."""
+        """Return numbers and contexts of changes that are not in the store yet."""
         late = datetime.now(UTC) - _OVERLAP
         rows = GraphChange.objects.filter(id__gt=position) | GraphChange.objects.filter(at__gte=late)
-        found = rows.order_by("id").values_list("id", "context")
-        return [(number, context) for number, context in found if number not in self._seen]
+        pairs = rows.order_by("id").values_list("id", "context")
+        return [(number, context) for number, context in pairs if number not in self._seen]
 
     def _take(self, contexts: list[int]) -> None:
-        """Take these graphs over; where that fails one by one, so that a bad one costs no other."""
+        """Take over these graphs, one by one where that fails, to isolate a bad one."""
         try:
             wrong = self._renew(contexts)
             self._renew_origins(contexts)
@@ -110,25 +113,25 @@ class Replica:
             self._set_aside(contexts, wrong)
 
     def _set_aside(self, contexts: list[int], wrong: dict[int, str]) -> None:
-        """Write down which of these graphs are missing or not whole, and why."""
+        """Record which of these graphs are missing or incomplete, and why."""
         for context in contexts:
             self._aside.pop(str(context), None)
         names = dict(GraphChange.objects.filter(context__in=wrong).values_list("context", "url"))
         for context, reason in wrong.items():
-            if len(self._aside) < MOST_ASIDE:
+            if len(self._aside) < MAX_ASIDE:
                 self._aside[str(context)] = {"url": names.get(context, ""), "reason": reason[:300]}
         _write(self._directory / ASIDE, self._aside)
 
     def _renew(self, contexts: list[int]) -> dict[int, str]:
-        """Make these graphs of the store what they are in PostgreSQL; what is wrong with some, by context."""
+        """Copy these graphs from PostgreSQL to the store. Returns problems by context."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT s, p, o, c FROM pipeline_quad WHERE c = ANY(%s)", [contexts])
             rows = cursor.fetchall()
         nodes = _nodes({key for row in rows for key in row} | set(contexts))
-        named = {
+        named_contexts = {
             context for context, *_ in GraphChange.objects.filter(context__in=contexts).values_list("context")
         }
-        wrong = {context: "its name is no IRI" for context in named if nodes.get(context) is None}
+        wrong = {context: "its name is no IRI" for context in named_contexts if nodes.get(context) is None}
         for context in contexts:
             if nodes.get(context) is not None:
                 self._store.remove_graph(nodes[context])
@@ -139,7 +142,7 @@ class Replica:
         return wrong
 
     def _renew_origins(self, contexts: list[int]) -> None:
-        """What the graph of origins says of these graphs."""
+        """Update the statements of the graph of origins about these graphs."""
         meta = META.key()
         with connection.cursor() as cursor:
             cursor.execute(
@@ -149,8 +152,8 @@ class Replica:
         nodes = _nodes({key for row in rows for key in row} | set(contexts))
         for context in contexts:
             if nodes.get(context) is not None:
-                found = self._store.quads_for_pattern(nodes[context], None, None, node(META))
-                for quad in list(found):
+                quads = self._store.quads_for_pattern(nodes[context], None, None, node(META))
+                for quad in list(quads):
                     self._store.remove(quad)
         self._store.extend(_quads(rows, nodes, Counter()))
 
@@ -160,14 +163,19 @@ class Replica:
         except (OSError, ValueError, KeyError):
             return 0
 
-    def _publish(self, change: int) -> None:
-        """A copy that never changes (hard links), made current in one step."""
+    def _flush(self) -> None:
+        """Flush the store to disk and return the memory to the system."""
         self._store.flush()
+        memory.give_back()
+
+    def _publish(self, change: int) -> None:
+        """Publish an immutable copy of the store (hard links) and switch to it in one step."""
+        self._flush()
         name = f"snapshot-{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         self._store.backup(str(self._directory / name))
-        told = {"change": change, "at": datetime.now(UTC).isoformat(), "quads": len(self._store)}
-        (self._directory / f"{name}.json").write_text(json.dumps(told))
-        self._file.write_text(json.dumps(told))
+        position = {"change": change, "at": datetime.now(UTC).isoformat(), "quads": len(self._store)}
+        (self._directory / f"{name}.json").write_text(json.dumps(position))
+        self._file.write_text(json.dumps(position))
         link = self._directory / "next"
         link.unlink(missing_ok=True)
         link.symlink_to(name)
@@ -178,20 +186,20 @@ class Replica:
 
 
 def _nodes(keys: set[int]) -> dict[int, Node]:
-    """The nodes of stored terms by their keys; None for those that no RDF can hold."""
-    found: dict[int, Node] = {}
+    """Return the nodes of stored terms by key, None for terms that are invalid RDF."""
+    nodes: dict[int, Node] = {}
     for key, term in read_terms(keys).items():
         try:
-            found[key] = node(term)
+            nodes[key] = node(term)
         except ValueError:
-            found[key] = None
-    return found
+            nodes[key] = None
+    return nodes
 
 
 def _quads(
     rows: Iterable[tuple[int, int, int, int]], nodes: Mapping[int, Node], missing: Counter[int]
 ) -> Iterator[pyoxigraph.Quad]:
-    """Quads of these keys; how many of each context are none is counted in `missing`."""
+    """Yield the quads of these keys. Counts invalid ones of each context in `missing`."""
     for row in rows:
         s, p, o, c = (nodes.get(key) for key in row)
         try:
@@ -207,59 +215,59 @@ def _quads(
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text())
+        content = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _write(path: Path, content: object) -> None:
-    """Whole or not at all, for readers beside it."""
+    """Write JSON to a file in one step, so that no reader sees half of it."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(content))
     new.replace(path)
 
 
 def home() -> Path:
-    """Where the replica lives."""
+    """Return the directory of the replica."""
     return Path(settings.DATA_DIR) / "sparql"
 
 
 def snapshot() -> tuple[Path, State] | None:
-    """The newest snapshot and what it holds; None where there is none."""
+    """Return the newest snapshot and its state, None without one."""
     try:
         path = (home() / "current").resolve(strict=True)
-        told = json.loads(path.with_suffix(".json").read_text())
-        return path, State(int(told["change"]), datetime.fromisoformat(told["at"]), int(told["quads"]))
+        state = json.loads(path.with_suffix(".json").read_text())
+        return path, State(int(state["change"]), datetime.fromisoformat(state["at"]), int(state["quads"]))
     except (OSError, ValueError, KeyError):
         return None
 
 
 def lag(state: State) -> int:
-    """How many changes of graphs the snapshot does not hold yet."""
+    """Count the changes of graphs that the snapshot does not hold yet."""
     return GraphChange.objects.filter(id__gt=state.change).count()
 
 
 def behind() -> int:
-    """How many changes of graphs SPARQL does not see on this machine; 0 where no replica has ever run."""
+    """Count the changes that SPARQL does not see on this machine, 0 where no replica has ever run."""
     newest = snapshot()
     return lag(newest[1]) if newest else 0
 
 
 def set_aside() -> list[tuple[str, str]]:
-    """The graphs that are missing in the replica or not whole there: addresses and reasons."""
-    return [(one["url"], one["reason"]) for one in _read(home() / ASIDE).values()]
+    """Return the addresses of graphs missing or incomplete in the replica, with reasons."""
+    return [(entry["url"], entry["reason"]) for entry in _read(home() / ASIDE).values()]
 
 
 def trouble(now: datetime) -> str:
-    """What is wrong with the replica of this machine; empty where nothing is, or none has ever run."""
+    """Describe what is wrong with this machine's replica; empty for nothing, or where none has ever run."""
     try:
-        told = _read(home() / ALIVE)
-        if not told:
+        sign_of_life = _read(home() / ALIVE)
+        if not sign_of_life:
             return ""
-        at = datetime.fromisoformat(told["at"])
+        at = datetime.fromisoformat(sign_of_life["at"])
         if now - at > SILENT:
             return f"the replica for SPARQL has given no sign of life since {at:%Y-%m-%d %H:%M:%S} UTC"
-        return str(told.get("trouble", ""))
+        return str(sign_of_life.get("trouble", ""))
     except (ValueError, KeyError, TypeError) as error:
         return f"the replica's sign of life cannot be read: {error}"

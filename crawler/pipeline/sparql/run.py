@@ -1,4 +1,4 @@
-"""Queries of strangers: read only, on a snapshot, in a child with limits of time, memory, rows and bytes.
+"""Queries of strangers: read-only, on a snapshot, in a child with limits of time, memory, rows and bytes.
 
 The child (`child.py`) is forked by a kept process, which `client.py` starts and speaks to.
 """
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from crawler.pipeline.sparql import client
 from crawler.pipeline.sparql.lexer import refusal
-from crawler.process.light import light_environment
+from crawler.process.walls import environment as bare_environment
 
 SECONDS = 10
-MOST_ROWS = 10_000
-MOST_BYTES = 50_000_000
-LONGEST_QUERY = 100_000
+MAX_ROWS = 10_000
+MAX_BYTES = 50_000_000
+MAX_QUERY_CHARACTERS = 100_000
 
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -34,7 +34,7 @@ class QueryTooLong(QueryError):
 
 
 class QueryTurnedAway(QueryError):
-    """A query that has not been asked: too many are being answered, or the process for them is away."""
+    """A query that was not run: too many are running, or the server for them is down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,19 @@ def ask(
     default_graphs: Sequence[str] = (),
     named_graphs: Sequence[str] = (),
     seconds: int = SECONDS,
-    rows: int = MOST_ROWS,
+    rows: int = MAX_ROWS,
 ) -> QueryAnswer:
-    """The answer to a query. Raises QueryError; QueryTooLong after so many seconds, QueryTurnedAway."""
-    if len(query) > LONGEST_QUERY:
-        raise QueryError(f"a query of more than {LONGEST_QUERY} characters")
+    """Run a query. Raises QueryError; QueryTooLong when it exceeds its time, QueryTurnedAway."""
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise QueryError(f"a query of more than {MAX_QUERY_CHARACTERS} characters")
     if why := refusal(query):
         raise QueryError(why)
-    asked = {
-        "query": query, "format": wanted, "rows": rows, "bytes": MOST_BYTES,
+    request = {
+        "query": query, "format": wanted, "rows": rows, "bytes": MAX_BYTES,
         "default_graphs": list(default_graphs), "named_graphs": list(named_graphs),
     }  # fmt: skip
     try:
-        whole = client.server().answer(snapshot, json.dumps(asked).encode(), seconds)
+        whole = client.server().answer(snapshot, json.dumps(request).encode(), seconds)
     except client.TurnedAwayError as error:
         raise QueryTurnedAway(str(error)) from error
     except TimeoutError as error:
@@ -74,14 +74,14 @@ def ask(
     line, _, body = whole.partition(b"\n")
     if not line:
         raise QueryTooLong(f"the query took more than {seconds} s of processor time, or too much memory")
-    told = json.loads(line)
-    if "error" in told:
-        raise QueryError(told["error"])
-    return QueryAnswer(told["type"], body, told["cut"])
+    header = json.loads(line)
+    if "error" in header:
+        raise QueryError(header["error"])
+    return QueryAnswer(header["type"], body, header["cut"])
 
 
 def wall() -> str:
-    """What keeps children from the network on this kernel; empty where the lexer and limits alone do."""
+    """Return the name of the children's network sandbox on this kernel, empty without one."""
     try:
         return _tried_wall()
     except (OSError, subprocess.SubprocessError):
@@ -91,7 +91,7 @@ def wall() -> str:
 @cache
 def _tried_wall() -> str:
     command = [sys.executable, "-m", "crawler.process.walls"]
-    done = subprocess.run(  # noqa: S603 - this very interpreter
-        command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=light_environment(), check=True
+    completed = subprocess.run(  # noqa: S603 - this very interpreter
+        command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=bare_environment(), check=True
     )
-    return done.stdout.decode()
+    return completed.stdout.decode()

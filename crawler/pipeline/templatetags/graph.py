@@ -1,4 +1,4 @@
-"""What pages about the graph need beyond what all pages share."""
+"""Template tags of pages about the graph."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.filter
 def compact_iri(iri: str) -> str:
-    """An IRI with its vocabulary's short name."""
+    """Return an IRI with its vocabulary's short name."""
     return compact(iri)

@@ -20,16 +20,16 @@ OUTPUT = 5_000_000
 _ROOT = Path(__file__).resolve().parents[3]
 
 
-def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
-    """What a module of this package, run as a program, writes for a line of JSON and these bytes.
+def run_child(module: str, request: dict[str, Any], content: bytes) -> bytes:
+    """Run a module of this package as a program on a line of JSON and some bytes; return its output.
 
     Raises ReadingError with what it wrote to standard error, or the limit that it ran into.
     """
     limits = {"seconds": CPU_SECONDS, "memory": MEMORY, "output": OUTPUT}
     command = [sys.executable, "-m", f"crawler.pipeline.transform.{module}"]
-    whole = json.dumps(asked | limits).encode() + b"\n" + given
+    whole = json.dumps(request | limits).encode() + b"\n" + content
     try:
-        done = subprocess.run(  # noqa: S603 - this very interpreter; what is foreign comes on standard input
+        completed = subprocess.run(  # noqa: S603 - this very interpreter; what is foreign comes on standard input
             command,
             input=whole,
             capture_output=True,
@@ -40,21 +40,23 @@ def run_child(module: str, asked: dict[str, Any], given: bytes) -> bytes:
         )
     except subprocess.TimeoutExpired as error:
         raise ReadingError("too-large", f"it took more than {WALL_SECONDS:g} s") from error
-    if done.returncode < 0:
+    if completed.returncode < 0:
         raise ReadingError(
             "too-large", f"it took more than {CPU_SECONDS} s of processor time, or too much memory"
         )
-    if done.returncode:
-        raise ReadingError("malformed", done.stderr.decode("utf-8", "replace").strip()[-300:] or "it failed")
-    if len(done.stdout) > OUTPUT:
+    if completed.returncode:
+        raise ReadingError(
+            "malformed", completed.stderr.decode("utf-8", "replace").strip()[-300:] or "it failed"
+        )
+    if len(completed.stdout) > OUTPUT:
         raise ReadingError("too-large", f"more than {OUTPUT} bytes of output")
-    return done.stdout
+    return completed.stdout
 
 
-def limit(asked: dict[str, Any], *, files: bool) -> None:
-    """In the child: take the limits on and close the network; `files` says whether it opens any yet."""
+def limit(request: dict[str, Any], *, files: bool) -> None:
+    """Apply the limits and close the network, in the child; `files` says whether it still opens any."""
     if not shut() and not files:
         no_more_files()
-    resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"]))
-    resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], asked["memory"]))
+    resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], request["seconds"]))
+    resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

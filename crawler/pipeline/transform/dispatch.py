@@ -1,4 +1,4 @@
-"""Which way a document takes, by its type."""
+"""Choice of the transformer for a document by its type."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def transform(
     sheets: Sequence[Sheet] = (),
     plugins: Plugins | None = None,
 ) -> Transformed:
-    """The graph of a document, with RDFa where asked, and what other people's transformers add.
+    """Return a document's graph, with RDFa on request, and the additions of users' transformers.
 
     Raises ReadingError for those that have none.
     """
@@ -53,17 +53,17 @@ def transform(
     way = _way(plain, graph, hash_mail)
     if rdfa:
         add_rdfa(plain, graph)
-    asked = add_foreign(sheets, plain, graph)
+    transformers = add_foreign(sheets, plain, graph)
     if plugins is not None:
-        asked += plugins.add(document, graph)
-    if not way and (not asked or (graph.notes and not len(graph))):
+        transformers += plugins.add(document, graph)
+    if not way and (not transformers or (graph.notes and not len(graph))):
         reason = "; ".join([f"nothing makes a graph of {document.type}", *graph.notes])
         raise ReadingError("unsupported-type", reason)
     return graph.done(f"{way or OTHERS}@{VERSION}")
 
 
 def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
-    """Take it; its name, empty where there is none of ours."""
+    """Apply our transformer for the document's type. Returns its name, empty where there is none."""
     kind = document.type
     if kind in _PAGES:
         page_graph(document, graph, hash_mail=hash_mail)
@@ -78,7 +78,7 @@ def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
 
 
 def _without_stray_signs(document: SourceDocument) -> SourceDocument:
-    """Markup without the control characters that XML forbids: one in a title costs itself."""
+    """Remove control characters that XML forbids from markup."""
     if document.type not in _MARKUP or from_wide(document.body) is not None:
         return document
     return replace(document, body=document.body.translate(None, STRAY))
@@ -89,7 +89,7 @@ def _jsonld_graph(document: SourceDocument, graph: Graph) -> None:
 
 
 def _text_graph(_: SourceDocument, graph: Graph) -> None:
-    """A text says nothing of itself but that it is there."""
+    """Add the type and the format, the only statements about a plain text."""
     graph.add(iri(graph.url), expanded("rdf:type"), expanded("foaf:Document"))
     graph.add(iri(graph.url), expanded("dct:format"), literal("text/plain"))
 

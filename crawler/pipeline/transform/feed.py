@@ -28,7 +28,7 @@ from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.feeds.xmlfeed import parse_xml
 from crawler.reading.limits import LIMITS
 
-MOST_ITEMS = 2_000
+MAX_ITEMS = 2_000
 _F = "{urn:freshet:prepared}"
 _ITEMS = {"item", "entry"}
 _LINKS = {"link", "comments", "commentRss", "url"}
@@ -41,7 +41,7 @@ _TYPE = PREFIXES["rdf"] + "type"
 
 
 def xml_feed(document: SourceDocument, graph: Graph) -> str:
-    """Add what a feed says; the name of the way it took. Raises ReadingError."""
+    """Add the statements of an XML feed. Returns the transformer's name. Raises ReadingError."""
     data, _ = to_utf8(document.body, document.content_type)
     try:
         root = None if ENTITY.search(data, 0, 65_536) else parse_xml(data.lstrip(), graph.url, LIMITS)
@@ -56,43 +56,43 @@ def xml_feed(document: SourceDocument, graph: Graph) -> str:
 
 
 def parsed_feed(document: SourceDocument, graph: Graph) -> None:
-    """Add what our feed parser reads of it: JSON Feed, and ill-formed XML. Raises ReadingError."""
+    """Add the result of our feed parser: JSON Feed, and ill-formed XML. Raises ReadingError."""
     try:
         feed = parse_feed(document.body, url=graph.url, content_type=document.content_type)
     except ReadingError as error:
         if error.kind == Failure.NOT_A_FEED:  # which its first tag says it is
             raise ReadingError("malformed", error.detail) from error
         raise
-    own = iri(graph.url)
-    graph.add(own, iri(_TYPE), iri(_SIOC + "Forum"))
-    graph.add(own, iri(_TYPE), iri(_SCHEMA + "DataFeed"))
+    subject = iri(graph.url)
+    graph.add(subject, iri(_TYPE), iri(_SIOC + "Forum"))
+    graph.add(subject, iri(_TYPE), iri(_SCHEMA + "DataFeed"))
     for name, text in (("title", feed.title), ("description", feed.description), ("language", feed.language)):
         if text:
-            graph.add(own, iri(_DCT + name), literal(text))
+            graph.add(subject, iri(_DCT + name), literal(text))
     home = resolved(graph.url, feed.site_url) if feed.site_url else ""
     if home:
-        graph.add(own, iri(_FOAF + "homepage"), iri(home))
-    for entry in feed.entries[:MOST_ITEMS]:
-        _entry(entry, own, graph)
+        graph.add(subject, iri(_FOAF + "homepage"), iri(home))
+    for entry in feed.entries[:MAX_ITEMS]:
+        _entry(entry, subject, graph)
 
 
 def _entry(entry: Entry, feed: Term, graph: Graph) -> None:
     address = resolved(graph.url, entry.url) if entry.url else ""
     item = iri(address or _about(graph.url, entry.identity))
-    media = any(one.type.startswith(("audio/", "video/")) for one in entry.enclosures)
+    media = any(enclosure.type.startswith(("audio/", "video/")) for enclosure in entry.enclosures)
     graph.add(feed, iri(_SIOC + "container_of"), item)
     graph.add(item, iri(_TYPE), iri(_SIOC + "Post"))
     graph.add(item, iri(_TYPE), iri(_SCHEMA + ("PodcastEpisode" if media else "Article")))
     if address:
         graph.add(item, iri(_RSS + "link"), iri(address))
-    said = [
+    statements = [
         (_DCT + "title", entry.title),
         (_DCT + "identifier", entry.identity),
         (_SCHEMA + "abstract", entry.summary),
         (_CONTENT + "encoded", entry.content),
         *((_SCHEMA + "keywords", word) for word in entry.categories),
     ]
-    for name, text in said:
+    for name, text in statements:
         if text:
             graph.add(item, iri(name), literal(text))
     for name, when in (("created", entry.published), ("modified", entry.updated)):
@@ -119,14 +119,14 @@ def _attach(enclosure: Enclosure, item: Term, graph: Graph) -> None:
 
 
 def _prepare(root: etree._Element, url: str) -> None:
-    """Write absolute addresses, readable dates and the items' own IRIs beside what the feed says."""
+    """Write absolute addresses, readable dates and the items' IRIs into the feed's tree."""
     items, dates = 0, Dates()
     bases = Bases(url)
     for element in root.iter(etree.Element):
         name = element.tag.rpartition("}")[2]
         if name in _ITEMS:
             items += 1
-            if items <= MOST_ITEMS:
+            if items <= MAX_ITEMS:
                 _prepare_item(element, url, bases, dates)
         elif element.getparent() is not None and not element.get(f"{_F}iri"):
             _prepare_value(element, name, bases, dates)
@@ -140,9 +140,9 @@ def _prepare_item(item: etree._Element, url: str, bases: Bases, dates: Dates) ->
         name = element.tag.rpartition("}")[2]
         _prepare_value(element, name, bases, dates)
         text = (element.text or "").strip()
-        own = element.get(f"{_F}iri") or ""
+        subject = element.get(f"{_F}iri") or ""
         if name == "link" and not address and element.get("rel", "alternate") == "alternate":
-            address = own
+            address = subject
         elif name in {"guid", "id"} and text:
             identity = text
             if not address and name == "guid" and element.get("isPermaLink", "true").lower() == "true":
@@ -171,7 +171,7 @@ def _prepare_value(element: etree._Element, name: str, bases: Bases, dates: Date
 
 
 def _about(url: str, identity: str) -> str:
-    """An IRI for an item that has no address: a fragment of its feed's."""
+    """Return an IRI for an item that has no address: a fragment of the feed's."""
     digest = hashlib.blake2b(identity.encode("utf-8", "replace"), digest_size=12).hexdigest()
     return f"{url.partition('#')[0]}#{digest}"
 

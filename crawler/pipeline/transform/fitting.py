@@ -1,4 +1,4 @@
-"""Which documents other people's transformers are meant for."""
+"""Matching of documents and users' transformers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawler.text.patterns import PatternError, compiled, found_in
 
 
 def fits(types: Sequence[str], pattern: str, document: SourceDocument) -> bool:
-    """By type (none given: all) and by a regular expression on the address (empty: every address)."""
+    """Return whether a document matches by type (empty: all) and by a regular expression on its address."""
     if types and document.type not in types:
         return False
     try:

@@ -18,7 +18,7 @@ from crawler.reading.errors import ReadingError
 
 
 def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph) -> int:
-    """Add what the stylesheets that fit the document make of it; how many they are."""
+    """Apply the stylesheets that fit the document. Returns their number."""
     fitting = 0
     for sheet in sheets:
         if not fits(sheet.types, sheet.pattern, document) or not _named(sheet.grddl, document):
@@ -34,12 +34,12 @@ def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph)
 
 
 def _named(address: str, document: SourceDocument) -> bool:
-    """Whether the document names a stylesheet for GRDDL; true for those that are for no GRDDL."""
+    """Return whether the document names this stylesheet for GRDDL; True for stylesheets of other uses."""
     return not address or (b"transformation" in document.body and address.encode() in document.body)
 
 
 def _run(sheet: Sheet, document: SourceDocument, url: str) -> bytes:
-    """RDF/XML. Raises ReadingError with the reason."""
+    """Run the stylesheet in a child. Returns RDF/XML. Raises ReadingError with the reason."""
     content = sheet.content.encode()
-    asked = {"html": document.type in {HTML, XHTML}, "url": url, "sheet": len(content)}
-    return run_child("xslt_child", asked, content + document.body)
+    request = {"html": document.type in {HTML, XHTML}, "url": url, "sheet": len(content)}
+    return run_child("xslt_child", request, content + document.body)

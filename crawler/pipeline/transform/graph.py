@@ -13,12 +13,12 @@ from crawler.http.urls import BadUrl, join
 from crawler.pipeline.terms import Kind, Node, Term, escaped, node, plain, read_lines, safe, term_of_node
 from crawler.reading.errors import ReadingError
 
-MOST_TRIPLES = 50_000
-MOST_OUTPUT = 20_000_000
-LONGEST_LITERAL = 65_536
+MAX_TRIPLES = 50_000
+MAX_OUTPUT = 20_000_000
+MAX_LITERAL_CHARACTERS = 65_536
 DEEPEST = 256
 """Levels of RDF/XML."""
-MOST_QUOTED = 1_000
+MAX_QUOTED = 1_000
 
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 """Where a document declares an entity."""
@@ -29,7 +29,7 @@ _LINES = {pyoxigraph.RdfFormat.N_TRIPLES, pyoxigraph.RdfFormat.N_QUADS}
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """What the phase takes: the bytes, their detected type, and where they come from."""
+    """The input of the phase: a document's bytes, their detected type, and their address."""
 
     url: str
     type: str
@@ -39,7 +39,7 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class Transformed:
-    """What it gives: N-Triples, who made them, and what was left out, in words."""
+    """The output of the phase: N-Triples, the transformer, and notes on what was left out."""
 
     triples: str
     count: int
@@ -48,7 +48,7 @@ class Transformed:
 
 
 class Graph:
-    """Collects the triples of one document. Raises ReadingError(too-large) beyond the bounds.
+    """A collector of one document's triples. Raises ReadingError(too-large) beyond the bounds.
 
     A term that no RDF can hold costs its triple and no other; how many it were becomes a note.
     """
@@ -66,11 +66,11 @@ class Graph:
         return len(self._triples)
 
     def add(self, subject: Term, predicate: Term, value: Term) -> None:
-        """A triple of terms as `iri`, `literal` and `blank` make them."""
+        """Add a triple of terms made by `iri`, `literal` and `blank`."""
         self._put(self._node(subject), self._node(predicate), self._node(value))
 
     def blank(self) -> Term:
-        """A new blank node."""
+        """Return a new blank node."""
         self._blanks += 1
         return Term(Kind.BLANK, f"b{self._blanks - 1}")
 
@@ -82,31 +82,33 @@ class Graph:
         """
         _check_depth(data, form)
         # What is lenient here is judged term by term below: else one bad address would cost all the others.
-        before, right, most = self._bad, 0, MOST_TRIPLES + 1
+        before, right, max_triples = self._bad, 0, MAX_TRIPLES + 1
         if form in _LINES:
-            found, bad = read_lines(data, form, most, lenient=True)
+            parsed, bad = read_lines(data, form, max_triples, lenient=True)
             self._bad += bad
         else:
-            found = list(islice(pyoxigraph.parse(data, format=form, base_iri=self.url, lenient=True), most))
-        known: dict[object, Node | None] = {}
-        for quad in found:
+            parsed = list(
+                islice(pyoxigraph.parse(data, format=form, base_iri=self.url, lenient=True), max_triples)
+            )
+        nodes: dict[object, Node | None] = {}
+        for quad in parsed:
             parts = (quad.subject, quad.predicate, quad.object)
             for part in parts:
-                if part not in known:
-                    known[part] = self._own(part)
-            right += self._put(*(known[part] for part in parts))
+                if part not in nodes:
+                    nodes[part] = self._own(part)
+            right += self._put(*(nodes[part] for part in parts))
         if self._bad > before and not right:
             raise SyntaxError("no RDF can hold any of its triples")
 
     def done(self, transformer: str) -> Transformed:
-        """All of it."""
+        """Return the whole graph."""
         if self._bad:
             self.notes.append(f"{self._bad} triples were left out: no RDF can hold them")
         lines = pyoxigraph.serialize(self._triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
         return Transformed(lines.decode().rstrip("\n"), len(self._triples), transformer, tuple(self.notes))
 
     def _put(self, *parts: Node) -> bool:
-        """Add a triple of nodes, None for those that are no terms; whether it is one."""
+        """Add a triple of nodes, None for invalid terms. Returns whether it was valid."""
         try:
             triple = pyoxigraph.Triple(*parts)
         except TypeError:  # one of them is none, or a literal where none may stand
@@ -114,14 +116,14 @@ class Graph:
             return False
         if triple in self._triples:
             return True
-        self._size += sum(len(one.value) for one in parts)
-        if len(self._triples) >= MOST_TRIPLES or self._size > MOST_OUTPUT:
-            raise ReadingError("too-large", f"more than {MOST_TRIPLES} triples or {MOST_OUTPUT} characters")
+        self._size += sum(len(part.value) for part in parts)
+        if len(self._triples) >= MAX_TRIPLES or self._size > MAX_OUTPUT:
+            raise ReadingError("too-large", f"more than {MAX_TRIPLES} triples or {MAX_OUTPUT} characters")
         self._triples[triple] = None
         return True
 
     def _node(self, term: Term) -> Node | None:
-        """The term, checked; none for one that no RDF can hold."""
+        """Return the term as a checked node, None for an invalid one."""
         if term not in self._nodes:
             try:
                 self._nodes[term] = node(term)
@@ -129,15 +131,17 @@ class Graph:
                 self._nodes[term] = None
         return self._nodes[term]
 
-    def _own(self, found: object) -> Node | None:
-        """A parser's term checked: blank nodes under our names, one spelling of schema.org, literals cut."""
-        if isinstance(found, pyoxigraph.BlankNode):
+    def _own(self, value: object) -> Node | None:
+        """Return a parser's term checked: blank nodes under our names, one spelling of schema.org, literals
+        cut.
+        """
+        if isinstance(value, pyoxigraph.BlankNode):
             return self._node(self.blank())
         try:
-            term = term_of_node(found)
+            term = term_of_node(value)
         except ValueError:
             return None
-        if term.kind == Kind.IRI and len(term.value) > LONGEST_LITERAL:
+        if term.kind == Kind.IRI and len(term.value) > MAX_LITERAL_CHARACTERS:
             return None
         if term.kind == Kind.IRI and term.value.startswith(_SCHEMA):
             term = Term(Kind.IRI, "http" + term.value.removeprefix("https"))
@@ -148,12 +152,12 @@ class Graph:
 
 
 def iri(url: str) -> Term:
-    """An absolute IRI; what no IRI may hold is escaped as in URLs."""
+    """Return an absolute IRI; what no IRI may hold is escaped as in URLs."""
     return Term(Kind.IRI, safe(url))
 
 
 def resolved(base: str, reference: str) -> str:
-    """A web address found in a document, absolute and safe as an IRI; empty for what is none."""
+    """Return an absolute web address, safe as an IRI. Returns an empty text for an invalid one."""
     try:
         return safe(join(base, reference))
     except BadUrl:
@@ -161,7 +165,7 @@ def resolved(base: str, reference: str) -> str:
 
 
 def literal(text: str, datatype: str = "") -> Term:
-    """A plain or typed literal of bounded length, without what no text can hold (NUL, lone surrogates)."""
+    """Return a plain or typed literal of bounded length, without NUL and lone surrogates."""
     return Term(Kind.LITERAL, plain(_cut(text)), datatype=datatype)
 
 
@@ -172,8 +176,8 @@ def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:
     """
     if form != pyoxigraph.RdfFormat.RDF_XML:
         # Counted without looking what is text: a count that cannot be deceived.
-        if data.count(b"<<") > MOST_QUOTED:
-            raise ReadingError("too-deep", f"more than {MOST_QUOTED} triples within triples")
+        if data.count(b"<<") > MAX_QUOTED:
+            raise ReadingError("too-deep", f"more than {MAX_QUOTED} triples within triples")
         return
     depth = 0
 
@@ -198,8 +202,8 @@ def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:
 
 
 def _cut(text: str) -> str:
-    """At most so much that its spelling in N-Triples is no longer than the longest literal."""
-    text = text[:LONGEST_LITERAL]
-    while len(text) > LONGEST_LITERAL // 2 and len(escaped(text)) > LONGEST_LITERAL:
+    """Cut a text so that its spelling in N-Triples fits the longest literal."""
+    text = text[:MAX_LITERAL_CHARACTERS]
+    while len(text) > MAX_LITERAL_CHARACTERS // 2 and len(escaped(text)) > MAX_LITERAL_CHARACTERS:
         text = text[: len(text) * 9 // 10]
     return text

@@ -14,7 +14,7 @@ from crawler.pipeline.transform.graph import Graph, resolved
 from crawler.pipeline.transform.schemaorg import ADDRESSES, CONTEXT
 from crawler.reading.errors import ReadingError
 
-MOST_SIGNS = 2_000_000
+MAX_SIGNS = 2_000_000
 DEEPEST = 60
 _SCHEMA = re.compile(
     r"(?:https?:)?//(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonld?)?#?", re.IGNORECASE
@@ -29,16 +29,16 @@ _CONTEXT_BYTES = orjson.dumps(CONTEXT)
 
 
 class _TooDeep(ValueError):
-    """A document nested beyond reason."""
+    """An error for a document nested too deeply."""
 
 
 def is_jsonld(kind: str) -> bool:
-    """Whether a script of this type holds JSON-LD."""
+    """Return whether a script of this type holds JSON-LD."""
     return kind.partition(";")[0].strip().lower() == "application/ld+json"
 
 
 def add(text: str, graph: Graph) -> None:
-    """Add a block; what is wrong with it becomes a note."""
+    """Add a block of JSON-LD. Its errors become notes."""
     try:
         _add(text, graph)
     except (ValueError, SyntaxError, RecursionError) as error:
@@ -46,7 +46,7 @@ def add(text: str, graph: Graph) -> None:
 
 
 def document(text: str, graph: Graph) -> None:
-    """A whole document. Raises ReadingError."""
+    """Add a whole document. Raises ReadingError."""
     try:
         _add(text, graph)
     except _TooDeep as error:
@@ -56,8 +56,8 @@ def document(text: str, graph: Graph) -> None:
 
 
 def _add(text: str, graph: Graph) -> None:
-    if len(text) > MOST_SIGNS:
-        raise ValueError(f"more than {MOST_SIGNS} characters")
+    if len(text) > MAX_SIGNS:
+        raise ValueError(f"more than {MAX_SIGNS} characters")
     _check_depth(text)
     inner = _WRAPPING.match(text)
     try:
@@ -73,18 +73,18 @@ def _add(text: str, graph: Graph) -> None:
 
 
 def _whole(value: Any) -> Any:
-    """The value without halves of surrogate pairs, which JSON may escape and no UTF-8 can carry."""
+    """Remove lone surrogates, which JSON may escape and UTF-8 cannot carry."""
     if isinstance(value, str):
         return without_halves(value)
     if isinstance(value, list):
-        return [_whole(one) for one in value]
+        return [_whole(inner) for inner in value]
     if isinstance(value, dict):
-        return {without_halves(key): _whole(one) for key, one in value.items()}
+        return {without_halves(key): _whole(inner) for key, inner in value.items()}
     return value
 
 
 def _check_depth(text: str) -> None:
-    """Count brackets outside strings, so that no recursion is needed to refuse."""
+    """Check nesting by counting brackets outside strings, without recursion."""
     depth = 0
     for sign in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
         if sign[0] in "[{":
@@ -96,33 +96,33 @@ def _check_depth(text: str) -> None:
 
 
 def _own(value: Any, url: str, left_out: set[str]) -> Any:
-    """The same with our context for schema.org, and with addresses that are absolute and safe."""
+    """Return the value with our context for schema.org, and with absolute, safe addresses."""
     if isinstance(value, list):
-        return [_own(one, url, left_out) for one in value]
+        return [_own(inner, url, left_out) for inner in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if not isinstance(value, dict):
         return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
-    answer = {}
+    converted = {}
     url = _base(value.get("@context"), url)
-    for key, one in value.items():
+    for key, inner in value.items():
         name = key.encode("utf-8", "replace").decode()
         if name == "@context":
-            answer[name] = _context(one, left_out)
-        elif name in _IDENTIFIERS and isinstance(one, str):
-            answer[name] = _address(one, url)
+            converted[name] = _context(inner, left_out)
+        elif name in _IDENTIFIERS and isinstance(inner, str):
+            converted[name] = _address(inner, url)
         elif name in ADDRESSES:
-            answer[name] = _addresses(one, url, left_out)
+            converted[name] = _addresses(inner, url, left_out)
         else:
-            answer[name] = _own(one, url, left_out)
-    return answer
+            converted[name] = _own(inner, url, left_out)
+    return converted
 
 
 def _base(context: Any, url: str) -> str:
-    """What relative addresses refer to under this context; empty where that is the parser's to say."""
-    for one in context if isinstance(context, list) else [context]:
-        if isinstance(one, dict) and "@base" in one:
-            base = one["@base"]
+    """Return the base of relative addresses under this context; empty where the parser knows it."""
+    for part in context if isinstance(context, list) else [context]:
+        if isinstance(part, dict) and "@base" in part:
+            base = part["@base"]
             url = resolved(url, base.strip()) if isinstance(base, str) else ""
     return url
 
@@ -131,28 +131,28 @@ def _addresses(value: Any, url: str, left_out: set[str]) -> Any:
     if isinstance(value, str):
         return _address(value, url)
     if isinstance(value, list):
-        return [_addresses(one, url, left_out) for one in value]
+        return [_addresses(inner, url, left_out) for inner in value]
     return _own(value, url, left_out)
 
 
 def _address(text: str, url: str) -> str:
-    """Web addresses in the form of our IRIs; blank nodes and other schemes as they are."""
+    """Return web addresses in the form of our IRIs, blank nodes and other schemes unchanged."""
     text = text.strip()
     if text.startswith("_:") or (_ABSOLUTE.match(text) and not text[:5].lower().startswith("http")):
         return text
     page, mark, fragment = text.partition("#")
-    found = resolved(url, page) if page else url
-    return f"{found}{mark}{fragment.replace(' ', '%20')}" if found else text
+    address = resolved(url, page) if page else url
+    return f"{address}{mark}{fragment.replace(' ', '%20')}" if address else text
 
 
 def _context(value: Any, left_out: set[str]) -> Any:
     if isinstance(value, list):
-        return [one for one in (_context(part, left_out) for part in value) if one is not None]
+        return [part for part in (_context(part, left_out) for part in value) if part is not None]
     if isinstance(value, str):
         if _SCHEMA.fullmatch(value.strip()):
             return orjson.Fragment(_CONTEXT_BYTES)
         left_out.add(value)
         return None
     if isinstance(value, dict):
-        return {key: one for key, one in value.items() if key != "@import"}
+        return {key: part for key, part in value.items() if key != "@import"}
     return None

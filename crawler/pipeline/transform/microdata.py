@@ -10,8 +10,8 @@ from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform.graph import Graph, iri, literal, resolved
 
-MOST_ITEMS = 2_000
-MOST_PROPERTIES = 20_000
+MAX_ITEMS = 2_000
+MAX_PROPERTIES = 20_000
 DEEPEST = 30
 
 _TYPE = expanded("rdf:type")
@@ -31,13 +31,13 @@ def add(root: html.HtmlElement, graph: Graph) -> None:
     scoped = cast(list[html.HtmlElement], _SCOPED(root))
     if scoped:
         reader = _Reader(root, graph)
-        for item in scoped[:MOST_ITEMS]:
+        for item in scoped[:MAX_ITEMS]:
             if item.get("itemprop") is None:
                 reader.item(item, 0)
 
 
 class _Reader:
-    """Walks the items of one page, each of them once."""
+    """A reader of the items of one page, each of them once."""
 
     def __init__(self, root: html.HtmlElement, graph: Graph) -> None:
         self._root, self._graph = root, graph
@@ -54,7 +54,7 @@ class _Reader:
                 self._free.append(element)
 
     def item(self, element: html.HtmlElement, depth: int) -> Term:
-        """The item's node; its triples are added when it is met first."""
+        """Return the item's node; its triples are added when it is met first."""
         if element in self._done:
             return self._done[element]
         graph = self._graph
@@ -63,33 +63,33 @@ class _Reader:
         types = [_schema(name) for name in (element.get("itemtype") or "").split() if "://" in name]
         for name in types:
             graph.add(node, _TYPE, iri(name))
-        if depth < DEEPEST and len(self._done) <= MOST_ITEMS:
+        if depth < DEEPEST and len(self._done) <= MAX_ITEMS:
             prefix = _vocabulary(types)
             for owned in (*self._owned.get(element, ()), *self._referred(element)):
-                if self._looked_at >= MOST_PROPERTIES:
+                if self._looked_at >= MAX_PROPERTIES:
                     break  # items may name the same properties by reference, each of them all
                 self._looked_at += 1
                 self._property(owned, node, prefix, depth)
         return node
 
     def _referred(self, element: html.HtmlElement) -> list[html.HtmlElement]:
-        """Properties elsewhere that the item names by the id of what holds them."""
+        """Return properties elsewhere that the item names by the id of what holds them."""
         names = dict.fromkeys((element.get("itemref") or "").split()[:100])
-        if not names or self._looked_at >= MOST_PROPERTIES:
+        if not names or self._looked_at >= MAX_PROPERTIES:
             return []
         if self._held is None:
             self._held = self._by_id()
-        found = {place: one for name in names for place, one in self._held.get(name, ())}
-        return [one for _, one in sorted(found.items())]
+        elements = {place: element for name in names for place, element in self._held.get(name, ())}
+        return [element for _, element in sorted(elements.items())]
 
     def _by_id(self) -> dict[str, list[tuple[int, html.HtmlElement]]]:
-        """Properties of no item with their places, by the ids that they and what holds them have."""
-        held: dict[str, list[tuple[int, html.HtmlElement]]] = {}
-        for place, one in enumerate(self._free):
-            ids = {above.get("id") for above in (one, *one.iterancestors())}
+        """Return properties of no item with their places, by the ids that they and what holds them have."""
+        by_id: dict[str, list[tuple[int, html.HtmlElement]]] = {}
+        for place, element in enumerate(self._free):
+            ids = {above.get("id") for above in (element, *element.iterancestors())}
             for name in ids - {None}:
-                held.setdefault(str(name), []).append((place, one))
-        return held
+                by_id.setdefault(str(name), []).append((place, element))
+        return by_id
 
     def _property(self, element: html.HtmlElement, node: Term, prefix: str, depth: int) -> None:
         scoped = element.get("itemscope") is not None
@@ -120,7 +120,7 @@ class _Reader:
 
 
 def _vocabulary(types: list[str]) -> str:
-    """What names of properties stand behind: the namespace of the first type."""
+    """Return the namespace of property names: that of the first type."""
     if not types:
         return "http://schema.org/"
     before, sign, _ = types[0].rpartition("#" if "#" in types[0] else "/")

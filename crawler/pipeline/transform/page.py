@@ -15,7 +15,7 @@ from crawler.pipeline.transform.graph import Graph, SourceDocument, resolved
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import page_tree, text_of, whole_tree
 
-MOST_BLOCKS = 1_000
+MAX_BLOCKS = 1_000
 _ADDRESSES = {"a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "frame": "src"}
 # Whether anything lies so deep; a walk in Python would take a fifth of the whole transformation.
 _DEEP = etree.XPath(f"boolean({'/*' * LIMITS.depth})")
@@ -33,7 +33,7 @@ _META_ADDRESSES = (
 
 
 def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = False) -> None:
-    """Add what a page says. Mail addresses as SHA-1 where asked. Raises ReadingError."""
+    """Add the statements of a page, with mail addresses as SHA-1 on request. Raises ReadingError."""
     text = text_of(document.body, document.content_type)
     root = whole_tree(text)
     if root is not None and _DEEP(root):
@@ -43,36 +43,36 @@ def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = Fals
     _prepare(root, graph.url, hash_mail)
     sheets.apply("page", root, graph)
     microdata.add(root, graph)
-    blocks = [one for one in root.iter("script") if jsonld.is_jsonld(one.get("type") or "")]
-    for script in blocks[:MOST_BLOCKS]:
+    blocks = [script for script in root.iter("script") if jsonld.is_jsonld(script.get("type") or "")]
+    for script in blocks[:MAX_BLOCKS]:
         jsonld.add(script.text or "", graph)
-    if len(blocks) > MOST_BLOCKS:
-        graph.notes.append(f"only the first {MOST_BLOCKS} of {len(blocks)} JSON-LD blocks were read")
+    if len(blocks) > MAX_BLOCKS:
+        graph.notes.append(f"only the first {MAX_BLOCKS} of {len(blocks)} JSON-LD blocks were read")
 
 
 def _prepare(root: html.HtmlElement, url: str, hash_mail: bool) -> None:
-    """Make addresses absolute and take away those that are none."""
+    """Make addresses absolute and remove invalid ones."""
     base = url
     for element in root.iter("base"):
         base = resolved(url, element.get("href") or "") or url
         break
-    own = _host(url)
-    known: dict[str, str] = {}
+    own_host = _host(url)
+    hosts: dict[str, str] = {}
     for element in root.iter(*_ADDRESSES):
         name = _ADDRESSES[element.tag]
         reference = element.get(name)
         if reference is None:
             continue
         reference = reference.strip()
-        if reference not in known:
-            known[reference] = "" if reference.startswith("#") else resolved(base, reference)
-        address = known[reference]
+        if reference not in hosts:
+            hosts[reference] = "" if reference.startswith("#") else resolved(base, reference)
+        address = hosts[reference]
         if not address:
             _mail(element, reference, hash_mail)
             del element.attrib[name]
             continue
         element.set(name, address)
-        if element.tag == "link" and _host(address) == own:
+        if element.tag == "link" and _host(address) == own_host:
             element.set("own", "1")
     for element in root.iter("meta"):
         if (element.get("property") or element.get("name") or "").lower() in _META_ADDRESSES:
@@ -84,10 +84,10 @@ def _prepare(root: html.HtmlElement, url: str, hash_mail: bool) -> None:
 def _mail(element: html.HtmlElement, reference: str, hash_mail: bool) -> None:
     if reference[:7].lower() != "mailto:":
         return
-    found = _MAIL.fullmatch(unquote(reference[7:].partition("?")[0]).strip())
-    if not found or not found[0].isascii():
+    match = _MAIL.fullmatch(unquote(reference[7:].partition("?")[0]).strip())
+    if not match or not match[0].isascii():
         return
-    address = "mailto:" + found[0].lower()
+    address = "mailto:" + match[0].lower()
     # What FOAF's mbox_sha1sum is by definition; no secret hangs on it.
     hashed = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
     element.set("mbox", hashed if hash_mail else safe(address))

@@ -48,7 +48,7 @@ class Plugins:
     failed: Counter[str] = field(default_factory=Counter)
 
     def add(self, document: SourceDocument, graph: Graph) -> int:
-        """Add what the plug-ins that fit the document make of it; how many they are."""
+        """Call the plug-ins that fit the document and add their triples. Returns their number."""
         fitting = 0
         for plugin in self.rules:
             if not fits(plugin.types, plugin.pattern, document):
@@ -71,7 +71,7 @@ class Plugins:
 
 
 def _take(content_type: str, body: bytes, graph: Graph) -> None:
-    """Add an answer. Raises ValueError for what is no RDF by its header, and what the parsers raise."""
+    """Add a plug-in's response. Raises ValueError where its type is no RDF, and the parsers' errors."""
     if not body.strip():
         return
     mime = parse_mime_type(content_type)

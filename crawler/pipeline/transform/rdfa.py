@@ -16,7 +16,7 @@ _NAMED = re.compile(rb"\s(?:vocab|prefix|xmlns:\w+)\s*=", re.IGNORECASE)
 
 
 def has_rdfa(document: SourceDocument) -> bool:
-    """Whether a page may hold RDFa: some type, and a vocabulary or prefix to read it by."""
+    """Return whether a page may hold RDFa: some type, and a vocabulary or prefix to read it by."""
     if document.type not in {HTML, XHTML}:
         return False
     return bool(_TYPED.search(document.body) and _NAMED.search(document.body))

@@ -18,13 +18,13 @@ _USES = "http://www.w3.org/ns/rdfa#usesVocabulary"
 
 
 def main() -> int:
-    """Read it; 1 with the reason where that fails."""
-    asked = json.loads(sys.stdin.buffer.readline())
+    """Convert the page. Returns 1, with the reason on standard error, where that fails."""
+    request = json.loads(sys.stdin.buffer.readline())
     body = sys.stdin.buffer.read()
-    limit(asked, files=True)  # its parts are loaded when they are needed
+    limit(request, files=True)  # its parts are loaded when they are needed
     socket.socket = None  # type: ignore[assignment, misc]  # also where the kernel has no wall
     try:
-        sys.stdout.buffer.write(triples(body, asked["url"]))
+        sys.stdout.buffer.write(triples(body, request["url"]))
     except Exception as error:  # the library has errors of its own, and raises whatever its parts do
         sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
         return 1
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def triples(body: bytes, url: str) -> bytes:
-    """The page's triples as lines. Raises ReadingError for pages that are too large."""
+    """Return the page's triples as lines. Raises ReadingError for pages that are too large."""
     from pyRdfa import pyRdfa  # noqa: PLC0415 - slow to load, and only where it runs
     from pyRdfa.options import Options  # noqa: PLC0415
 

@@ -25,8 +25,8 @@ _compiled = threading.local()
 def apply(name: str, tree: etree._Element, graph: Graph) -> None:
     """Add what the stylesheet makes of the tree. Raises ReadingError."""
     try:
-        answer = _sheet(name)(tree, url=etree.XSLT.strparam(graph.url))
-        graph.read(_ESCAPED.sub(b"", bytes(answer).translate(None, STRAY)), pyoxigraph.RdfFormat.RDF_XML)
+        result = _sheet(name)(tree, url=etree.XSLT.strparam(graph.url))
+        graph.read(_ESCAPED.sub(b"", bytes(result).translate(None, STRAY)), pyoxigraph.RdfFormat.RDF_XML)
     except (etree.XSLTError, SyntaxError, ValueError) as error:
         raise ReadingError("malformed", f"{name}.xsl: {str(error)[:300]}") from error
 

@@ -16,31 +16,31 @@ from crawler.pipeline.transform.children import limit
 
 
 def main() -> int:
-    """Transform; 1 with the reason where that fails."""
-    asked = json.loads(sys.stdin.buffer.readline())
-    sheet, document = sys.stdin.buffer.read(asked["sheet"]), sys.stdin.buffer.read()
-    limit(asked, files=False)
+    """Transform the document. Returns 1, with the reason on standard error, where that fails."""
+    request = json.loads(sys.stdin.buffer.readline())
+    sheet, document = sys.stdin.buffer.read(request["sheet"]), sys.stdin.buffer.read()
+    limit(request, files=False)
     try:
-        answer = transformed(sheet, document, asked["html"], asked["url"])
+        result = transformed(sheet, document, request["html"], request["url"])
     except (etree.LxmlError, ValueError, MemoryError, RecursionError) as error:
         sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
         return 1
-    if len(answer) > asked["output"]:
-        sys.stderr.write(f"more than {asked['output']} bytes of output")
+    if len(result) > request["output"]:
+        sys.stderr.write(f"more than {request['output']} bytes of output")
         return 1
-    sys.stdout.buffer.write(answer)
+    sys.stdout.buffer.write(result)
     return 0
 
 
 class _Nowhere(etree.Resolver):
-    """Answers for every address that a stylesheet includes or imports: lxml's rules of access do not."""
+    """A resolver that refuses every include and import, which lxml's access rules do not cover."""
 
     def resolve(self, system_url: str, public_id: str, context: Any = None) -> Any:
         raise ValueError(f"{system_url[:200]} is not read: a stylesheet stands alone")
 
 
 def transformed(sheet: bytes, document: bytes, html: bool, url: str) -> bytes:
-    """The result as bytes. Raises LxmlError for what is no stylesheet or asks for a file."""
+    """Return the result as bytes. Raises LxmlError for an invalid stylesheet or one that reads a file."""
     safe = etree.XMLParser(no_network=True, resolve_entities=False, load_dtd=False, huge_tree=False)
     safe.resolvers.add(_Nowhere())
     loose = etree.HTMLParser(no_network=True, huge_tree=False)

@@ -1,4 +1,4 @@
-"""Times of publication as feeds and pages write them, to epoch seconds: known forms, then any language."""
+"""Times of publication in feeds and pages, converted to epoch seconds: known forms, then any language."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import unicodedata
 from crawler.reading.dates import forms
 
 LONGEST = 200  # characters that are looked at
-MOST_FOREIGN = 400
+MAX_FOREIGN = 400
 """Readings by a library that one document's dates may cost: some 4 ms each."""
 
 _INVISIBLE = dict.fromkeys([0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF, 0xAD])
 
 
 class Dates:
-    """The dates of one document. A time without zone is UTC's; a wrong reading is worse than none.
+    """A reader of one document's dates. A time without zone is UTC; no date is better than a wrong one.
 
     Known forms cost microseconds, dateparser milliseconds (and its languages tenths of a second once in a
     process); more than `most` of these readings are not made, and what would need them stays unread.
     """
 
-    def __init__(self, most: int = MOST_FOREIGN) -> None:
+    def __init__(self, most: int = MAX_FOREIGN) -> None:
         self._left = most
         self._known: dict[str, float | None] = {}
 
     def epoch(self, text: str) -> float | None:
-        """Epoch seconds of a date in any form and language; None when unparsable.
+        """Parse a date in any form and language to epoch seconds. Returns None when it cannot be parsed.
 
         Years before 1900 are programs' empty values (0001-01-01, 0000-00-00), no dates.
         """
@@ -37,11 +37,11 @@ class Dates:
         text = _plain(text[:LONGEST])
         if not text or not any(c.isdigit() for c in text):
             return None
-        found, certain = forms.read(text)
-        return found if certain else self._foreign(text)
+        seconds, certain = forms.read(text)
+        return seconds if certain else self._foreign(text)
 
     def _foreign(self, text: str) -> float | None:
-        """What dateparser makes of a text that has the form of no date we know."""
+        """Read a text in no known form with dateparser."""
         if text not in self._known:
             # 3 MB and 0.1 s, which most processes never need.
             languages = importlib.import_module("crawler.reading.dates.languages")
@@ -51,12 +51,12 @@ class Dates:
 
 
 def epoch(text: str) -> float | None:
-    """The same for a date that stands alone."""
+    """Read a date that stands alone."""
     return Dates().epoch(text)
 
 
 def _plain(text: str) -> str:
-    """One line with ASCII digits, without marks of direction."""
+    """Return one line with ASCII digits, without marks of direction."""
     text = " ".join(text.translate(_INVISIBLE).split())
     if text.isascii():
         return text

@@ -1,4 +1,4 @@
-"""Dates in the forms that the specifications name, and with all the field's sins.
+"""Dates in the forms that the specifications name, and in the faulty variants found in practice.
 
 RFC 822, 2822 and 3339, W3CDTF, ISO 8601, East Asian forms; missing or named zones, wrong weekdays, years of
 two digits, months in a dozen languages. A form reads a text as a whole or not at all: what it would leave
@@ -86,7 +86,7 @@ _MONTHS = {
 
 
 def _folded(text: str) -> str:
-    """Lower case without diacritics, for names."""
+    """Convert to lower case without diacritics, for names."""
     return "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
 
 
@@ -105,7 +105,7 @@ _USUAL_ISO = re.compile(
 
 
 def usual(text: str) -> float | None:
-    """Epoch seconds of the two spellings that nearly all feeds have, cheaper than by `read`; else None."""
+    """Parse the two most frequent forms to epoch seconds, faster than `read`. Returns None for others."""
     if match := _USUAL_RFC.fullmatch(text):
         day, name, year, hour, minute, second, sign, hours, minutes = match.groups()
         month = _PREFIXES[name.lower()]
@@ -123,7 +123,9 @@ def usual(text: str) -> float | None:
 
 
 def read(text: str) -> tuple[float | None, bool]:
-    """Epoch seconds of one line with ASCII digits, and whether that is certain: False when no form fits it.
+    """Parse one line with ASCII digits to epoch seconds. Also returns False when no form fits it, else True.
+
+    False when no form fits it.
 
     A text that has a form but names a day or hour that does not exist is certain to be no date.
     """
@@ -139,9 +141,9 @@ def read(text: str) -> tuple[float | None, bool]:
     return None, not any(c.isalpha() for c in text)
 
 
-def _after_clock(clock: re.Match[str], rest: str) -> tuple[float | None, bool]:
-    """A date that stands behind its time."""
-    midnight, certain = read(rest) if not _CLOCK_BEFORE.match(rest) else (None, True)
+def _after_clock(clock: re.Match[str], tail: str) -> tuple[float | None, bool]:
+    """Parse a date that stands behind its time."""
+    midnight, certain = read(tail) if not _CLOCK_BEFORE.match(tail) else (None, True)
     hour, minute = _hour(clock[1], clock[4] or ""), int(clock[2])
     if midnight is None or midnight % 86400 or hour > 23 or minute > 59:
         return None, certain or midnight is not None
@@ -149,7 +151,7 @@ def _after_clock(clock: re.Match[str], rest: str) -> tuple[float | None, bool]:
 
 
 def _numeric(text: str) -> float | None:
-    """Seconds or milliseconds since the epoch, or YYYYMMDDhhmmss."""
+    """Parse seconds or milliseconds since the epoch, or YYYYMMDDhhmmss."""
     if match := _COMPACT.fullmatch(text):
         year, month, day, hour, minute, second = map(int, match.groups())
         return _moment(year, month, day, (hour, minute, second))
@@ -158,7 +160,7 @@ def _numeric(text: str) -> float | None:
 
 
 def _iso(text: str) -> float | None:
-    """ISO 8601 in its basic and extended forms, W3CDTF, and what databases print."""
+    """Parse ISO 8601 in its basic and extended forms, W3CDTF, and the output of databases."""
     match = _ISO.match(text)
     if not match:
         return None
@@ -170,24 +172,24 @@ def _iso(text: str) -> float | None:
 
 
 def _ordinal(text: str) -> float | None:
-    """ISO 8601 by the day of the year (2026-064) and by week and weekday (2026-W10-4)."""
+    """Parse ISO 8601 by the day of the year (2026-064) and by week and weekday (2026-W10-4)."""
     if match := _ORDINAL.match(text):
         day = date(int(match[1]), 1, 1).toordinal() + int(match[2]) - 1
-        found = date.fromordinal(day)
-        if found.year != int(match[1]) or not int(match[2]):
+        day_found = date.fromordinal(day)
+        if day_found.year != int(match[1]) or not int(match[2]):
             raise ValueError("no such day in the year")
     elif match := _WEEK.match(text):
-        found = date.fromisocalendar(int(match[1]), int(match[2]), int(match[3]))
+        day_found = date.fromisocalendar(int(match[1]), int(match[2]), int(match[3]))
     else:
         return None
-    rest = text[match.end() :]
-    clock = _ISO_CLOCK.match(rest)
+    tail = text[match.end() :]
+    clock = _ISO_CLOCK.match(tail)
     at = (int(clock[1]), int(clock[2]), int(clock[3] or 0)) if clock else (0, 0, 0)
-    return _moment(found.year, found.month, found.day, at, rest[clock.end() :] if clock else rest)
+    return _moment(day_found.year, day_found.month, day_found.day, at, tail[clock.end() :] if clock else tail)
 
 
 def _east_asian(text: str) -> float | None:
-    """2026年3月5日 10:30 and 2026년 3월 5일 오후 3시 20분."""
+    """Parse 2026年3月5日 10:30 and 2026년 3월 5일 오후 3시 20분."""
     match = _EAST_ASIAN.match(text)
     if not match:
         return None
@@ -201,39 +203,39 @@ def _east_asian(text: str) -> float | None:
 
 
 def _day_first(text: str) -> float | None:
-    """RFC 822 and 850: weekday (never believed), day, month, year, time, zone."""
+    """Parse RFC 822 and 850: weekday (never believed), day, month, year, time, zone."""
     match = _DAY_FIRST.match(text)
     month = _month(match[3], dotted=match[2] == ".") if match else 0
     if not match or not month:
         return None
-    clock, rest = _clock(text[match.end() :])
-    return _moment(_year(match[4]), month, int(match[1]), clock, rest)
+    clock, tail = _clock(text[match.end() :])
+    return _moment(_year(match[4]), month, int(match[1]), clock, tail)
 
 
 def _dotted(text: str) -> float | None:
-    """31.12.2026 23:59, the order of day and month that dots imply."""
+    """Parse 31.12.2026 23:59, in the order of day and month that dots imply."""
     match = _DOTTED.match(text)
     if not match:
         return None
-    clock, rest = _clock(text[match.end() :])
-    return _moment(int(match[3]), int(match[2]), int(match[1]), clock, rest)
+    clock, tail = _clock(text[match.end() :])
+    return _moment(int(match[3]), int(match[2]), int(match[1]), clock, tail)
 
 
 def _month_first(text: str) -> float | None:
-    """Month, day, year, time, zone; or asctime, with the year behind the time."""
+    """Parse month, day, year, time, zone; or asctime, with the year behind the time."""
     match = _MONTH_FIRST.match(text + " ")
     month = _month(match[2]) if match else 0
     if not match or not month:
         return None
-    clock, rest = _clock(text[match.end() :])
+    clock, tail = _clock(text[match.end() :])
     year = match[4] or ""
-    if not year and (last := _YEAR_LAST.match(rest)):
-        rest, year = last[1] or "", last[2]
-    return _moment(int(year), month, int(match[3]), clock, rest) if year else None
+    if not year and (last := _YEAR_LAST.match(tail)):
+        tail, year = last[1] or "", last[2]
+    return _moment(int(year), month, int(match[3]), clock, tail) if year else None
 
 
 def _month(name: str, *, dotted: bool = False) -> int:
-    """Number of a month from the longest known beginning of its name, 0 for other words.
+    """Return the number of a month from the longest known beginning of its name, 0 for other words.
 
     Behind a day with a dot, "listopada" is October in Croatian and not November in Polish.
     """
@@ -244,7 +246,7 @@ def _month(name: str, *, dotted: bool = False) -> int:
 
 
 def _year(digits: str) -> int:
-    """Years of two and three digits by RFC 2822, section 4.3."""
+    """Complete years of two and three digits by RFC 2822, section 4.3."""
     year = int(digits)
     if len(digits) == 2:
         return year + (2000 if year < 50 else 1900)
@@ -252,40 +254,43 @@ def _year(digits: str) -> int:
 
 
 def _hour(digits: str, half: str) -> int:
-    """Hour of day; `half` is a or p on a clock of twelve hours, else empty."""
+    """Return the hour of day; `half` is a or p on a clock of twelve hours, else empty."""
     hour = int(digits)
     return hour % 12 + (12 if half in "pP" else 0) if half else hour
 
 
 def _clock(text: str) -> tuple[tuple[int, int, int], str]:
-    """Time of day at the beginning of a text, midnight without, and what follows it."""
+    """Parse the time of day that begins a text, midnight without one. Also returns the rest of the text."""
     match = _CLOCK.match(text, _BEFORE_CLOCK.match(text).end())  # type: ignore[union-attr]  # it matches nothing, too
     if not match:
         return (0, 0, 0), text
-    rest = text[match.end() :]
-    behind = _AFTER_CLOCK.match(rest)
+    tail = text[match.end() :]
+    behind = _AFTER_CLOCK.match(tail)
     minute, second = int(match[2] or match[4] or 0), int(match[3] or 0)
-    return (_hour(match[1], match[5] or ""), minute, second), rest[behind.end() :] if behind else rest
+    return (_hour(match[1], match[5] or ""), minute, second), tail[behind.end() :] if behind else tail
 
 
-def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], rest: str = "") -> float | None:
-    """Epoch seconds; 24:00 and leap seconds are allowed. None when what is left over is no zone.
+def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], tail: str = "") -> float | None:
+    """Return epoch seconds; 24:00 and leap seconds are allowed. Returns None when `tail` is no zone.
 
-    ValueError when there is no such day or time.
+    Raises ValueError when there is no such day or time.
     """
     hour, minute, second = clock
     if not 1900 <= year <= 9999 or hour > 24 or minute > 59 or second > 60:
         raise ValueError("no such year or time")
     midnight = datetime(year, month, day, tzinfo=UTC).timestamp()
-    offset = _offset(rest)
+    offset = _offset(tail)
     return None if offset is None else midnight + hour * 3600 + minute * 60 + second - offset
 
 
-def _offset(rest: str) -> float | None:
-    """Seconds east of Greenwich; names that nobody agrees on, and none at all, are UTC. None for no zone."""
-    if _WORDS.fullmatch(rest):
+def _offset(tail: str) -> float | None:
+    """Return seconds east of Greenwich. Missing and ambiguous names are UTC. Returns None for no zone.
+
+    None for no zone.
+    """
+    if _WORDS.fullmatch(tail):
         return 0.0
-    zone = _ZONE.fullmatch(rest)
+    zone = _ZONE.fullmatch(tail)
     if not zone:
         return None
     if zone[2]:

@@ -1,8 +1,8 @@
-"""Dates in languages that `forms` does not know, by dateparser, whose readings are believed when all agrees.
+"""Dates in languages that `forms` does not know, read by dateparser and accepted when all parts agree.
 
-dateparser is made to find something: it takes the Thai for March (มี.ค.) for January (ม.ค.), and drops what
-it does not know. So a text must name a month by a word of one language, and every number in it must be found
-again in what dateparser makes of it.
+dateparser always tries to find a date: it takes the Thai for March (มี.ค.) for January (ม.ค.), and drops
+unknown words. So a text must name a month by a word of one language, and every number in it must appear in
+dateparser's result.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _HOURS = {
 
 
 def read(text: str, most: int) -> tuple[float | None, int]:
-    """Epoch seconds of one line with ASCII digits, None unless it is sure to be that date; and its cost.
+    """Parse one line with ASCII digits to epoch seconds, None when it is not certain. Also returns the cost.
 
-    The cost is in readings by dateparser; where it would be more than `most`, none is made.
+    The cost is in readings by dateparser. Where it would exceed `most`, none is made.
     """
     if len(text) > _LONGEST or not _YEAR.search(text) or not 2 <= len(_NUMBER.findall(text)) <= 8:
         return None, 0
@@ -66,7 +66,7 @@ def read(text: str, most: int) -> tuple[float | None, int]:
 
 
 def _seconds(when: datetime, zone: re.Match[str] | None, languages: tuple[str, ...]) -> float | None:
-    """Epoch seconds by the zone that stood behind the date, and by the calendar of Thailand."""
+    """Return epoch seconds by the zone that stood behind the date, and by the calendar of Thailand."""
     year = when.year - _BUDDHIST if when.year >= 2400 and "th" in languages else when.year
     if not 1900 <= year < 2200:
         return None
@@ -80,27 +80,27 @@ def _seconds(when: datetime, zone: re.Match[str] | None, languages: tuple[str, .
 
 
 def _named(text: str) -> tuple[int, tuple[str, ...]]:
-    """The month that the longest known word in a text names, and whose word it is; 0 when they disagree."""
+    """Return the month of the longest known word, and the languages of that word; 0 when words disagree."""
     line = text.casefold().replace(".", "")
     longest = max((word for word in _words() if word in line), key=len, default="")
-    named = _words().get(longest, ())
-    months = {month for month, _ in named}
+    meanings = _words().get(longest, ())
+    months = {month for month, _ in meanings}
     # Two will do: those that share a word share the order of day and year as well.
-    return (months.pop(), tuple(language for _, language in named[:2])) if len(months) == 1 else (0, ())
+    return (months.pop(), tuple(language for _, language in meanings[:2])) if len(months) == 1 else (0, ())
 
 
 @cache
 def _words() -> dict[str, tuple[tuple[int, str], ...]]:
-    """Names of months in all these languages, with the number of the month and the language."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    """Return names of months in all these languages, with the number of the month and the language."""
+    by_word: dict[str, list[tuple[int, str]]] = {}
     for language in _LANGUAGES:
         info = importlib.import_module(f"dateparser.data.date_translation_data.{language}").info
         for number, name in enumerate(_MONTHS, start=1):
             for written in info.get(name, ()):
                 word = written.casefold().replace(".", "")
                 if len(word) > 2 or (word and word[0] > "\u0600"):
-                    found.setdefault(word, []).append((number, language))
-    return {word: tuple(dict.fromkeys(named)) for word, named in found.items()}
+                    by_word.setdefault(word, []).append((number, language))
+    return {word: tuple(dict.fromkeys(months)) for word, months in by_word.items()}
 
 
 @cache
@@ -109,7 +109,7 @@ def _parser(language: str) -> DateDataParser:
 
 
 def _read(text: str, language: str) -> datetime | None:
-    """What dateparser reads in one language, None for nothing and for what breaks it."""
+    """Read a date with dateparser in one language. Returns None for no date, and for text that breaks it."""
     try:
         when = _parser(language).get_date_data(text).date_obj
     except Exception:  # dozens of regular expressions on any text: nothing says what they may raise
@@ -118,7 +118,7 @@ def _read(text: str, language: str) -> datetime | None:
 
 
 def _accounted(text: str, when: datetime) -> bool:
-    """True when the numbers of a text are the reading's year, day and time, and nothing else."""
+    """Return whether a text's numbers are exactly the year, day and time of the reading."""
     numbers = [int(number) for number in _NUMBER.findall(text)]
     clock = [when.hour, when.minute, when.second]
     for part in (when.year, when.day):
@@ -129,16 +129,16 @@ def _accounted(text: str, when: datetime) -> bool:
         numbers.remove(when.month)  # months with numbers for names: Vietnamese, Chinese
     if not numbers:
         return clock == [0, 0, 0]
-    hour, *rest = numbers
+    hour, *others = numbers
     same = hour == clock[0] or (hour <= 12 and hour % 12 == clock[0] % 12)
-    return same and len(rest) in (1, 2) and [*rest, 0][:2] == clock[1:]
+    return same and len(others) in (1, 2) and [*others, 0][:2] == clock[1:]
 
 
 def _half_known(text: str, when: datetime, languages: tuple[str, ...]) -> bool:
-    """False where a word behind the time may say which half of the day it is, and dateparser did not know."""
-    found = list(_NUMBER.finditer(text))
-    words = [word for word in re.split(r"[\W\d_]+", text[found[-1].end() :].casefold()) if word]
-    if not words or len(found) < 4:
+    """Return False where a word behind the time may name a half of the day unknown to dateparser."""
+    numbers = list(_NUMBER.finditer(text))
+    words = [word for word in re.split(r"[\W\d_]+", text[numbers[-1].end() :].casefold()) if word]
+    if not words or len(numbers) < 4:
         return True
     halves = {half: _half_words(languages, half) for half in ("am", "pm")}
     tail = "".join(words)
@@ -148,9 +148,9 @@ def _half_known(text: str, when: datetime, languages: tuple[str, ...]) -> bool:
 
 
 def _half_words(languages: tuple[str, ...], half: str) -> set[str]:
-    """What these languages call a half of the day, letters alone."""
-    found: set[str] = set()
+    """Return the words of these languages for a half of the day, letters alone."""
+    halves: set[str] = set()
     for language in languages:
         info = importlib.import_module(f"dateparser.data.date_translation_data.{language}").info
-        found.update("".join(re.split(r"[\W\d_]+", word.casefold())) for word in info.get(half, ()))
-    return found
+        halves.update("".join(re.split(r"[\W\d_]+", word.casefold())) for word in info.get(half, ()))
+    return halves

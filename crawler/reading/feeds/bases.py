@@ -23,20 +23,20 @@ class Bases:
         self._known: dict[etree._Element, str] = {}
 
     def of(self, element: etree._Element) -> str:
-        """That of an element, by those of what it stands in."""
+        """Return an element's base, from its own and its ancestors' xml:base."""
         path = []
         node: etree._Element | None = element
         while node is not None and node not in self._known:
             path.append(node)
             node = node.getparent()
         base = self._url if node is None else self._known[node]
-        for one in reversed(path):
-            base = self._known[one] = _joined(base, one.get(BASE))
+        for ancestor in reversed(path):
+            base = self._known[ancestor] = _joined(base, ancestor.get(BASE))
         return base
 
 
 def _joined(base: str, reference: str | None) -> str:
-    """The base of an element within one that has `base`; the same where the reference is none."""
+    """Return the base of an element inside one with `base`; `base` itself without a reference."""
     if reference is None or len(reference) > LIMITS.address:
         return base
     try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import urljoin
 
 from crawler.reading.addresses import absolute, host
 from crawler.reading.dates import Dates
 from crawler.reading.documents import Enclosure, Entry, FeedDocument
+from crawler.reading.feeds.details import MAX_COUNT, details_of, enclosure_of, whole_number
 from crawler.reading.feeds.fingerprints import fingerprints
 from crawler.reading.feeds.markup import Sanitiser, looks_like_html, plain_text
 from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed
@@ -26,7 +27,7 @@ _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 
 
 def document(raw: RawFeed, url: str, limits: Limits, *, well_formed: bool) -> FeedDocument:
-    """The document that the feed at `url` gives."""
+    """Build the document of the feed at `url`."""
     builder = _Builder(raw, url, limits)
     entries = builder.entries()
     return FeedDocument(
@@ -37,6 +38,8 @@ def document(raw: RawFeed, url: str, limits: Limits, *, well_formed: bool) -> Fe
         description=plain_line(raw.description)[: limits.title],
         language=builder.language,
         hub=_link(raw, url, "hub"),
+        icon=absolute(raw.base or url, raw.icon),
+        image=absolute(raw.base or url, raw.image),
         ttl=_minutes(raw.ttl),
         update_period=_period(raw.update_period, raw.update_frequency),
         skip_hours=_hours(raw.skip_hours),
@@ -49,7 +52,7 @@ def document(raw: RawFeed, url: str, limits: Limits, *, well_formed: bool) -> Fe
 
 
 class _Builder:
-    """What the entries of one document share: bases, language, author and the sanitiser."""
+    """A builder of one document's entries, with its bases, language, author and sanitiser."""
 
     def __init__(self, raw: RawFeed, url: str, limits: Limits) -> None:
         self._raw = raw
@@ -57,6 +60,7 @@ class _Builder:
         self._sanitiser = Sanitiser(limits.room)
         self._epoch = Dates().epoch
         self._author = _person(raw.author)
+        self._shared: frozenset[str] = frozenset()
         self.site_url = _link(raw, url, "alternate")
         self.language = language_tag(raw.language)
         # Feeds served by another host (FeedBurner and its like) mean links relative to their site.
@@ -64,32 +68,44 @@ class _Builder:
         self._base = self.site_url if elsewhere else url
 
     def entries(self) -> tuple[Entry, ...]:
-        """The entries with distinct identities in document order, the newest ones when there are too many."""
-        found: dict[str, RawEntry] = {}
-        for entry in self._raw.entries:
-            if not (
-                entry.identity or entry.title or entry.links or entry.summary.value or entry.content.value
-            ):
-                continue
-            self._add(found, entry)
-        if len(found) > self._limits.entries:
-            found = _newest(found, self._limits.entries, self._epoch)
-        return tuple(self._entry(identity, entry) for identity, entry in found.items())
+        """Return entries with distinct identities in document order, the newest of too many."""
+        entries = [entry for entry in self._raw.entries if _says_anything(entry)]
+        self._shared = _shared_identities(entries)
+        by_identity: dict[str, RawEntry] = {}
+        for entry in entries:
+            self._add(by_identity, entry)
+        if len(by_identity) > self._limits.entries:
+            by_identity = _newest(by_identity, self._limits.entries, self._epoch)
+        return tuple(self._guarded_entry(identity, entry) for identity, entry in by_identity.items())
 
-    def _add(self, found: dict[str, RawEntry], entry: RawEntry) -> None:
-        """Take an entry under its identity, unless it is one that was taken.
+    def _guarded_entry(self, identity: str, entry: RawEntry) -> Entry:
+        """Build one entry. One that cannot be read keeps its title and address, and harms no other."""
+        try:
+            return self._entry(identity, entry)
+        except Exception:  # nothing says what parsers raise on markup that was made to break them
+            title = storable(entry.title, self._limits.title)
+            link = next((x.href for x in entry.links if _ABSOLUTE.match(x.href)), "")
+            return Entry(identity=identity, url=storable(link, self._limits.address), title=title)
 
-        Those without guid that share the link of an earlier one are told apart by title and time (all
-        releases of a program may link to one page); they are known by the link and a digest of these.
+    def _add(self, by_identity: dict[str, RawEntry], entry: RawEntry) -> None:
+        """Add an entry under its identity, unless that entry is there already.
+
+        Entries without guid that share the link of an earlier one are told apart by title and time (all
+        releases of a program may link to one page). Their identity is the link and a digest of these.
         """
         identity = self._identity(entry)
-        first = found.setdefault(identity, entry)
+        first = by_identity.setdefault(identity, entry)
         if first is not entry and not entry.identity and _said(first) != _said(entry):
-            found.setdefault(self._bounded(f"{identity}#{_digest(_said(entry))}"), entry)
+            by_identity.setdefault(self._bounded(f"{identity}#{_digest(_said(entry))}"), entry)
 
     def _identity(self, entry: RawEntry) -> str:
-        """guid or id as given, else the absolute link, else the title, else a digest of the content."""
+        """Return the guid or id as given, else the absolute link, the title, or a digest of the content.
+
+        Where articles share a guid, the identity is the guid with a digest of the link.
+        """
         identity = storable(entry.identity or self._linked(entry)).strip() or storable(entry.title).strip()
+        if entry.identity in self._shared:
+            identity = f"{identity}#{_digest(self._linked(entry))}"
         if not identity:
             text = "\0".join(
                 (entry.summary.value, entry.content.value, entry.published, *(x.href for x in entry.links))
@@ -98,13 +114,13 @@ class _Builder:
         return self._bounded(identity)
 
     def _bounded(self, identity: str) -> str:
-        """An identity no longer than an address; where it was, it ends in a digest."""
+        """Cut an identity to the length of an address; a cut one ends in a digest."""
         if len(identity) <= self._limits.address:
             return identity
         return identity[: self._limits.address - 33] + "#" + _digest(identity)
 
     def _linked(self, entry: RawEntry) -> str:
-        """The first link as an identity: made absolute, but otherwise spelled as the feed does."""
+        """Return the first link as an identity: absolute, but otherwise spelled as in the feed."""
         link = next((x.href for x in entry.links if x.rel == "alternate" and x.href.strip()), "").strip()
         if not link or _ABSOLUTE.match(link):
             return link
@@ -114,16 +130,17 @@ class _Builder:
             return link
 
     def _url(self, entry: RawEntry) -> str:
-        """The first alternate link that is a web address, else a guid that is one."""
+        """Return the first alternate link that is a web address, else a guid that is one."""
         base = entry.base or self._base
-        links = (absolute(base, x.href) for x in entry.links if x.rel == "alternate")
-        found = next((link for link in links if link), "")
-        if not found and entry.permalink and (entry.path or _ABSOLUTE.match(entry.identity)):
-            found = absolute(base, entry.identity)
-        return found
+        addresses = [entry.original_link, *(x.href for x in entry.links if x.rel == "alternate")]
+        links = (absolute(base, address) for address in addresses if address)
+        address = next((link for link in links if link), "")
+        if not address and entry.permalink and (entry.path or _ABSOLUTE.match(entry.identity)):
+            address = absolute(base, entry.identity)
+        return address
 
     def _entry(self, identity: str, entry: RawEntry) -> Entry:
-        """One entry, resolved and clean."""
+        """Build one entry, resolved and clean."""
         url = self._url(entry)
         base = url or entry.base or self._base
         summary, content = self._markup(entry.summary, base), self._markup(entry.content, base)
@@ -132,6 +149,9 @@ class _Builder:
         texts = (plain_text(content), plain_text(summary))
         updated = self._epoch(entry.updated)
         published = self._epoch(entry.published)
+        details = details_of(
+            entry, updated, lambda address: absolute(entry.base or self._base, address), self._limits
+        )
         if published is None and self._raw.format.startswith("rss"):
             published = (
                 updated  # RSS has one date; dc:date and atom:updated stand for it where it is missing.
@@ -149,10 +169,11 @@ class _Builder:
             language=language_tag(entry.language) or self.language,
             categories=self._categories(entry),
             enclosures=self._enclosures(entry),
+            details=details,
         )
 
     def _markup(self, markup: Markup, base: str) -> str:
-        """Sanitised HTML of a field, "" when nothing is left."""
+        """Return sanitised HTML of a field, "" when nothing is left."""
         value = markup.value[: self._limits.markup]
         if markup.literal and "<" in value and not looks_like_html(value):
             value = value.replace("&", "&amp;").replace("<", "&lt;")
@@ -162,83 +183,95 @@ class _Builder:
         return safe
 
     def _categories(self, entry: RawEntry) -> tuple[str, ...]:
-        """Distinct names in order."""
+        """Return the distinct names in order."""
         names = dict.fromkeys(plain_line(c)[: self._limits.name] for c in entry.categories)
         return tuple(n for n in names if n)[: self._limits.categories]
 
     def _enclosures(self, entry: RawEntry) -> tuple[Enclosure, ...]:
-        """Distinct media files in order."""
-        found: dict[str, Enclosure] = {}
+        """Return distinct media files in order."""
+        enclosures: dict[str, Enclosure] = {}
         for link in entry.links:
             url = absolute(entry.base or self._base, link.href) if link.rel == "enclosure" else ""
-            if url and url not in found and len(found) < self._limits.enclosures:
-                found[url] = Enclosure(url, storable(link.type)[:100], _count(link.length))
-        return tuple(found.values())
+            if url and url not in enclosures and len(enclosures) < self._limits.enclosures:
+                enclosures[url] = enclosure_of(link, url)
+        return tuple(enclosures.values())
+
+
+def _says_anything(entry: RawEntry) -> bool:
+    return bool(entry.identity or entry.title or entry.links or entry.summary.value or entry.content.value)
+
+
+def _shared_identities(entries: Sequence[RawEntry]) -> frozenset[str]:
+    """Return guids under which the document has different articles: their links and their titles differ."""
+    first: dict[str, tuple[str, str]] = {}
+    shared = set()
+    for entry in entries:
+        if not entry.identity:
+            continue
+        link, title = next((x.href for x in entry.links), ""), entry.title.strip()
+        first_link, first_title = first.setdefault(entry.identity, (link, title))
+        if link != first_link and title != first_title:
+            shared.add(entry.identity)
+    return frozenset(shared)
 
 
 def _said(entry: RawEntry) -> str:
-    """What tells entries with one link apart: title and time, or what they say where both are missing."""
-    said = (entry.title.strip(), (entry.published or entry.updated).strip())
-    return "\0".join(said if any(said) else (entry.summary.value, entry.content.value))
+    """Return the text that tells entries with one link apart: title and time, or else the content."""
+    title_and_time = (entry.title.strip(), (entry.published or entry.updated).strip())
+    return "\0".join(title_and_time if any(title_and_time) else (entry.summary.value, entry.content.value))
 
 
 def _title(text: str, kind: Kind, limits: Limits) -> str:
-    """A title as one line that a database can index."""
+    """Return a title as one line that a database can index."""
     return indexable(plain_line(text, kind)[: limits.title])
 
 
 def _link(raw: RawFeed, url: str, rel: str) -> str:
-    """The feed's first link of a kind as a web address."""
+    """Return the feed's first link of a kind as a web address."""
     links = (absolute(raw.base or url, x.href) for x in raw.links if x.rel == rel)
     return next((link for link in links if link), "")
 
 
 def _newest(
-    found: dict[str, RawEntry], count: int, epoch: Callable[[str], float | None]
+    by_identity: dict[str, RawEntry], count: int, epoch: Callable[[str], float | None]
 ) -> dict[str, RawEntry]:
-    """The newest entries, in document order; undated ones count as old, ties by position."""
-    dates = {k: epoch(e.published) or epoch(e.updated) or float("-inf") for k, e in found.items()}
-    kept = set(sorted(found, key=lambda k: -dates[k])[:count])
-    return {k: e for k, e in found.items() if k in kept}
+    """Return the newest entries, in document order; undated ones count as old, ties by position."""
+    dates = {k: epoch(e.published) or epoch(e.updated) or float("-inf") for k, e in by_identity.items()}
+    newest = set(sorted(by_identity, key=lambda k: -dates[k])[:count])
+    return {k: e for k, e in by_identity.items() if k in newest}
 
 
 def _person(text: str) -> str:
-    """A name without the mail address that RSS puts beside it."""
+    """Remove the mail address that RSS puts beside a name."""
     line = plain_line(text)[:300]
     match = _MAIL_AND_NAME.fullmatch(line)
     return (match[1] or match[2]).strip() if match else line
 
 
 def _digest(text: str) -> str:
-    """32 hexadecimal digits for a text."""
+    """Return 32 hexadecimal digits of a text's digest."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _count(text: str) -> int:
-    """A number of bytes, 0 for anything else."""
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
-
-
 def _minutes(text: str) -> float | None:
-    """A ttl in seconds, None when it is missing, not positive or absurd."""
-    minutes = _count(text)
+    """Convert a ttl to seconds, None when it is missing, not positive or absurd."""
+    minutes = whole_number(text, MAX_COUNT)
     return minutes * 60.0 if 0 < minutes <= 525600 else None
 
 
 def _period(period: str, frequency: str) -> float | None:
-    """Seconds between updates from sy:updatePeriod and sy:updateFrequency (default daily, once)."""
+    """Return the seconds between updates by sy:updatePeriod and sy:updateFrequency (default daily, once)."""
     if not period and not frequency:
         return None
     seconds = _PERIODS.get(period.strip().lower() or "daily")
-    return seconds / max(_count(frequency), 1) if seconds else None
+    return seconds / max(whole_number(frequency, MAX_COUNT), 1) if seconds else None
 
 
 def _hours(texts: list[str]) -> tuple[int, ...]:
-    """Hours of day; RSS 0.91 counted from 1 to 24."""
+    """Return hours of day; RSS 0.91 counted from 1 to 24."""
     return tuple(sorted({int(t) % 24 for t in texts if t.isascii() and t.isdigit() and int(t) <= 24}))
 
 
 def _days(texts: list[str]) -> tuple[int, ...]:
-    """Days of week with Monday = 0."""
+    """Return the days of week with Monday = 0."""
     return tuple(sorted({_DAYS.index(t[:3].lower()) for t in texts if t[:3].lower() in _DAYS}))

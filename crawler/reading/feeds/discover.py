@@ -34,7 +34,7 @@ _TYPES = {
 _OWN_TYPE, _UNTYPED = 1, 4
 _ANCHOR = 10
 _COMMENTS = 5
-_MOST_DECLARED = 5
+_MAX_DECLARED = 5
 _LIKELY = re.compile(
     r"(?:^|/)(?:feeds?|rss2?|atom|index\.(?:rss|atom|rdf|xml)|(?:rss2?|atom|feeds?|index)\.(?:xml|json|rdf|php|aspx)"
     r"|[\w.-]+\.(?:rss|atom|rdf))/?$|[?&](?:feed|format|type|alt)=(?:rss|atom|feed)",
@@ -45,7 +45,7 @@ _JSON_API = re.compile(r"/wp-json/|oembed", re.IGNORECASE)
 
 
 def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLink, ...]:
-    """Feeds of an HTML page at `url`, the likeliest first (feeds of comments last); () when it names none."""
+    """Return the feeds of an HTML page at `url`, the likeliest first, of comments last; () without any."""
     try:
         text = text_of(body[: LIMITS.discovery_bytes], content_type)
         root = whole_tree(text, LIMITS.link_elements)
@@ -55,9 +55,9 @@ def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLi
 
 
 def declared_feeds(root: etree._Element, url: str) -> tuple[FeedLink, ...]:
-    """The same of a page's tree; those alone that link elements name by a type that only feeds have."""
+    """Return the feeds in a page's tree that link elements name by a type that only feeds have."""
     declared = (pair for pair in _candidates(root.iter("link")) if pair[1] <= _OWN_TYPE)
-    return _ranked(declared, root, url)[:_MOST_DECLARED]
+    return _ranked(declared, root, url)[:_MAX_DECLARED]
 
 
 def _ranked(
@@ -69,16 +69,18 @@ def _ranked(
         link = absolute(base, element.get("href") or "").partition("#")[0]
         if not link or _JSON_API.search(link):
             continue
-        found = FeedLink(link, _title(element), storable((element.get("type") or "").strip().lower()[:100]))
-        rank = kind + (_COMMENTS if _COMMENT_FEED.search(f"{found.title} {link}") else 0)
+        feed_link = FeedLink(
+            link, _title(element), storable((element.get("type") or "").strip().lower()[:100])
+        )
+        rank = kind + (_COMMENTS if _COMMENT_FEED.search(f"{feed_link.title} {link}") else 0)
         if link not in ranked or rank < ranked[link][0]:
-            ranked[link] = (rank, found)
+            ranked[link] = (rank, feed_link)
     ordered = sorted(ranked.values(), key=lambda pair: pair[0])
     return tuple(link for _, link in ordered[: LIMITS.feeds])
 
 
 def _candidates(elements: Iterable[etree._Element]) -> Iterator[tuple[etree._Element, int]]:
-    """Those that may name a feed, and their ranks."""
+    """Yield the elements that may name a feed, with their ranks."""
     for element in elements:
         rank = _named(element) if element.tag == "link" else _guessed(element)
         if rank is not None:
@@ -86,7 +88,7 @@ def _candidates(elements: Iterable[etree._Element]) -> Iterator[tuple[etree._Ele
 
 
 def _named(element: etree._Element) -> int | None:
-    """Rank of a link element, None when it names no feed."""
+    """Return the rank of a link element, None when it names no feed."""
     rels = set((element.get("rel") or "").lower().split())
     kind = (element.get("type") or "").partition(";")[0].strip().lower()
     if "feed" in rels and not kind:
@@ -95,7 +97,7 @@ def _named(element: etree._Element) -> int | None:
 
 
 def _guessed(element: etree._Element) -> int | None:
-    """Rank of an anchor, None when nothing about it is a feed's."""
+    """Return the rank of an anchor, None when it does not look like a feed's."""
     if (element.get("type") or "").strip().lower() in _TYPES:
         return _ANCHOR
     return (
@@ -104,7 +106,7 @@ def _guessed(element: etree._Element) -> int | None:
 
 
 def _title(element: etree._Element) -> str:
-    """The title attribute, else the anchor's text."""
+    """Return the title attribute, else the anchor's text."""
     text = element.get("title") or (
         "".join(map(str, islice(element.itertext(), 100))) if element.tag == "a" else ""
     )

@@ -1,4 +1,4 @@
-"""Which entries of a document are new or edited, told from 12 bytes for each known entry.
+"""Detection of new and edited entries by 12 bytes for each known entry.
 
 This is the paper's local file of last titles, small enough to travel with the assignment.
 """
@@ -18,42 +18,42 @@ MOST = 5_000  # records that merged ones may grow to
 
 
 def fingerprints(entries: Iterable[Entry]) -> bytes:
-    """One 12-byte record per entry: 8 bytes of BLAKE2b of its identity, 4 of what it says."""
+    """Return one 12-byte record per entry: 8 bytes of BLAKE2b of its identity, 4 of its content."""
     return b"".join(_RECORD.pack(_key(e), _content(e)) for e in entries)
 
 
 def compare(document: FeedDocument, known: bytes) -> FeedDocument:
-    """The document with only its unknown entries, and those known whose content changed as `edited`.
+    """Return the document with only its unknown entries, and known ones with changed content as `edited`.
 
     `known` is what `fingerprints` gave before (a damaged tail is ignored). `fingerprints` and `size` of the
     result stay those of the whole document.
     """
     whole = len(known) - len(known) % _RECORD.size
     contents = dict(_RECORD.iter_unpack(known[:whole]))
-    fresh, edited = [], []
+    new, edited = [], []
     for entry in document.entries:
         before = contents.get(_key(entry))
         if before is None:
-            fresh.append(entry)
+            new.append(entry)
         elif before != _content(entry):
             edited.append(entry)
-    return replace(document, entries=tuple(fresh), edited=tuple(edited))
+    return replace(document, entries=tuple(new), edited=tuple(edited))
 
 
 def merged(new: bytes, known: bytes) -> bytes:
-    """The records of both, `new` first and instead of known ones with the same identity, at most MOST."""
+    """Merge the records of both, at most MOST; `new` comes first and replaces equal identities of `known`."""
     records = dict(_RECORD.iter_unpack(known[: len(known) - len(known) % _RECORD.size]))
-    fresh = dict(_RECORD.iter_unpack(new))
-    kept = [(key, content) for key, content in records.items() if key not in fresh]
-    return b"".join(_RECORD.pack(*record) for record in [*fresh.items(), *kept][:MOST])
+    replaced = dict(_RECORD.iter_unpack(new))
+    remaining = [(key, content) for key, content in records.items() if key not in replaced]
+    return b"".join(_RECORD.pack(*record) for record in [*replaced.items(), *remaining][:MOST])
 
 
 def _key(entry: Entry) -> bytes:
-    """8 bytes of an identity."""
+    """Return 8 bytes of an identity's digest."""
     return hashlib.blake2b(entry.identity.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 def _content(entry: Entry) -> bytes:
-    """4 bytes of what an entry says."""
-    said = (entry.title, entry.url, repr(entry.published), entry.summary, entry.content)
-    return hashlib.blake2b("\0".join(said).encode("utf-8", "replace"), digest_size=4).digest()
+    """Return 4 bytes of the digest of an entry's content."""
+    fields = (entry.title, entry.url, repr(entry.published), entry.summary, entry.content)
+    return hashlib.blake2b("\0".join(fields).encode("utf-8", "replace"), digest_size=4).digest()

@@ -1,4 +1,4 @@
-"""A fragment of HTML as a tree: all that is open closed, lazy images shown, formulas of known elements alone.
+"""Fragments of HTML as trees: elements closed, lazy images shown, formulas limited to known elements.
 
 What comes out is still to be sanitised. Formulas are MathML Core's presentation elements; in those that hold
 text nothing else may stand, because that is where parsers change from MathML back to HTML and disagree.
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from lxml import etree, html
+
+from crawler.text.characters import storable
 
 MATH_TEXT = {"mi", "mn", "mo", "ms", "mtext"}
 MATH = MATH_TEXT | {
@@ -35,11 +37,11 @@ _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)[wx],?")
 _GLUED = re.compile(r"(?<=[0-9][wx]),(?=\S)")
 _LONGEST = 4_000
 _SOURCES = 20
-_LONGEST_SET = 16_000
+_MAX_SET_CHARACTERS = 16_000
 
 
 def rebuilt(fragment: str, levels: int) -> str | None:
-    """The fragment's HTML as a tree gives it; None when it is nested deeper than so many levels."""
+    """Rebuild a fragment's HTML from a tree. Returns None when it is nested deeper than `levels`."""
     parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, encoding="utf-8")
     data = f"<html><body>{fragment}</body></html>".encode("utf-8", "replace")
     try:
@@ -54,7 +56,7 @@ def rebuilt(fragment: str, levels: int) -> str | None:
 
 
 def deeper(root: etree._Element, levels: int) -> bool:
-    """True when some element has more than `levels` elements above it."""
+    """Return True when some element has more than `levels` elements above it."""
     depth = 0
     for event, _ in etree.iterwalk(root, events=("start", "end")):
         depth += 1 if event == "start" else -1
@@ -64,20 +66,21 @@ def deeper(root: etree._Element, levels: int) -> bool:
 
 
 def _show_images(root: html.HtmlElement) -> None:
-    """Give images the addresses that scripts would, and show those for readers without scripts."""
+    """Give images the addresses that scripts would set, and show those for readers without scripts."""
     for image in root.iter("img"):
-        if address := _address(image):
+        # References such as &#1; stand for characters that no tree takes back.
+        if address := storable(_address(image)):
             image.set("src", address)
     fallbacks = list(root.iter("noscript"))
     if not fallbacks:
         return
     hidden = {image for fallback in fallbacks for image in fallback.iter("img")}
-    shown = {image.get("src") for image in root.iter("img") if image not in hidden}
+    sources = {image.get("src") for image in root.iter("img") if image not in hidden}
     for fallback in fallbacks:
         if root not in fallback.iterancestors():
             continue  # it stood in another one, of which only images are left
-        images = [image for image in fallback.iter("img") if image.get("src") not in shown]
-        shown.update(image.get("src") for image in images)
+        images = [image for image in fallback.iter("img") if image.get("src") not in sources]
+        sources.update(image.get("src") for image in images)
         for image in images:
             image.tail = None
         fallback[:] = images
@@ -86,21 +89,21 @@ def _show_images(root: html.HtmlElement) -> None:
 
 
 def _address(image: html.HtmlElement) -> str:
-    """Where an image is: what lazy loading would load, its own source, the largest of the others offered."""
+    """Return an image's address: the one for lazy loading, else its source, else the largest offered."""
     for name in _LAZY:
         if _is_address(address := (image.get(name) or "").strip()):
             return address
     for name in _LAZY_SETS:
         if address := _largest(image.get(name) or ""):
             return address
-    own = (image.get("src") or "").strip()
-    if own and not own.lower().startswith(_NO_PICTURE):
-        return own
+    source = (image.get("src") or "").strip()
+    if source and not source.lower().startswith(_NO_PICTURE):
+        return source
     return next((address for offered in _offered(image) if (address := _largest(offered))), "")
 
 
 def _offered(image: html.HtmlElement) -> Iterator[str]:
-    """Sets of sources: the image's, and those of the picture element around it."""
+    """Yield sets of sources: the image's, and those of the picture element around it."""
     yield image.get("srcset") or ""
     for picture in image.iterancestors("picture"):
         for source in islice(picture.iter("source"), _SOURCES):
@@ -108,7 +111,7 @@ def _offered(image: html.HtmlElement) -> Iterator[str]:
 
 
 def _is_address(text: str) -> bool:
-    """True for what may be an image's address: neither words nor a picture in place."""
+    """Return whether the text may be an image's address: neither words nor inline data."""
     return (
         0 < len(text) <= _LONGEST
         and not any(c.isspace() for c in text)
@@ -118,26 +121,28 @@ def _is_address(text: str) -> bool:
 
 
 def _largest(offered: str) -> str:
-    """The address with the greatest width or density in a srcset, "" when it has none."""
+    """Return the address with the greatest width or density in a srcset, "" when it has none."""
     sizes: dict[str, float] = {}
     address = ""
-    for token in _GLUED.sub(", ", offered[:_LONGEST_SET]).split():
+    for token in _GLUED.sub(", ", offered[:_MAX_SET_CHARACTERS]).split():
         if size := _SIZE.fullmatch(token):
             sizes[address] = float(size[1])
         elif _is_address(token.strip(",")):
             address = token.strip(",")
             sizes.setdefault(address, 1.0)
     sizes.pop("", None)
-    return max(sizes, key=lambda one: sizes[one], default="")
+    return max(sizes, key=lambda candidate: sizes[candidate], default="")
 
 
 def _vet_formulas(root: html.HtmlElement) -> None:
-    """Take annotations out of formulas, and formulas out that hold anything but known elements and text."""
+    """Remove annotations from formulas, and formulas with anything but known elements and text."""
     for formula in [e for e in root.iter() if isinstance(e.tag, str) and _local(e) == "math"]:
         if root not in formula.iterancestors():
             continue  # it stood in another one that went
         for element in list(formula.iter()):
-            element.tag = _local(element)
+            name = _local(element)
+            if name in MATH or name in _ANNOTATIONS:  # others, which may be no names at all, end the formula
+                element.tag = name
             if element.tag in _ANNOTATIONS and element is not formula:
                 element.drop_tree()
         if not formula.text_content().strip() or not all(_known(element) for element in formula.iter()):
@@ -145,12 +150,12 @@ def _vet_formulas(root: html.HtmlElement) -> None:
 
 
 def _known(element: html.HtmlElement) -> bool:
-    """True for an element of formulas that may stand where it does; an inner `math` may not."""
+    """Return whether an element of formulas may stand where it does; an inner `math` may not."""
     parent = element.getparent()
     inside = element.tag != "math" or parent is None or parent.tag not in MATH
     return inside and element.tag in MATH and not (element.tag in MATH_TEXT and len(element))
 
 
 def _local(element: html.HtmlElement) -> str:
-    """The name without the prefix that MathML often has."""
+    """Return the name without the prefix that MathML often has."""
     return str(element.tag).removeprefix("mml:").removeprefix("m:").lower()

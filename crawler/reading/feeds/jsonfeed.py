@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 from crawler.reading.errors import ReadingError
-from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
+from crawler.reading.feeds.raw import Markup, RawDetails, RawEntry, RawFeed, RawLink
 from crawler.reading.limits import Limits
 
 
 def read_json(data: bytes, limits: Limits) -> RawFeed:
-    """The fields of a JSON Feed. Raises ReadingError: malformed, too-deep, too-large, not-a-feed."""
+    """Return the fields of a JSON Feed. Raises ReadingError: malformed, too-deep, too-large, not-a-feed."""
     if _more_values(data, limits.feed_elements):
         raise ReadingError("too-large", f"more than {limits.feed_elements} values")
     try:
@@ -31,7 +31,7 @@ def read_json(data: bytes, limits: Limits) -> RawFeed:
 
 
 def _more_values(data: bytes, most: int) -> bool:
-    """Whether JSON holds more values than that, found out without any of them: each would take 60 bytes."""
+    """Return whether JSON holds more values than `most`, without making any: each would take 60 bytes."""
     if _separators(data) <= most:
         return False
     bare = data.replace(b"\\\\", b"").replace(b'\\"', b"")
@@ -39,12 +39,12 @@ def _more_values(data: bytes, most: int) -> bool:
 
 
 def _separators(data: bytes) -> int:
-    """What stands before a value."""
+    """Count the signs that stand before a value."""
     return data.count(b",") + data.count(b"{") + data.count(b"[")
 
 
 def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: Limits) -> RawFeed:
-    """The top level."""
+    """Read the top level."""
     addresses = (("home_page_url", "alternate"), ("feed_url", "self"))
     links = [RawLink(_text(document, key), rel) for key, rel in addresses if _text(document, key)]
     hubs = (RawLink(_text(hub, "url"), "hub") for hub in _dicts(document, "hubs"))
@@ -54,25 +54,39 @@ def _feed(kind: str, document: dict[str, Any], items: list[Any], limits: Limits)
         description=_text(document, "description"),
         author=_people(document),
         language=_text(document, "language"),
+        icon=_text(document, "favicon"),
+        image=_text(document, "icon"),
         links=[*links, *(hub for hub in hubs if hub.href)],
         entries=[_entry(item) for item in items[: 10 * limits.entries] if isinstance(item, dict)],
     )
 
 
 def _entry(item: dict[str, Any]) -> RawEntry:
-    """One item."""
+    """Read one item."""
     link = _text(item, "url") or _text(item, "external_url")
+    about = _text(item, "external_url")
     content = _text(item, "content_html")
     if not content and (text := _text(item, "content_text")):
         content = html.escape(text, quote=False).replace("\n", "<br>")
     media = (
-        RawLink(_text(a, "url"), "enclosure", _text(a, "mime_type"), _text(a, "size_in_bytes"))
+        RawLink(
+            _text(a, "url"),
+            "enclosure",
+            _text(a, "mime_type"),
+            _text(a, "size_in_bytes"),
+            title=_text(a, "title"),
+            duration=_text(a, "duration_in_seconds"),
+        )
         for a in _dicts(item, "attachments")
     )
     return RawEntry(
         identity=_text(item, "id"),
         permalink=True,
-        links=[*([RawLink(link)] if link else []), *(m for m in media if m.href)],
+        links=[
+            *([RawLink(link)] if link else []),
+            *([RawLink(about, "related")] if about and about != link else []),
+            *(m for m in media if m.href),
+        ],
         title=_text(item, "title"),
         author=_people(item),
         published=_text(item, "date_published"),
@@ -81,28 +95,31 @@ def _entry(item: dict[str, Any]) -> RawEntry:
         content=Markup(content),
         language=_text(item, "language"),
         categories=[str(t) for t in _list(item, "tags") if isinstance(t, str | int | float)],
+        details=RawDetails(
+            images=[RawLink(url) for key in ("image", "banner_image") if (url := _text(item, key))]
+        ),
     )
 
 
 def _text(values: dict[str, Any], key: str) -> str:
-    """A string or number as stripped text."""
+    """Return a string or number as stripped text."""
     value = values.get(key)
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 def _list(values: dict[str, Any], key: str) -> list[Any]:
-    """A list, empty for anything else."""
+    """Return a list, an empty one for anything else."""
     value = values.get(key)
     return value[:200] if isinstance(value, list) else []
 
 
 def _dicts(values: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects in a list."""
+    """Return the objects in a list."""
     return [v for v in _list(values, key) if isinstance(v, dict)]
 
 
 def _people(values: dict[str, Any]) -> str:
-    """Names from `authors` (1.1) or `author` (1.0)."""
+    """Return names from `authors` (1.1) or `author` (1.0)."""
     people = [
         *_dicts(values, "authors"),
         *([values["author"]] if isinstance(values.get("author"), dict) else []),

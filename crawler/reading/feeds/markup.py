@@ -44,6 +44,19 @@ _WITH_CONTENT = {
     "script", "style", "svg", "math", "iframe", "frameset", "object", "embed", "applet", "noscript",
     "noembed", "noframes", "template", "title", "head", "textarea", "select", "xmp", "plaintext",
 }  # fmt: skip
+_PAGE_TAGS = {"video", "audio", "source", "track"}
+_PAGE_ATTRIBUTES = {
+    "*": {"dir", "lang", "id"},
+    "a": {"href", "title", "class"},
+    "audio": {"src", "controls"},
+    "code": {"class"},
+    "pre": {"class"},
+    "source": {"src", "type"},
+    "track": {"src", "kind", "srclang", "label"},
+    "video": {"src", "poster", "width", "height", "controls"},
+}
+_CLASS = re.compile(r"language-[\w+#.-]{1,30}|embed")
+_ID = re.compile(r"a-\S{1,200}")
 BLOCK = (
     "address article aside blockquote br caption center dd details div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section summary "
@@ -75,12 +88,12 @@ _SOUND_TAG = re.compile(
 
 
 def looks_like_html(text: str) -> bool:
-    """True when a text that may be plain has tags or character references of HTML in it."""
+    """Return whether a text that may be plain has tags or character references of HTML in it."""
     return ("<" in text and bool(_KNOWN_TAG.search(text))) or ("&" in text and bool(REFERENCE.search(text)))
 
 
 def plain_text(fragment: str) -> str:
-    """Text of sanitised HTML, a line for each block."""
+    """Return the text of sanitised HTML, a line for each block."""
     text = fragment
     if "<" in text:
         text = _TAG.sub("", _BLOCK_TAG.sub("\n", text))
@@ -94,18 +107,20 @@ class Sanitiser:
     """An allow-list for reading, applied to the entries of one document (not to be shared by threads).
 
     What addresses grow by when they are made absolute is bounded by `room` characters in all entries, and by
-    a tenth of it in one.
+    a tenth of it in one. With `pages` it also lets through what `crawler.reading.pages.structure` writes:
+    video and audio, languages of code, ids that begin with `a-` and links to them.
     """
 
-    def __init__(self, room: int = LIMITS.room) -> None:
+    def __init__(self, room: int = LIMITS.room, *, pages: bool = False) -> None:
         self._base = ""
+        self._pages = pages
         self._most = room // 10
         self._room = room
         self._left = 0
         self._cleaner = self._configured()
 
     def clean(self, fragment: str, base: str) -> str:
-        """Safe HTML: no scripts, styles, forms, frames or SVG; http, https and mailto addresses only.
+        """Sanitise HTML: no scripts, styles, forms, frames or SVG; http, https and mailto addresses only.
 
         Relative addresses are joined with `base`. Markup nested deeper than LIMITS.markup_depth, or
         with more than LIMITS.attributes in one tag, comes back as text.
@@ -133,19 +148,26 @@ class Sanitiser:
         return safe
 
     def _configured(self, *, formulas: bool = False, images_checked: bool = False) -> nh3.Cleaner:
-        """The cleaner; a filter in Python on every attribute costs too much to be there always."""
+        """Return the cleaner; a filter in Python on every attribute costs too much to be there always."""
+        attribute_filter = _no_mail_image if images_checked else None
+        if self._pages:
+            attribute_filter = _page_attribute
         return nh3.Cleaner(
-            tags=_TAGS | MATH if formulas else _TAGS,
-            attributes=_ATTRIBUTES | (dict.fromkeys(MATH, MATH_ATTRIBUTES) if formulas else {}),
+            tags=_TAGS | (MATH if formulas else set()) | (_PAGE_TAGS if self._pages else set()),
+            attributes=_ATTRIBUTES
+            | (dict.fromkeys(MATH, MATH_ATTRIBUTES) if formulas else {})
+            | (_PAGE_ATTRIBUTES if self._pages else {}),
             clean_content_tags=_WITH_CONTENT - {"math"} if formulas else _WITH_CONTENT,
             url_schemes={"http", "https", "mailto"},
             url_relative=self._resolved,
             link_rel="noopener noreferrer nofollow",
-            attribute_filter=_no_mail_image if images_checked else None,
+            attribute_filter=attribute_filter,
         )
 
     def _resolved(self, reference: str) -> str | None:
-        """A relative address made absolute, None (which drops it) when that fails or there is no room."""
+        """Make a relative address absolute. Returns None, which drops it, on failure or lack of room."""
+        if self._pages and reference.startswith("#a-"):
+            return reference
         address = absolute(self._base, reference)
         growth = max(len(address) - len(reference), 0)
         if not address or growth > min(self._left, self._room):
@@ -156,16 +178,16 @@ class Sanitiser:
 
 
 def _is_shaped(fragment: str) -> bool:
-    """True for lazy images, formulas and what else is seen only in a tree; most have none of it."""
+    """Return whether a fragment has lazy images, formulas or other parts that only a tree shows."""
     lower = fragment.lower()
-    named = "<noscript" in lower or "srcset=" in lower or "data-" in lower or "math" in lower
-    return named and bool(_SHAPED.search(lower))
+    has_names = "<noscript" in lower or "srcset=" in lower or "data-" in lower or "math" in lower
+    return has_names and bool(_SHAPED.search(lower))
 
 
 def _crowded(fragment: str) -> bool:
-    """True for a tag with absurdly many attributes, of which the time that parsers take is the square.
+    """Return whether a tag has absurdly many attributes, whose square determines the time of parsers.
 
-    Where every `<` begins a tag that all parsers read alike, and with few attributes, none has to be asked.
+    Where every `<` begins a tag that all parsers read alike, and with few attributes, no parser is needed.
     """
     if len(_SOUND_TAG.findall(fragment)) == fragment.count("<"):
         return False
@@ -184,13 +206,24 @@ def _no_mail_image(tag: str, attribute: str, value: str) -> str | None:
     return value if web else None
 
 
+def _page_attribute(tag: str, attribute: str, value: str) -> str | None:
+    """Drop classes and ids of other forms than `structure` writes, and media at mail addresses."""
+    if attribute == "class":
+        return value if _CLASS.fullmatch(value) else None
+    if attribute == "id":
+        return value if _ID.fullmatch(value) else None
+    if attribute in {"src", "poster"} and value.strip().lower().startswith("mailto:"):
+        return None
+    return value
+
+
 def _as_text(fragment: str) -> str:
-    """The escaped text of a fragment that no parser should have to take apart."""
+    """Return the escaped text of a fragment that no parser should have to take apart."""
     return html.escape(html.unescape(_ANY_TAG.sub(" ", shown(fragment))), quote=False)
 
 
 def shown(text: str) -> str:
-    """The text without comments, scripts and styles, in linear time; what is never closed stays."""
+    """Remove comments, scripts and styles in linear time. Unclosed ones stay."""
     lower, pieces, position = text.lower(), [], 0
     if len(lower) != len(text):
         lower = text

@@ -12,7 +12,7 @@ _READABLE = re.compile(r"[\s<>]")
 
 
 def from_base64(text: str, *, certain: bool) -> str | None:
-    """The text that base64 stands for, None when it is none.
+    """Decode base64 to text. Returns None when it is not base64 of text.
 
     Where the feed says that it is packed (`certain`), other encodings than UTF-8 count as windows-1252;
     else only UTF-8 with spaces or tags and without control characters counts as text.
@@ -25,10 +25,10 @@ def from_base64(text: str, *, certain: bool) -> str | None:
     except (binascii.Error, ValueError):
         return None
     try:
-        found = body.decode("utf-8")
+        text_within = body.decode("utf-8")
     except UnicodeDecodeError:
         return body.decode("cp1252", "replace") if certain else None
     if certain:
-        return found
-    readable = _READABLE.search(found) and all(c >= " " or c in "\t\r\n" for c in found)
-    return found if readable else None
+        return text_within
+    readable = _READABLE.search(text_within) and all(c >= " " or c in "\t\r\n" for c in text_within)
+    return text_within if readable else None

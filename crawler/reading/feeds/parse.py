@@ -1,4 +1,4 @@
-"""A feed's bytes to a FeedDocument: cheap refusals, the fast reader, the mender, feedparser last.
+"""Parsing of a feed's bytes: cheap refusals, the fast reader, repair, feedparser last.
 
 All of it is pure: no network, no files, nothing kept between calls.
 """
@@ -22,7 +22,7 @@ from crawler.reading.limits import LIMITS, Limits
 
 
 def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits = LIMITS) -> FeedDocument:
-    """The feed in a response body that came from `url` (the address after redirects).
+    """Parse the feed in a response body from `url` (the address after redirects).
 
     Reads RSS 0.90 to 2.0, RSS 1.0, Atom 0.3 and 1.0, JSON Feed, well-formed or not. Raises ReadingError with
     kind not-a-feed (the detail says what it is instead), malformed, too-deep or too-large.
@@ -40,7 +40,7 @@ def parse_feed(body: bytes, *, url: str, content_type: str = "", limits: Limits 
 
 
 def _read(data: bytes, url: str, limits: Limits) -> tuple[RawFeed | None, bool]:
-    """The feed's fields by the first reader that can, and whether the document was well-formed."""
+    """Read the feed's fields by the first reader that can. Also returns whether it was well-formed."""
     try:
         return read_xml(parse_xml(data, url, limits), url, limits), True
     except etree.XMLSyntaxError as error:

@@ -28,14 +28,46 @@ class RawLink:
     rel: str = "alternate"
     type: str = ""
     length: str = ""
+    medium: str = ""
+    title: str = ""
+    duration: str = ""
+    width: str = ""
+    height: str = ""
+
+
+@dataclass(slots=True)
+class RawDetails:
+    """Details of an item beside its text, as written. `point` is latitude and longitude.
+
+    `terms` are term, scheme and label of each category; `transcripts` and `chapters` address, type, language.
+    """
+
+    images: list[RawLink] = field(default_factory=list)
+    duration: str = ""
+    episode: str = ""
+    season: str = ""
+    episode_type: str = ""
+    explicit: str = ""
+    transcripts: list[tuple[str, str, str]] = field(default_factory=list)
+    chapters: list[tuple[str, str, str]] = field(default_factory=list)
+    comments: str = ""
+    comment_count: str = ""
+    comments_feed: str = ""
+    source_title: str = ""
+    source_url: str = ""
+    contributors: list[str] = field(default_factory=list)
+    terms: list[tuple[str, str, str]] = field(default_factory=list)
+    rights: str = ""
+    point: tuple[str, str] = ("", "")
 
 
 @dataclass(slots=True)
 class RawEntry:
-    """One item; `base` comes from xml:base.
+    """An item; `base` comes from xml:base.
 
     `permalink` says that the identity may serve as link, `path` that it may be relative. `title_kind` is
-    "text" or "html" where the feed says which of them its title is.
+    "text" or "html" where the feed says which of them its title is. `original_link` is the article's own
+    address where `links` lead over a service that counts readers.
     """
 
     identity: str = ""
@@ -52,11 +84,13 @@ class RawEntry:
     language: str = ""
     categories: list[str] = field(default_factory=list)
     base: str = ""
+    original_link: str = ""
+    details: RawDetails | None = None
 
 
 @dataclass(slots=True)
 class RawFeed:
-    """What a feed says of itself, with its items in document order."""
+    """A feed's own fields, with its items in document order."""
 
     format: str
     title: str = ""
@@ -65,6 +99,8 @@ class RawFeed:
     author: str = ""
     language: str = ""
     base: str = ""
+    icon: str = ""
+    image: str = ""
     ttl: str = ""
     update_period: str = ""
     update_frequency: str = ""

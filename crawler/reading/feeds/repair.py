@@ -1,4 +1,4 @@
-"""What most ill-formed feeds lack to be XML, mended in their text so that the strict parser can read them.
+"""Repair of ill-formed feeds in their text, so that the strict parser can read them.
 
 Junk around the document, characters and references that XML forbids, HTML's entities, bare ampersands
 and undeclared namespace prefixes: the faults that feed validators see most. Tags are left as they are.
@@ -15,10 +15,16 @@ NAMESPACES = {
     "content": "http://purl.org/rss/1.0/modules/content/",
     "dc": "http://purl.org/dc/elements/1.1/",
     "dcterms": "http://purl.org/dc/terms/",
+    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
+    "georss": "http://www.georss.org/georss",
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
     "media": "http://search.yahoo.com/mrss/",
+    "podcast": "https://podcastindex.org/namespace/1.0",
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "slash": "http://purl.org/rss/1.0/modules/slash/",
     "sy": "http://purl.org/rss/1.0/modules/syndication/",
+    "thr": "http://purl.org/syndication/thread/1.0",
+    "wfw": "http://wellformedweb.org/CommentAPI/",
     "xhtml": "http://www.w3.org/1999/xhtml",
 }
 
@@ -33,7 +39,7 @@ _DECLARED = re.compile(r"\sxmlns:([\w-]+)\s*=")
 
 
 def repair(text: str) -> str:
-    """The document's text from its root element on, without the faults named above."""
+    """Return the document's text from its root element on, without the faults named above."""
     text = _FORBIDDEN.sub("", _trimmed(text))
     pieces = sections(text)
     pieces[::2] = [_REFERENCE.sub(_legal, piece) if "&" in piece else piece for piece in pieces[::2]]
@@ -41,9 +47,9 @@ def repair(text: str) -> str:
 
 
 def sections(text: str) -> list[str]:
-    """The text cut so that every second piece is a CDATA section or comment, in linear time.
+    """Split the text so that every second piece is a CDATA section or comment, in linear time.
 
-    One that is never closed counts as ordinary text.
+    An unclosed section or comment counts as ordinary text.
     """
     pieces, position = [], 0
     while opening := _OPENING.search(text, position):
@@ -57,7 +63,7 @@ def sections(text: str) -> list[str]:
 
 
 def _trimmed(text: str) -> str:
-    """The root element alone: what stands before it and behind it carries no data."""
+    """Cut the text to the root element: nothing before or behind it carries data."""
     root = ROOT.search(text)
     if not root:
         return text
@@ -67,7 +73,7 @@ def _trimmed(text: str) -> str:
 
 
 def _legal(reference: re.Match[str]) -> str:
-    """A reference that XML knows stays, one of HTML becomes its character, the rest becomes text."""
+    """Keep a reference that XML knows, resolve one of HTML, and escape others as text."""
     number, name = reference[1], reference[2]
     if number:
         # HTML's reading gives &#150; its windows-1252 meaning and forbidden characters none.
@@ -79,7 +85,7 @@ def _legal(reference: re.Match[str]) -> str:
 
 
 def _declared(text: str, outside: list[str]) -> str:
-    """Namespace declarations added to the root for the prefixes that are used without one."""
+    """Add namespace declarations to the root for the prefixes that are used without one."""
     used = {a or b for piece in outside for a, b in _PREFIX.findall(piece)}
     missing = sorted(used - set(_DECLARED.findall(text)) - {"xml", "xmlns"})[:50]
     root = ROOT.match(text)

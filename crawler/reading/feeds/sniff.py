@@ -1,4 +1,4 @@
-"""What a body is that was expected to be a feed: its root element, or a name for what came instead."""
+"""Recognition of feeds by their root element, and descriptions of other documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WINDOW = 65536
 
 
 def looks_like_html(body: bytes, content_type: str = "") -> bool:
-    """True for HTML pages: by their bytes (servers call feeds text/html), else by the header."""
+    """Return whether a body is HTML: by its bytes (servers call feeds text/html), else by the header."""
     root = root_name(body)
     if root in _FEED_NAMES or root in _KNOWN_ROOTS:
         return False
@@ -38,7 +38,7 @@ def looks_like_html(body: bytes, content_type: str = "") -> bool:
 
 
 def is_feed_root(body: bytes) -> bool:
-    """True when the root element is a feed's, or one stands behind junk that is no HTML page."""
+    """Return whether the root element is a feed's, or one stands behind junk that is no HTML page."""
     root = root_name(body)
     if root in _FEED_NAMES:
         return True
@@ -46,7 +46,7 @@ def is_feed_root(body: bytes) -> bool:
 
 
 def root_name(body: bytes) -> str:
-    """Local name of the first element behind declaration, comments and document type, lower case, or ""."""
+    """Return the lower-case local name of the first element behind declarations and comments, or ""."""
     position = 3 if body.startswith(b"\xef\xbb\xbf") else 0
     for _ in range(50):
         match = _PROLOG.match(body, position, position + _WINDOW)
@@ -58,14 +58,14 @@ def root_name(body: bytes) -> str:
 
 
 def media(body: bytes) -> str:
-    """What a body is by its first bytes when those are no text's, "" for text."""
-    if known := known_binary(body):
-        return known[1]
+    """Return the type of a body by its first bytes, "" for text."""
+    if binary := known_binary(body):
+        return binary[1]
     return "binary data" if b"\x00" in body[:1024] else ""
 
 
 def description(body: bytes) -> str:
-    """What the body is instead of a feed, in words for people."""
+    """Describe a body that is no feed, in words for people."""
     head = body[:1024].lstrip()
     if not head:
         return "an empty body"
@@ -80,14 +80,14 @@ def description(body: bytes) -> str:
 
 
 def _html_page(body: bytes) -> bool:
-    """True when HTML starts before any feed does (a PHP warning in front of a feed is no page)."""
+    """Return whether HTML starts before any feed does (a PHP warning in front of a feed is no page)."""
     page = _HTML.search(body, 0, _WINDOW)
     feed = _FEED_ROOT.search(body, 0, _WINDOW)
     return page is not None and (feed is None or page.start() < feed.start())
 
 
 def _html_title(body: bytes) -> str:
-    """An HTML page with its title, which often tells what went wrong."""
+    """Describe an HTML page with its title, which often tells what went wrong."""
     match = _TITLE.search(body, 0, _WINDOW)
     title = " ".join(html.unescape(match[1].decode("utf-8", "replace")).split())[:100] if match else ""
     return f"an HTML page titled {json.dumps(title, ensure_ascii=False)}" if title else "an HTML page"

@@ -16,7 +16,7 @@ from crawler.text.characters import storable
 Kind = Literal["", "text", "html"]
 """What the feed calls it: "" for RSS, which says nothing, and for what is declared by default."""
 
-_LONGEST_LINE = 8_000
+_MAX_LINE_CHARACTERS = 8_000
 _TAG = re.compile(rf"<(/?)({INLINE}|{BLOCK})((?:\s[^<>]*)?)/?>", re.IGNORECASE)
 _BLOCKS = frozenset(BLOCK.split("|"))
 _VOID = {"br", "hr", "img", "wbr"}
@@ -24,12 +24,12 @@ _OPEN_ENDED = {"p", "li", "dt", "dd", "td", "th", "tr", "option"}
 
 
 def plain_line(text: str, kind: Kind = "") -> str:
-    """One line of plain text: markup that works removed, references undone up to twice.
+    """Convert a title to one line of plain text, without working markup and with references undone.
 
-    What is declared as text keeps everything that looks like a tag; what is declared as HTML keeps what
-    looks like one only after its references are undone.
+    Titles declared as text keep everything that looks like a tag. Titles declared as HTML keep tags that
+    appear only after their references are undone.
     """
-    text = text[:_LONGEST_LINE]
+    text = text[:_MAX_LINE_CHARACTERS]
     if kind != "text" and "<" in text:
         text = _unmarked(shown(text))
     for _ in range(2):
@@ -42,7 +42,7 @@ def plain_line(text: str, kind: Kind = "") -> str:
 
 
 def _unmarked(text: str) -> str:
-    """The text without the tags that do something; a space stands for those that break a line."""
+    """Return the text without the tags that do something; a space stands for those that break a line."""
     tags = list(_TAG.finditer(text))
     working = _paired(tags) | {n for n, tag in enumerate(tags) if _works_alone(text, tag)}
     pieces, position = [], 0
@@ -54,20 +54,20 @@ def _unmarked(text: str) -> str:
 
 
 def _paired(tags: list[re.Match[str]]) -> set[int]:
-    """The numbers of the tags that open or close something in pairs."""
+    """Return the indexes of the tags that open or close something in pairs."""
     open_tags: dict[str, list[int]] = {}
-    found: set[int] = set()
+    paired: set[int] = set()
     for number, tag in enumerate(tags):
         waiting = open_tags.setdefault(tag[2].lower(), [])
         if not tag[1]:
             waiting.append(number)
         elif waiting:
-            found |= {waiting.pop(), number}
-    return found
+            paired |= {waiting.pop(), number}
+    return paired
 
 
 def _works_alone(text: str, tag: re.Match[str]) -> bool:
-    """True for a tag without its counterpart that is no part of a sentence.
+    """Return whether a tag without its counterpart works as markup and is no part of a sentence.
 
     `<br>` and tags with attributes; ends and beginnings of blocks around a title that was cut; those that
     need no end, unless they stand between spaces as words do.

@@ -17,7 +17,7 @@ from crawler.reading.census import ElementCounter
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.bases import BASE, Bases
 from crawler.reading.feeds.packed import from_base64
-from crawler.reading.feeds.raw import Markup, RawEntry, RawFeed, RawLink
+from crawler.reading.feeds.raw import Markup, RawDetails, RawEntry, RawFeed, RawLink
 from crawler.reading.feeds.repair import NAMESPACES
 from crawler.reading.feeds.titles import Kind
 from crawler.reading.limits import Limits
@@ -28,11 +28,15 @@ _DEPTH = 256  # of libxml2, too
 _MANY_ATTRIBUTES = re.compile(rb"<[^<>=\s]+(?:\s+[^<>=\s\"']+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){1000}")
 _PREFIXES = {re.sub(r"^https?://|[/#]+$", "", uri.lower()): prefix for prefix, uri in NAMESPACES.items()} | {
     "search.yahoo.com/mrss": "media",
+    "github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md".lower(): "podcast",
+    "opengis.net/gml": "gml",
+    "www.opengis.net/gml": "gml",
     "purl.org/atom/ns": "atom",
     "purl.org/dc/elements/1.0": "dc",
     "purl.org/rss/1.0": "",
     "my.netscape.com/rdf/simple/0.9": "",
     "channel.netscape.com/rdf/simple/0.9": "",
+    "rssnamespace.org/feedburner/ext/1.0": "feedburner",
 }
 _RSS_VERSIONS = {"0.90", "0.91", "0.92", "0.93", "0.94", "1.0", "2.0"}
 _ENTITY_VALUE = 20
@@ -45,11 +49,21 @@ _KINDS: dict[str, Kind] = {
 }
 _PAGES = {"", "text", "html", "xhtml", "text/html", "application/xhtml+xml", "text/plain"}
 
+_DETAILS = frozenset(
+    {
+        "media:thumbnail", "media:content", "itunes:image", "itunes:duration", "itunes:episode",
+        "itunes:season", "itunes:episodetype", "itunes:explicit", "podcast:episode", "podcast:season",
+        "podcast:transcript", "podcast:chapters", "comments", "slash:comments", "thr:total",
+        "wfw:commentrss", "source", "dc:source", "contributor", "dc:contributor", "category", "rights",
+        "dc:rights", "copyright", "media:copyright", "georss:point", "georss:where", "geo:lat", "geo:point",
+    }
+)  # fmt: skip
+
 Fields = dict[str, list[etree._Element]]
 
 
 def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
-    """The tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, ReadingError."""
+    """Return the tree of a well-formed UTF-8 document. Raises etree.XMLSyntaxError, ReadingError."""
     if data.count(b"=") > 10 * limits.feed_attributes and _MANY_ATTRIBUTES.search(data):
         raise ReadingError("too-large", f"an element with more than {limits.feed_attributes} attributes")
     try:
@@ -69,14 +83,14 @@ def parse_xml(data: bytes, url: str, limits: Limits) -> etree._Element:
 
 
 def read_xml(root: etree._Element, url: str, limits: Limits) -> RawFeed | None:
-    """The fields of the tree of a feed at `url`, None when its root is none."""
+    """Return the fields of the tree of a feed at `url`, None when its root is none."""
     reader = _Reader(root, url, limits)
     kind = reader.format()
     return reader.feed(kind) if kind else None
 
 
 def _parser(**options: Any) -> etree.XMLParser:
-    """libxml2 as strict and as closed as it can be."""
+    """Create libxml2's parser, with the strictest options and no access to files or network."""
     return etree.XMLParser(
         encoding="utf-8", resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
         huge_tree=False, recover=False, remove_comments=True, remove_pis=True, **options,
@@ -84,7 +98,7 @@ def _parser(**options: Any) -> etree.XMLParser:
 
 
 class _Reader:
-    """One document: how its tags are named, and what xml:base and entities it has."""
+    """A reader of one document, with its tag names, xml:base and entities."""
 
     def __init__(self, root: etree._Element, url: str, limits: Limits) -> None:
         self._root = root
@@ -96,9 +110,13 @@ class _Reader:
         # Without any xml:base, which is most feeds, nobody needs to look for one.
         self._based = next(root.iterfind(f".//*[@{BASE}]"), None) is not None or BASE in root.attrib
         self._bases = Bases(url)
+        # RSS has a mail address for the author, and Dublin Core the name.
+        names = ("author", "dc:creator", "dc:author", "itunes:author")
+        is_atom = _prefix(self._own) == "atom"
+        self._authors = names if is_atom else ("dc:creator", "author", "dc:author", "itunes:author")
 
     def format(self) -> str:
-        """`rss2.0`, `atom1.0` and so on, "" for other documents."""
+        """Return `rss2.0`, `atom1.0` and so on, "" for other documents."""
         name = str(self._root.tag).rpartition("}")[2].lower()
         if name == "feed":
             return "atom0.3" if "purl.org/atom/ns" in self._own else "atom1.0"
@@ -113,7 +131,7 @@ class _Reader:
         return ""
 
     def feed(self, kind: str) -> RawFeed:
-        """Everything the feed says of itself, and its entries."""
+        """Read the feed's own fields and its entries."""
         channel = self._channel()
         if channel is None:
             channel = self._root
@@ -126,9 +144,11 @@ class _Reader:
             title=title,
             title_kind=title_kind,
             description=self._first(fields, "description", "subtitle", "tagline", "itunes:summary"),
-            author=self._people(fields, "author") if kind.startswith("atom") else "",
+            author=self._people(fields, "author", "managingeditor", "dc:creator", "itunes:author"),
             language=self._lang(channel) or self._first(fields, "language", "dc:language"),
             base=self._base(channel),
+            icon=self._first(fields, "icon") or self._attribute(fields, "webfeeds:icon", "url"),
+            image=self._channel_image(fields),
             ttl=self._first(fields, "ttl"),
             update_period=self._first(fields, "sy:updateperiod"),
             update_frequency=self._first(fields, "sy:updatefrequency"),
@@ -139,30 +159,32 @@ class _Reader:
         )
 
     def _channel(self) -> etree._Element | None:
-        """The channel element; Atom's feed is its own."""
+        """Return the channel element; Atom's feed is its own."""
         if str(self._root.tag).rpartition("}")[2].lower() in ("feed", "channel"):
             return self._root
         return next((e for e in self._root if str(e.tag).rpartition("}")[2].lower() == "channel"), None)
 
     def _has_items(self) -> bool:
-        """True for RDF with items of RSS, which some write without a channel."""
+        """Return whether RDF has items of RSS, which some write without a channel."""
         return any(self._key(str(e.tag)) == "item" and _prefix(_space(e)) == "" for e in self._root)
 
     def _items(self) -> Iterator[etree._Element]:
-        """Items and entries in document order, wherever they are (RSS 1.0 has them outside the channel)."""
-        taken = 0
+        """Yield items and entries in document order, wherever they are (RSS 1.0 has them outside the
+        channel).
+        """
+        count = 0
         for element in self._root.iter("{*}item", "{*}entry", "{*}Item", "{*}Entry"):
             parent = element.getparent()
             nested = parent is not None and self._key(str(parent.tag)) in ("item", "entry")
             if nested or self._key(str(element.tag)) not in ("item", "entry"):
                 continue
             yield element
-            taken += 1
-            if taken == 10 * self._limits.entries:
+            count += 1
+            if count == 10 * self._limits.entries:
                 return
 
     def _entry(self, item: etree._Element) -> RawEntry:
-        """One item's fields."""
+        """Read one item's fields."""
         fields = self._fields(item)
         guid = self._named(fields, "guid", "id")
         identity = self._text(guid) if guid is not None else ""
@@ -176,7 +198,7 @@ class _Reader:
             links=[*self._links(fields), *self._media(fields), *self._elsewhere(fields)],
             title=title,
             title_kind=title_kind,
-            author=self._people(fields, "author", "dc:creator", "dc:author", "itunes:author"),
+            author=self._people(fields, *self._authors),
             published=self._first(fields, "pubdate", "published", "issued", "dcterms:issued"),
             updated=self._first(fields, "updated", "modified", "dcterms:modified", "dc:date"),
             summary=self._markup(fields, "description", "summary", "itunes:summary", "media:description"),
@@ -184,10 +206,12 @@ class _Reader:
             language=self._lang(item) or self._first(fields, "dc:language"),
             categories=self._categories(fields),
             base=self._base(item),
+            original_link=self._first(fields, "feedburner:origlink"),
+            details=self._details(fields) if _DETAILS & fields.keys() else None,
         )
 
     def _key(self, tag: str) -> str:
-        """`title` for the format's own elements (and Atom's), `dc:creator` for others, "" for the unknown."""
+        """Return `title` for the format's own elements (and Atom's), `dc:creator` for others, else ""."""
         key = self._keys.get(tag)
         if key is None:
             space, _, name = tag.rpartition("}")
@@ -198,7 +222,7 @@ class _Reader:
         return key
 
     def _fields(self, parent: etree._Element) -> Fields:
-        """Children by key; those of media:group count as the entry's own."""
+        """Return children by key; those of media:group count as the entry's own."""
         fields: Fields = {}
         for child in parent:
             if not isinstance(child.tag, str):
@@ -213,7 +237,7 @@ class _Reader:
         return fields
 
     def _named(self, fields: Fields, *keys: str) -> etree._Element | None:
-        """The first element under these keys that has text."""
+        """Return the first element under these keys that has text."""
         for key in keys:
             for element in fields.get(key, ()):
                 if self._text(element):
@@ -221,7 +245,7 @@ class _Reader:
         return None
 
     def _first(self, fields: Fields, *keys: str) -> str:
-        """The first text under these keys."""
+        """Return the first text under these keys."""
         for key in keys:
             for element in fields.get(key, ()):
                 if text := self._text(element):
@@ -229,15 +253,18 @@ class _Reader:
         return ""
 
     def _title(self, fields: Fields, *keys: str) -> tuple[str, Kind]:
-        """The first text under these keys, and what its feed calls it."""
+        """Return the first text under these keys, and what its feed calls it."""
         element = self._named(fields, *keys)
         if element is None:
             return "", ""
         kind = _KINDS.get((element.get("type") or "").strip().lower(), "")
-        return self._text(element), "html" if len(element) else kind
+        text = self._text(element)
+        if _is_packed(element):
+            text = from_base64(text, certain=True) or text
+        return text, "html" if len(element) else kind
 
     def _text(self, element: etree._Element) -> str:
-        """Text of an element, with markup inside it written out."""
+        """Return an element's text, with markup inside it written out."""
         if len(element) == 0:
             return (element.text or "").strip()
         pieces = [element.text or ""]
@@ -249,17 +276,17 @@ class _Reader:
         return "".join(pieces).strip()
 
     def _entity(self, reference: etree._Entity) -> str:
-        """An entity of HTML, or one of the document's own when it is short and names no other."""
+        """Return an entity of HTML, or one of the document's own when it is short and names no other."""
         text = html.unescape(reference.text or "")
         if not text.startswith("&") or text == "&":
             return text
         dtd = self._root.getroottree().docinfo.internalDTD
-        own: Any = dtd.entities() if dtd is not None else ()  # type: ignore[attr-defined]
-        value = next((str(e.content) for e in own if e.name == reference.name and e.content), "")
+        declared: Any = dtd.entities() if dtd is not None else ()  # type: ignore[attr-defined]
+        value = next((str(e.content) for e in declared if e.name == reference.name and e.content), "")
         return value if len(value) <= _ENTITY_VALUE and "&" not in value else ""
 
     def _markup(self, fields: Fields, *keys: str) -> Markup:
-        """The first of these fields as HTML."""
+        """Return the first of these fields as HTML."""
         for key in keys:
             for element in fields.get(key, ()):
                 if value := self._markup_text(element):
@@ -269,21 +296,22 @@ class _Reader:
         return Markup()
 
     def _markup_text(self, element: etree._Element) -> str:
-        """HTML of a description or Atom content; "" for content in other media types."""
+        """Return HTML of a description or Atom content; "" for content in other media types."""
         kind = (element.get("type") or "").strip().lower()
-        packed = "base64" in ((element.get("mode") or "").lower(), (element.get("encoding") or "").lower())
+        packed = _is_packed(element)
         if packed or kind.startswith("text/"):
             text = self._text(element)
             unpacked = from_base64(text, certain=packed)
             return text if unpacked is None else unpacked
-        if "/" in kind and not kind.startswith("text/") and not kind.endswith("xml"):
-            return ""
+        if "/" in kind and not kind.endswith("xml"):  # Atom packs other media types (RFC 4287, 4.1.3.3)
+            is_file = not kind.startswith("application/")
+            return "" if is_file else from_base64(self._text(element), certain=False) or ""
         if kind == "xhtml" and len(element) == 1 and str(element[0].tag).endswith("}div"):
             element = element[0]
         return self._text(element)
 
     def _links(self, fields: Fields) -> Iterator[RawLink]:
-        """Links and enclosures. RSS writes the address as text, Atom as an attribute."""
+        """Yield links and enclosures. RSS writes the address as text, Atom as an attribute."""
         for e in fields.get("link", ()):
             href = e.get("href") or self._text(e)
             if href:
@@ -298,36 +326,137 @@ class _Reader:
                 yield RawLink(str(address), "enclosure", e.get("type") or "", e.get("length") or "")
 
     def _media(self, fields: Fields) -> Iterator[RawLink]:
-        """Media RSS content, which serves as an enclosure."""
+        """Yield Media RSS content, which serves as an enclosure."""
         for e in fields.get("media:content", ()):
             if address := e.get("url"):
-                yield RawLink(str(address), "enclosure", e.get("type") or "", e.get("fileSize") or "")
+                inner = self._fields(e) if len(e) else {}
+                yield RawLink(
+                    str(address), "enclosure", e.get("type") or "", e.get("fileSize") or "",
+                    medium=e.get("medium") or "", title=self._first(inner, "media:title"),
+                    duration=e.get("duration") or "",
+                    width=e.get("width") or "", height=e.get("height") or "",
+                )  # fmt: skip
+
+    def _details(self, fields: Fields) -> RawDetails:
+        """Read what an item says beside its text."""
+        source = self._source(fields)
+        return RawDetails(
+            images=list(self._images(fields)),
+            duration=self._first(fields, "itunes:duration"),
+            episode=self._first(fields, "itunes:episode", "podcast:episode"),
+            season=self._first(fields, "itunes:season", "podcast:season"),
+            episode_type=self._first(fields, "itunes:episodetype"),
+            explicit=self._first(fields, "itunes:explicit"),
+            transcripts=self._files(fields, "podcast:transcript"),
+            chapters=self._files(fields, "podcast:chapters"),
+            comments=self._first(fields, "comments"),
+            comment_count=self._first(fields, "slash:comments", "thr:total"),
+            comments_feed=self._first(fields, "wfw:commentrss"),
+            source_title=source[0],
+            source_url=source[1],
+            contributors=[
+                self._person(e)
+                for key in ("contributor", "dc:contributor")
+                for e in islice(fields.get(key, ()), 20)
+            ],
+            terms=[
+                (
+                    e.get("term") or self._text(e),
+                    e.get("scheme") or e.get("domain") or "",
+                    e.get("label") or "",
+                )
+                for e in islice(fields.get("category", ()), 50)
+            ],
+            rights=self._first(fields, "rights", "dc:rights", "copyright", "media:copyright"),
+            point=self._point(fields),
+        )
+
+    def _images(self, fields: Fields) -> Iterator[RawLink]:
+        """Yield pictures that stand for an item: thumbnails, of its media too, and an episode's cover."""
+        thumbnails = list(fields.get("media:thumbnail", ()))
+        for e in islice(fields.get("media:content", ()), 20):
+            if len(e):
+                thumbnails += self._fields(e).get("media:thumbnail", ())
+        for e in islice(thumbnails, 20):
+            if address := e.get("url") or self._text(e):
+                yield RawLink(str(address), width=e.get("width") or "", height=e.get("height") or "")
+        for e in fields.get("itunes:image", ())[:1]:
+            if address := e.get("href") or e.get("url") or self._text(e):
+                yield RawLink(str(address))
+
+    def _channel_image(self, fields: Fields) -> str:
+        """Return the address of the feed's larger picture: logo, image, cover."""
+        if logo := self._first(fields, "logo"):
+            return logo
+        for e in fields.get("image", ())[:1]:
+            if address := self._first(self._fields(e), "url"):
+                return address
+        outer = next((e for e in self._root if self._key(str(e.tag)) == "image"), None)  # RSS 1.0
+        if outer is not None and (address := self._first(self._fields(outer), "url")):
+            return address
+        return self._attribute(fields, "itunes:image", "href")
+
+    def _attribute(self, fields: Fields, key: str, name: str) -> str:
+        """Return an attribute of the first element under a key, else its text."""
+        return next((e.get(name) or self._text(e) for e in fields.get(key, ())), "")
+
+    def _files(self, fields: Fields, key: str) -> list[tuple[str, str, str]]:
+        """Return address, type and language of the files under a key."""
+        return [
+            (e.get("url") or "", e.get("type") or "", e.get("language") or "")
+            for e in islice(fields.get(key, ()), 20)
+        ]
+
+    def _source(self, fields: Fields) -> tuple[str, str]:
+        """Return title and address of the feed that an item was taken from."""
+        for e in fields.get("source", ())[:1]:
+            inner = self._fields(e) if len(e) else {}
+            if not inner:
+                return self._text(e), e.get("url") or ""
+            links = {link.rel: link.href for link in self._links(inner)}
+            return self._first(inner, "title"), links.get("self") or links.get("alternate", "")
+        named = self._first(fields, "dc:source")
+        return ("", named) if named.startswith(("http://", "https://")) else (named, "")
+
+    def _point(self, fields: Fields) -> tuple[str, str]:
+        """Return latitude and longitude as written by GeoRSS, its GML, or W3C's geo."""
+        text = self._first(fields, "georss:point")
+        for e in fields.get("georss:where", ())[:1]:
+            text = text or "".join(islice((str(piece) for piece in e.itertext()), 20)).strip()
+        if not text:
+            for e in fields.get("geo:point", ())[:1]:
+                fields = self._fields(e)
+            return self._first(fields, "geo:lat"), self._first(fields, "geo:long")
+        parts = text.replace(",", " ").split()
+        return (parts[0], parts[1]) if len(parts) == 2 else ("", "")
+
+    def _person(self, element: etree._Element) -> str:
+        """Return the name of a person, else the mail address."""
+        inner = self._fields(element) if len(element) else {}
+        return self._first(inner, "name", "email") if inner else self._text(element)
 
     def _elsewhere(self, fields: Fields) -> Iterator[RawLink]:
-        """Atom content that stands elsewhere: a page to read, or a file."""
+        """Yield Atom content that stands elsewhere: a page to read, or a file."""
         for e in fields.get("content", ())[:1]:
             if address := e.get("src"):
                 kind = (e.get("type") or "").strip().lower()
                 yield RawLink(str(address), "alternate" if kind in _PAGES else "enclosure", kind)
 
     def _people(self, fields: Fields, *keys: str) -> str:
-        """Names of the persons under the first of these keys that has any, joined by commas."""
+        """Return the names of persons under the first of these keys that has any, joined by commas."""
         for key in keys:
-            names = []
-            for element in fields.get(key, ()):
-                inner = self._fields(element) if len(element) else {}
-                names.append(self._first(inner, "name", "email") if inner else self._text(element))
+            names = [self._person(element) for element in fields.get(key, ())]
             if any(names):
                 return ", ".join(dict.fromkeys(n for n in names if n))
         return ""
 
     def _categories(self, fields: Fields) -> list[str]:
-        """Categories of any format."""
+        """Return categories of any format."""
         elements = [*fields.get("category", ()), *fields.get("dc:subject", ())]
         return [str(e.get("label") or e.get("term") or self._text(e)) for e in elements[:200]]
 
     def _listed(self, fields: Fields, key: str) -> list[str]:
-        """Texts of the elements in a list (skipHours, skipDays)."""
+        """Return texts of the elements in a list (skipHours, skipDays)."""
         return [
             self._text(e)
             for outer in fields.get(key, ())[:1]
@@ -336,38 +465,43 @@ class _Reader:
         ]
 
     def _base(self, element: etree._Element) -> str:
-        """The base that xml:base gives an element, "" when the document has none anywhere."""
+        """Return the base that xml:base gives an element, "" when the document has none anywhere."""
         return self._bases.of(element) if self._based else ""
 
     def _lang(self, element: etree._Element) -> str:
-        """The xml:lang that an element carries or, for the channel, its root does."""
+        """Return the xml:lang that an element carries or, for the channel, its root does."""
         return _short(element.get(_LANG)) or self._language
 
 
 def _space(element: etree._Element) -> str:
-    """The namespace of an element."""
+    """Return the namespace of an element."""
     return str(element.tag).rpartition("}")[0].lstrip("{")
 
 
+def _is_packed(element: etree._Element) -> bool:
+    """Return whether an element says that its text is base64."""
+    return "base64" in ((element.get("mode") or "").lower(), (element.get("encoding") or "").lower())
+
+
 def _is_path(identity: str) -> bool:
-    """True for a guid that reads as a relative address: no name of another kind, no number, no words."""
+    """Return whether a guid reads as a relative address: no other scheme, no number, no words."""
     return (
         "/" in identity and ":" not in identity.partition("/")[0] and not any(c.isspace() for c in identity)
     )
 
 
 def _short(text: str | None) -> str:
-    """A language's name, cut: nothing that long is one."""
+    """Cut a language's name: no real one is longer."""
     return (text or "")[:100]
 
 
 def _prefix(space: str) -> str | None:
-    """Our prefix for a namespace name, whose spelling varies in the field."""
-    return _PREFIXES.get(re.sub(r"^https?://|[/#]+$", "", space.lower()))
+    """Return our prefix for a namespace name, whose spelling varies in the field."""
+    return _PREFIXES.get(re.sub(r"^https?://|[/#]+$", "", space.strip().lower()))
 
 
 def _without_namespaces(element: etree._Element) -> etree._Element:
-    """Markup inside a field with plain tag names, so that it can be written as HTML."""
+    """Rename the markup inside a field to plain tag names, so that it can be written as HTML."""
     for e in element.iter("{*}*"):
         if isinstance(e.tag, str) and "}" in e.tag:
             e.tag = e.tag.rpartition("}")[2]

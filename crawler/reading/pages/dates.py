@@ -1,4 +1,4 @@
-"""The day that the address of a page names; what pages write themselves is read by `reading.dates`."""
+"""The day that a page's address names; dates inside pages are read by `reading.dates`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IN_PATH = re.compile(r"/((?:19|20)\d{2})[/-](\d{1,2})(?:[/-](\d{1,2}))?(?=[/_.-
 
 
 def moment_in_url(url: str) -> float | None:
-    """Midnight UTC of the day that a path such as /2024/05/17/ names; without a day the first."""
+    """Return midnight UTC of the day in a path such as /2024/05/17/, of the first without a day."""
     match = _IN_PATH.search(url.partition("?")[0])
     if not match:
         return None

@@ -1,19 +1,23 @@
-"""An article's page to the record that a terminal sends: main text, language and metadata, from one tree."""
+"""Conversion of an article's page to a record: main text, language and metadata, from one tree."""
 
 from __future__ import annotations
 
 import zlib
 
+from lxml import etree, html
+
 from crawler.reading.documents import PageDocument
+from crawler.reading.feeds.markup import Sanitiser
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.language import language_of
 from crawler.reading.pages.maintext import main_text
 from crawler.reading.pages.metadata import read_metadata
+from crawler.reading.pages.structure import base_of, main_html, paragraphs
 from crawler.reading.pages.tree import media_type, page_tree, text_of
 
 
 def extract_page(body: bytes, *, url: str, content_type: str = "") -> PageDocument:
-    """What the page in a response body from `url` says; `html` is the body as received, under zlib.
+    """Read the page in a response body from `url`; `html` is the body as received, under zlib.
 
     A text/plain body is its own text. Raises ReadingError: unsupported-type for anything that is neither
     HTML nor text, too-large for bodies, trees and elements beyond the limits of `tree`.
@@ -24,18 +28,31 @@ def extract_page(body: bytes, *, url: str, content_type: str = "") -> PageDocume
     if kind == "text/plain":
         plain = text.strip()[: LIMITS.text]
         title = plain.partition("\n")[0].strip()[:200]
-        return PageDocument(html=packed, title=title, text=plain, language=language_of(plain))
+        return PageDocument(
+            html=packed, title=title, text=plain, content=paragraphs(plain), language=language_of(plain)
+        )
     root = page_tree(text)
     if root is None:
         return PageDocument(html=packed)
-    found = read_metadata(root, url)
-    words = main_text(root, found.description)
+    metadata = read_metadata(root, url)
+    words = main_text(root, metadata.description)
     return PageDocument(
         html=packed,
-        title=found.title,
+        title=metadata.title,
         text=words,
-        language=language_of(words, found.language),
-        author=found.author,
-        published=found.published,
-        canonical_url=found.canonical_url,
+        content=_content(root, words, metadata.title, url),
+        image=metadata.image,
+        language=language_of(words, metadata.language),
+        author=metadata.author,
+        published=metadata.published,
+        canonical_url=metadata.canonical_url,
     )
+
+
+def _content(root: html.HtmlElement, text: str, title: str, url: str) -> str:
+    """Return the article as sanitised HTML with absolute addresses, "" where it would be too long."""
+    try:
+        content = Sanitiser(pages=True).clean(main_html(root, text, title), base_of(root, url))
+    except etree.LxmlError:  # of names and addresses that no tree writes
+        content = paragraphs(text)
+    return content if len(content) <= LIMITS.markup else paragraphs(text)[: LIMITS.markup]

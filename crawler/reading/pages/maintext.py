@@ -1,4 +1,4 @@
-"""The main text of a page: trafilatura without its slow second opinions, and what to fall back on.
+"""The main text of a page: trafilatura without its slow fallbacks, and fallbacks of our own.
 
 Where little is left of a page, trafilatura falls back on whole elements and takes with them what stands
 around the text: offers to subscribe, related articles. So it reads the page without these first.
@@ -50,7 +50,7 @@ logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
 
 def main_text(root: html.HtmlElement, description: str = "") -> str:
-    """Plain text, a line for each paragraph: trafilatura's, the largest block's, or the description."""
+    """Return plain text, a line per paragraph: trafilatura's, the largest block's, or the description."""
     text = ""
     for way in _ways(root):
         text = way.strip() or text
@@ -60,7 +60,7 @@ def main_text(root: html.HtmlElement, description: str = "") -> str:
 
 
 def _ways(root: html.HtmlElement) -> Iterator[str]:
-    """What may be the text, the likeliest first."""
+    """Yield candidates of the main text, the likeliest first."""
     if sum(1 + len(e.attrib) for e in root.iter()) <= _LARGE:
         bare = _without_furniture(root)
         yield _extracted(bare)
@@ -71,22 +71,22 @@ def _ways(root: html.HtmlElement) -> Iterator[str]:
 
 
 def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
-    """A copy without what is named as furniture and holds little but links; the tree itself without any."""
+    """Return a copy without link-heavy elements named as furniture, the tree itself without any."""
     if not any(element.attrib for element in root.iter()):  # names are values of attributes
         return root
-    bare, found = copy.deepcopy(root), False
+    bare, has_furniture = copy.deepcopy(root), False
     for expression in _FURNITURE:
-        named = cast("list[html.HtmlElement]", expression(bare))
-        counts = _outside_links(bare) if named else {}
-        for element in named:
+        furniture = cast("list[html.HtmlElement]", expression(bare))
+        counts = _outside_links(bare) if furniture else {}
+        for element in furniture:
             if element.getroottree().getroot() is bare and counts.get(element, 0) < _MUCH:
                 element.drop_tree()
-                found = True
-    return bare if found else root
+                has_furniture = True
+    return bare if has_furniture else root
 
 
 def _outside_links(root: html.HtmlElement) -> dict[etree._Element, int]:
-    """Characters of text that people read and that stand in no link, for each element that may hold any."""
+    """Count the readable characters outside links of each element that may have any."""
     counts: dict[etree._Element, int] = {}
     sums = [0]
     walk = etree.iterwalk(root, events=("start", "end"))
@@ -107,7 +107,7 @@ def _characters(text: str | None) -> int:
 
 
 def _extracted(root: html.HtmlElement) -> str:
-    """trafilatura's text, "" when it finds none."""
+    """Return trafilatura's text, "" when it finds none."""
     try:
         return trafilatura.extract(root, fast=True, include_comments=False, include_tables=True) or ""
     except Exception:  # nothing says what it raises on pages that were made to break it
@@ -115,7 +115,7 @@ def _extracted(root: html.HtmlElement) -> str:
 
 
 def _largest_block(root: html.HtmlElement) -> str:
-    """The text of the page without navigation, of its innermost container that holds most of it."""
+    """Return the text, without navigation, of the innermost container with most of the page's text."""
     body = root.find("body")
     if body is None:
         return ""
@@ -134,7 +134,7 @@ def _largest_block(root: html.HtmlElement) -> str:
 
 
 def _lines(element: html.HtmlElement) -> str:
-    """Text with a line for each block."""
+    """Return the text with a line for each block."""
     pieces: list[str] = []
     for event, e in etree.iterwalk(element, events=("start", "end")):
         if e.tag in _LINES:

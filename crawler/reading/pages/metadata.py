@@ -1,4 +1,4 @@
-"""What a page says of itself: title, author, time of publication, canonical address, declared language.
+"""The metadata of a page: title, author, time of publication, canonical address, declared language.
 
 Read from Open Graph and other meta elements, schema.org in JSON-LD, HTML's own elements, in this order
 of trust where several speak.
@@ -38,12 +38,12 @@ _BY = re.compile(r"(?:written\s+by|by|von|par|por|door|di|da)[\s:]+", re.IGNOREC
 _PARTS = re.compile(r"\s*[·•|,]\s*")
 _MAX_JSON = 300_000
 _MAX_NODES = 2_000
-_MOST_MARKED = 50  # elements named as the author's that are looked into
+_MAX_MARKED = 50  # elements named as the author's that are looked into
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What was found; empty where the page says nothing. `language` is as declared."""
+    """The metadata of a page; fields are empty where it has none. `language` is as declared."""
 
     title: str = ""
     author: str = ""
@@ -51,10 +51,11 @@ class Metadata:
     canonical_url: str = ""
     language: str = ""
     description: str = ""
+    image: str = ""
 
 
 def read_metadata(root: html.HtmlElement, url: str) -> Metadata:
-    """The metadata of the page at `url` (which relative addresses are joined with)."""
+    """Return the metadata of the page at `url` (which relative addresses are joined with)."""
     metas = _metas(root)
     linked = list(_linked_data(root))
     return Metadata(
@@ -64,23 +65,31 @@ def read_metadata(root: html.HtmlElement, url: str) -> Metadata:
         canonical_url=_canonical(root, metas, url),
         language=_language(root, metas),
         description=one_line(metas.get("og:description") or metas.get("description") or "", 2_000),
+        image=_image(metas, url),
     )
 
 
+def _image(metas: dict[str, str], url: str) -> str:
+    """Return the address of the page's preview picture (Open Graph, else Twitter's), "" without one."""
+    names = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")
+    address = next((metas[name] for name in names if metas.get(name)), "")
+    return absolute(url, address) if address else ""
+
+
 def _metas(root: html.HtmlElement) -> dict[str, str]:
-    """The first content of every meta element by lower-case name, property or itemprop."""
-    found: dict[str, str] = {}
+    """Return the first content of every meta element by lower-case name, property or itemprop."""
+    metas: dict[str, str] = {}
     for element in root.iter("meta"):
         content = (element.get("content") or "").strip()
         for attribute in ("property", "name", "itemprop", "http-equiv"):
             name = (element.get(attribute) or "").strip().lower()
             if name and content:
-                found.setdefault(name, content)
-    return found
+                metas.setdefault(name, content)
+    return metas
 
 
 def _linked_data(root: html.HtmlElement) -> Iterator[dict[str, Any]]:
-    """schema.org nodes about articles in JSON-LD, articles before web pages; broken JSON is skipped."""
+    """Yield schema.org nodes about articles in JSON-LD, before those of web pages. Broken JSON is skipped."""
     nodes: list[dict[str, Any]] = []
     for script in root.iter("script"):
         text = script.text or ""
@@ -95,21 +104,21 @@ def _linked_data(root: html.HtmlElement) -> Iterator[dict[str, Any]]:
 
 
 def _nodes(data: Any) -> list[dict[str, Any]]:
-    """All objects of a document in the places where publishers nest articles."""
-    found: list[dict[str, Any]] = []
+    """Return all objects of a document in the places where publishers nest articles."""
+    nodes: list[dict[str, Any]] = []
     queue = [data]
-    while queue and len(found) < _MAX_NODES:
+    while queue and len(nodes) < _MAX_NODES:
         value = queue.pop(0)
         if isinstance(value, list):
             queue += value[:200]
         elif isinstance(value, dict):
-            found.append(value)
+            nodes.append(value)
             queue += [value[key] for key in ("@graph", "mainEntity", "mainEntityOfPage") if key in value]
-    return found
+    return nodes
 
 
 def _typed(node: dict[str, Any]) -> bool:
-    """True for articles and pages."""
+    """Return whether a node is an article or a page."""
     kinds = node.get("@type")
     return any(
         isinstance(k, str) and _ARTICLES.fullmatch(k) for k in (kinds if isinstance(kinds, list) else [kinds])
@@ -117,7 +126,7 @@ def _typed(node: dict[str, Any]) -> bool:
 
 
 def _title(root: html.HtmlElement, metas: dict[str, str]) -> str:
-    """og:title, else the title element, both without the site's name, else the first heading."""
+    """Return og:title, else the title element, both without the site's name, else the first heading."""
     site = one_line(metas.get("og:site_name", ""), 200)
     headline = one_line(metas.get("og:title") or metas.get("twitter:title") or "", 500)
     full = next((t for e in islice(root.iter("title"), 20) if (t := one_line(read_text(e), 500))), "")
@@ -131,7 +140,7 @@ def _title(root: html.HtmlElement, metas: dict[str, str]) -> str:
 
 
 def _without_site(title: str, site: str, headings: list[str]) -> str:
-    """The title without the site's name, which stands before or behind a separator.
+    """Return the title without the site's name, which stands before or behind a separator.
 
     Known when a heading of the page is one of the parts, when the site names itself, or else taken to be
     the part behind the last separator if what remains is the longer one.
@@ -143,32 +152,32 @@ def _without_site(title: str, site: str, headings: list[str]) -> str:
     if heading:
         return heading
     if site and site in (parts[0], parts[-1]):
-        rest = title[len(site) :] if parts[0] == site else title[: -len(site)]
-        return rest.strip(" \t|•·»«–—:-/")
+        tail = title[len(site) :] if parts[0] == site else title[: -len(site)]
+        return tail.strip(" \t|•·»«–—:-/")
     behind = list(_SEPARATOR.finditer(title))[-1]
     return title[: behind.start()] if behind.start() > len(title) - behind.end() else title
 
 
 def _is_part(heading: str, title: str) -> bool:
-    """True when a heading is the whole title or stands in it between separators."""
-    before, found, behind = title.partition(heading)
-    return bool(found) and all(not side or _SEPARATOR.search(side) for side in (before[-4:], behind[:4]))
+    """Return whether a heading is the whole title or stands in it between separators."""
+    before, separator, behind = title.partition(heading)
+    return bool(separator) and all(not side or _SEPARATOR.search(side) for side in (before[-4:], behind[:4]))
 
 
 def _author(root: html.HtmlElement, metas: dict[str, str], linked: list[dict[str, Any]]) -> str:
-    """Names in JSON-LD, meta elements, rel=author, bylines."""
-    found = next((name for node in linked if (name := _named(node.get("author")))), "")
-    found = found or next((metas[k] for k in _AUTHORS if k in metas and not _is_address(metas[k])), "")
-    if not found:
+    """Return names from JSON-LD, meta elements, rel=author or bylines."""
+    author = next((name for node in linked if (name := _named(node.get("author")))), "")
+    author = author or next((metas[k] for k in _AUTHORS if k in metas and not _is_address(metas[k])), "")
+    if not author:
         links = (e for e in root.iter("a", "link") if "author" in (e.get("rel") or "")[:300].lower().split())
-        found = next((t for e in islice(links, _MOST_MARKED) if (t := read_text(e)).strip()), "")
-    return one_line(found or _byline(root), 200)
+        author = next((t for e in islice(links, _MAX_MARKED) if (t := read_text(e)).strip()), "")
+    return one_line(author or _byline(root), 200)
 
 
 def _byline(root: html.HtmlElement) -> str:
-    """The text of the first short element that is marked as the author's name."""
+    """Return the text of the first short element that is marked as the author's name."""
     marked = (e for e in root.iter("span", "a", "p", "div", "address", "cite") if _is_byline(e))
-    for element in islice(marked, _MOST_MARKED):
+    for element in islice(marked, _MAX_MARKED):
         parts = _PARTS.split(one_line(read_text(element), 120))
         names = (_BY.sub("", p, count=1) for p in parts if not any(c.isdigit() for c in p))
         name = next((n for n in names if 2 < len(n) <= 80), "")
@@ -178,18 +187,18 @@ def _byline(root: html.HtmlElement) -> str:
 
 
 def _is_byline(element: html.HtmlElement) -> bool:
-    """True when an element's names say that it holds the author's."""
+    """Return whether an element's names say that it holds the author's name."""
     marks = f"{element.get('itemprop') or ''} {element.get('class') or ''}"
     return marks != " " and _BYLINE.search(marks[:300]) is not None
 
 
 def _is_address(text: str) -> bool:
-    """True for addresses of profiles, which stand where names belong."""
+    """Return whether the text is a profile's address, which some pages put in place of a name."""
     return text.lower().startswith(("http:", "https:", "/", "www."))
 
 
 def _named(value: Any) -> str:
-    """Names in a schema.org person, or several."""
+    """Return the name of a schema.org person, or the names of several."""
     if isinstance(value, list):
         names = [_named(v) for v in value[:10] if not isinstance(v, list)]
         return ", ".join(dict.fromkeys(n for n in names if n))
@@ -201,7 +210,7 @@ def _named(value: Any) -> str:
 def _published(
     root: html.HtmlElement, metas: dict[str, str], linked: list[dict[str, Any]], url: str
 ) -> float | None:
-    """Epoch seconds: JSON-LD, meta elements, time elements, the address."""
+    """Return epoch seconds from JSON-LD, meta elements, time elements or the address."""
     texts = [str(n[k]) for n in linked for k in ("datePublished", "dateCreated") if isinstance(n.get(k), str)]
     texts += [metas[k] for k in _DATES if k in metas]
     times = [e for e in root.iter("time") if e.get("datetime")]
@@ -211,21 +220,21 @@ def _published(
     texts += [e.get("datetime") or "" for e in times[:5]]
     texts += [e.get("title") or e.text_content()[:100] for e in root.find_class("published")[:2]]
     read = Dates(most=20).epoch
-    found = next((m for t in texts if (m := read(t)) is not None), None)
-    return found if found is not None else moment_in_url(url)
+    moment = next((m for t in texts if (m := read(t)) is not None), None)
+    return moment if moment is not None else moment_in_url(url)
 
 
 def _canonical(root: html.HtmlElement, metas: dict[str, str], url: str) -> str:
-    """link rel=canonical, else og:url, as an absolute http(s) address, "" when the page names none."""
+    """Return link rel=canonical, else og:url, as an absolute http(s) address, "" without either."""
     links = [
         e.get("href") or "" for e in root.iter("link") if "canonical" in (e.get("rel") or "").lower().split()
     ]
-    found = (absolute(url, reference) for reference in (*links[:3], metas.get("og:url", "")))
-    return next(filter(None, found), "")
+    candidates = (absolute(url, reference) for reference in (*links[:3], metas.get("og:url", "")))
+    return next(filter(None, candidates), "")
 
 
 def _language(root: html.HtmlElement, metas: dict[str, str]) -> str:
-    """The declared language: html lang, xml:lang, Content-Language, og:locale."""
+    """Return the declared language: html lang, xml:lang, Content-Language or og:locale."""
     attributes = (
         root.get("lang"),
         root.get("xml:lang"),

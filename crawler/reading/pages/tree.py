@@ -30,12 +30,12 @@ _MARKUP = re.compile(
 
 
 def media_type(body: bytes, content_type: str) -> str:
-    """`text/html` or `text/plain`, as the body is to be read. Raises ReadingError(unsupported-type)."""
+    """Return `text/html` or `text/plain`, as to read the body. Raises ReadingError(unsupported-type)."""
     declared = storable(content_type[:4096]).partition(";")[0].strip().lower()
     if declared not in _TYPES:
         raise ReadingError("unsupported-type", f"the server calls it {declared[:100]}")
-    if known := known_binary(body[:1024].lstrip()):
-        raise ReadingError("unsupported-type", known[1])
+    if binary := known_binary(body[:1024].lstrip()):
+        raise ReadingError("unsupported-type", binary[1])
     if declared == "text/plain":
         return declared
     if declared in _VAGUE and not _MARKUP.search(body, 0, 65536):
@@ -44,14 +44,14 @@ def media_type(body: bytes, content_type: str) -> str:
 
 
 def text_of(body: bytes, content_type: str) -> str:
-    """The document without characters that XML and databases refuse. Raises ReadingError(too-large)."""
+    """Return the text without characters that XML and databases refuse. Raises ReadingError(too-large)."""
     if len(body) > LIMITS.bytes:
         raise ReadingError("too-large", f"more than {LIMITS.bytes} bytes")
     return storable(decode(body, content_type))
 
 
 def page_tree(text: str) -> html.HtmlElement | None:
-    """The page's tree, cut where it is nested too deeply; None when there is nothing in it.
+    """Build the page's tree, cut where it is nested too deeply. Returns None for an empty page.
 
     Raises ReadingError(too-large) for elements with absurdly many attributes and too many elements.
     """
@@ -61,17 +61,17 @@ def page_tree(text: str) -> html.HtmlElement | None:
     return root
 
 
-def whole_tree(text: str, most: int = LIMITS.elements) -> html.HtmlElement | None:
-    """The same, however deep: for looking at elements one by one and never from within each other.
+def whole_tree(text: str, max_elements: int = LIMITS.elements) -> html.HtmlElement | None:
+    """Return a page's whole tree, however deep: for looking at elements one by one, without recursion.
 
-    `most` elements are allowed.
+    At most `max_elements` are allowed.
     """
     data = text.encode("utf-8", "replace")
     parser = html.HTMLParser(
         no_network=True, remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8"
     )
     try:
-        take_census(data, most, LIMITS.attributes)
+        take_census(data, max_elements, LIMITS.attributes)
         root = html.document_fromstring(data, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
@@ -79,9 +79,9 @@ def whole_tree(text: str, most: int = LIMITS.elements) -> html.HtmlElement | Non
 
 
 def read_text(element: etree._Element) -> str:
-    """The text that people read in a short element: without scripts and styles, which pages put anywhere.
+    """Return the readable text of a short element, without scripts and styles, which pages put anywhere.
 
-    Of a large one the beginning, so that nobody gains by nesting them.
+    Only the beginning of a large element is read, so that nested ones cost no more.
     """
     pieces = [element.text or ""]
     walk = etree.iterwalk(element, events=("start", "end"))
@@ -97,7 +97,7 @@ def read_text(element: etree._Element) -> str:
 
 
 def _pruned(root: html.HtmlElement) -> None:
-    """Cut what is nested too deeply."""
+    """Cut elements that are nested too deeply."""
     depth = 0
     deep: list[etree._Element] = []
     for event, element in etree.iterwalk(root, events=("start", "end")):

@@ -1,1 +1,1 @@
-"""What Freshet publishes as feeds: one item model, a writer for each format, and the HTTP answer."""
+"""Publishing of feeds: one item model, a writer for each format, and the HTTP response."""

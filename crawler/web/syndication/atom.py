@@ -7,17 +7,21 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from crawler.web.syndication.item import Channel, Item, ItemSource, legal, web_url
+from crawler.web.syndication.item import Channel, Item, ItemSource, legal, point, web_url
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 
 _ATOM = "http://www.w3.org/2005/Atom"
+_GEORSS = "http://www.georss.org/georss"
+_MEDIA = "http://search.yahoo.com/mrss/"
+_THREAD = "http://purl.org/syndication/thread/1.0"
+_NAMESPACES = {None: _ATOM, "georss": _GEORSS, "media": _MEDIA, "thr": _THREAD}
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def write_atom(channel: Channel, items: Sequence[Item]) -> bytes:
-    """The document in UTF-8; the same channel and items always give the same bytes."""
-    root = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})  # type: ignore[dict-item]
+    """Write the document in UTF-8; equal channels and items give equal bytes."""
+    root = etree.Element(f"{{{_ATOM}}}feed", nsmap=_NAMESPACES)  # type: ignore[arg-type]
     _text(root, "id", channel.id)
     _text(root, "title", channel.title)
     _text(root, "subtitle", channel.description)
@@ -47,12 +51,41 @@ def _entry(feed: etree._Element, item: Item) -> None:
         link = _link(out, "enclosure", media.url, media.type)
         if media.length:
             link.set("length", str(media.length))
+        if media.title:
+            link.set("title", legal(media.title))
+    schemes = {term.label or term.term: term for term in item.details.terms}
     for category in item.categories:
-        _child(out, "category").set("term", legal(category))
+        element, term = _child(out, "category"), schemes.get(category)
+        element.set("term", legal(term.term if term else category))
+        if term and term.scheme:
+            element.set("scheme", legal(term.scheme))
+        if term and term.label:
+            element.set("label", legal(term.label))
+    _details(out, item)
     # RFC 4287 wants content where there is no link to it.
     _html(out, "summary" if item.content or item.url else "content", item.summary)
     _html(out, "content", item.content)
     _source(out, item.source, item.updated)
+
+
+def _details(out: etree._Element, item: Item) -> None:
+    """Write what the feed of the item says beside its text."""
+    details = item.details
+    for name in details.contributors:
+        _text(_child(out, "contributor"), "name", name)
+    for relation, urls in (("via", details.via), ("related", details.related)):
+        for url in urls:
+            _link(out, relation, url)
+    if details.comments:
+        link = _link(out, "replies", details.comments, "text/html")
+        if details.comment_count is not None:
+            link.set(f"{{{_THREAD}}}count", str(details.comment_count))
+    if details.rights:
+        _text(out, "rights", details.rights)
+    if item.image:
+        etree.SubElement(out, f"{{{_MEDIA}}}thumbnail", url=legal(item.image))
+    if place := point(details):
+        etree.SubElement(out, f"{{{_GEORSS}}}point").text = place
 
 
 def _source(entry: etree._Element, source: ItemSource, updated: datetime) -> None:

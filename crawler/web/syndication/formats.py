@@ -1,4 +1,4 @@
-"""The formats by their names in addresses."""
+"""The output formats by their names in addresses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.web.syndication.item import Channel, Item
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write a channel and its items."""
+    """A format in which to write a channel and its items."""
 
     title: str
     content_type: str

@@ -1,4 +1,4 @@
-"""What every output format is written from: a channel and its items, free of Django and of illegal text."""
+"""The model of every output format: a channel and its items, without Django and without illegal text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import ValidationError, convert
+
+from crawler.reading.documents import NO_DETAILS, Details
+
 # Characters that XML 1.0 cannot carry even escaped, and halves of surrogate pairs.
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _TAG = re.compile(r"<[^>]*>")
 _WEB = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+")
+
+_USUAL_TYPES = {"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4"}
+"""Media types by Media RSS's medium, where a feed gives no type."""
 
 SUMMARY_LENGTH = 400
 # A feed's own content is taken before the page's text when it says as much: it has pictures and markup.
@@ -21,11 +28,16 @@ AS_FULL = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A media file: `length` in bytes, 0 when not known."""
+    """A media file: `length` in bytes, `duration` in seconds, sizes in pixels, 0 when unknown."""
 
     url: str
     type: str
     length: int = 0
+    medium: str = ""
+    title: str = ""
+    duration: int = 0
+    width: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +51,10 @@ class ItemSource:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One article. `id` is a URN that never changes, `updated` when the stored article last changed.
+    """An article. `id` is a URN that never changes, `updated` when the stored article last changed.
 
-    `summary` and `content` are HTML; `content` is empty in feeds of summaries.
+    `summary` and `content` are HTML; `content` is empty in feeds of summaries. `image` is the address of a
+    picture that stands for it.
     """
 
     id: str
@@ -56,11 +69,13 @@ class Item:
     language: str = ""
     categories: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    image: str = ""
+    details: Details = NO_DETAILS
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The document itself: its id, title, addresses, and when anything in it last changed.
+    """A document: its id, title, addresses, and the time of its last change.
 
     `next_url` is the page with older items, `previous_url` the one with newer ones; empty at the ends.
     """
@@ -77,48 +92,73 @@ class Channel:
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """Relation and address of the pages there are."""
+        """Relations and addresses of the neighbouring pages."""
         urls = (self.self_url, self.first_url, self.previous_url, self.next_url)
         return [link for link in zip(("self", "first", "previous", "next"), urls, strict=True) if link[1]]
 
 
 def legal(text: str) -> str:
-    """The text without characters that XML cannot carry."""
+    """Return the text without characters that XML cannot carry."""
     return _ILLEGAL.sub("", text)
 
 
 def web_url(url: str) -> str:
-    """The URL when it is one of the web and has no blanks or quotes, else nothing."""
+    """Return the URL when it is http or https without blanks or quotes, else an empty text."""
     return url if _WEB.fullmatch(url) else ""
 
 
+def point(details: Details) -> str:
+    """Return latitude and longitude with a blank between them, "" where there is no place."""
+    if details.latitude is None or details.longitude is None:
+        return ""
+    return f"{details.latitude:g} {details.longitude:g}"
+
+
 def language_tag(language: str) -> str:
-    """The language when it looks like a BCP 47 tag, else nothing."""
+    """Return the language when it looks like a BCP 47 tag, else an empty text."""
     return language if _LANGUAGE.fullmatch(language) else ""
 
 
-def attachment(given: object) -> Attachment | None:
-    """An attachment from a stored enclosure (url, type, length); None when it has no usable address."""
-    if not isinstance(given, dict) or not web_url(str(given.get("url", ""))):
+def attachment(enclosure: object) -> Attachment | None:
+    """Convert a stored enclosure (url, type, length). Returns None when it has no usable address."""
+    if not isinstance(enclosure, dict) or not web_url(str(enclosure.get("url", ""))):
         return None
-    kind, length = str(given.get("type", "")), given.get("length", 0)
-    usable = kind if _MEDIA_TYPE.fullmatch(kind) else "application/octet-stream"
-    return Attachment(given["url"], usable, max(length, 0) if isinstance(length, int) else 0)
+    kind, medium = str(enclosure.get("type", "")), str(enclosure.get("medium", ""))
+    usable = kind if _MEDIA_TYPE.fullmatch(kind) else _USUAL_TYPES.get(medium, "application/octet-stream")
+    length, duration, width, height = (
+        max(number, 0) if isinstance(number := enclosure.get(name, 0), int) else 0
+        for name in ("length", "duration", "width", "height")
+    )
+    title = str(enclosure.get("title", ""))
+    return Attachment(enclosure["url"], usable, length, medium, title, duration, width, height)
+
+
+def stored_details(stored: object) -> Details:
+    """Return the stored details of an entry; empty ones for anything else."""
+    try:
+        return convert(stored, Details, strict=False)
+    except ValidationError:
+        return NO_DETAILS
 
 
 def title_of(title: str, text: str) -> str:
-    """The title, else the first words of the text."""
+    """Return the title, else the first words of the text."""
     return title.strip() or " ".join(text[:200].split()[:10]) or "Untitled"
 
 
-def full_body(content: str, summary: str, text: str) -> str:
-    """The fullest HTML there is: the feed's own content, unless the page's text says more."""
-    own = content or summary
-    return own if own and _words(own) >= AS_FULL * len(text) else paragraphs(text)
+def full_body(content: str, summary: str, text: str, page: str = "") -> str:
+    """Return the fullest HTML of an article: the feed's own, unless its page says more.
+
+    `text` is the article's text, `page` its page's content as HTML, "" where there is none.
+    """
+    body = content or summary
+    if body and _words(body) >= AS_FULL * len(text):
+        return body
+    return page if page and _words(page) >= AS_FULL * len(text) else paragraphs(text)
 
 
 def short_body(summary: str, text: str) -> str:
-    """The feed's summary, else the beginning of the text, cut at a word."""
+    """Return the feed's summary, else the beginning of the text, cut at a word."""
     if summary:
         return summary
     if len(text) <= SUMMARY_LENGTH:
@@ -128,11 +168,11 @@ def short_body(summary: str, text: str) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Plain text as HTML, a paragraph for every line."""
+    """Return plain text as HTML, with a paragraph for every line."""
     lines = (line.strip() for line in text.splitlines())
     return "".join(f"<p>{html.escape(line, quote=False)}</p>" for line in lines if line)
 
 
 def _words(markup: str) -> int:
-    """Characters of a text without its tags."""
+    """Count the characters of a text without its tags."""
     return len(html.unescape(_TAG.sub("", markup)))

@@ -1,4 +1,7 @@
-"""JSON Feed 1.1 (jsonfeed.org/version/1.1). The feed of an item is told in the extension `_source`."""
+"""JSON Feed 1.1 (jsonfeed.org/version/1.1).
+
+The extension `_source` names the feed of an item, `_details` holds what that feed says beside the text.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec import to_builtins
+
 from crawler.web.syndication.item import Channel, Item, legal
 
 CONTENT_TYPE = "application/feed+json; charset=utf-8"
 
 
 def write_json_feed(channel: Channel, items: Sequence[Item]) -> bytes:
-    """The document in UTF-8; the same channel and items always give the same bytes."""
+    """Write the document in UTF-8; equal channels and items give equal bytes."""
     document = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": channel.title,
@@ -40,9 +45,20 @@ def _item(item: Item) -> dict[str, Any]:
         "tags": list(item.categories),
         "language": item.language,
         "attachments": [
-            _told({"url": media.url, "mime_type": media.type, "size_in_bytes": media.length})
+            _told(
+                {
+                    "url": media.url,
+                    "mime_type": media.type,
+                    "title": media.title,
+                    "size_in_bytes": media.length,
+                    "duration_in_seconds": media.duration,
+                }
+            )
             for media in item.attachments
         ],
+        "image": item.image,
+        "external_url": next(iter((*item.details.via, *item.details.related)), ""),
+        "_details": to_builtins(item.details),
         "_source": _told(
             {
                 "title": item.source.title,
@@ -55,7 +71,7 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _told(values: dict[str, Any]) -> dict[str, Any]:
-    """Without what is empty; a list of no items is told all the same."""
+    """Remove empty values, but keep an empty list of items."""
     return {name: value for name, value in values.items() if value or name == "items"}
 
 

@@ -1,4 +1,4 @@
-"""How times, durations, amounts and failures are spelled on all pages."""
+"""Template tags and filters that format times, durations, amounts and failures on all pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from django import template
 from django.http import HttpRequest
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from crawler.http.failures import Failure
@@ -32,7 +32,7 @@ _UNITS = (
 
 @register.simple_tag
 def ago(moment: datetime | None, never: str = "never") -> SafeString:
-    """A moment relative to now ("4 min ago", "in 2 h") with the absolute UTC time on hover."""
+    """Write a moment relative to now ("4 min ago", "in 2 h") with the absolute UTC time on hover."""
     if moment is None:
         return format_html('<span class="muted">{}</span>', never)
     away = (moment - datetime.now(UTC)).total_seconds()
@@ -45,9 +45,79 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
     )
 
 
+@register.simple_tag
+def short_ago(moment: datetime) -> SafeString:
+    """Write how long ago a moment was in few signs ("12 min", "3 h", "24 Nov"), the full date on hover."""
+    away = max((datetime.now(UTC) - moment).total_seconds(), 0.0)
+    utc = moment.astimezone(UTC)
+    if away < MINUTE:
+        words = "now"
+    elif away < HOUR:
+        words = f"{away / MINUTE:.0f} min"
+    elif away < DAY:
+        words = f"{away / HOUR:.0f} h"
+    else:
+        words = f"{utc.day} {utc:%b}" if utc.year == datetime.now(UTC).year else f"{utc.day} {utc:%b %Y}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), _full(utc), words)
+
+
+@register.simple_tag
+def long_date(moment: datetime) -> SafeString:
+    """Write a moment as people say it ("Today, 8:12"), the full date on hover."""
+    utc, today = moment.astimezone(UTC), datetime.now(UTC).date()
+    days = (today - utc.date()).days
+    names = {0: "Today", 1: "Yesterday"}
+    day = names.get(days) or (f"{utc.day} {utc:%B}" if utc.year == today.year else f"{utc.day} {utc:%B %Y}")
+    return format_html(
+        '<time datetime="{}" title="{}">{}, {}:{}</time>',
+        utc.isoformat(),
+        _full(utc),
+        day,
+        utc.hour,
+        f"{utc:%M}",
+    )
+
+
+def _full(utc: datetime) -> str:
+    return f"{utc:%A} {utc.day} {utc:%B %Y, %H:%M} UTC"
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    """Draw an icon of the sprite (`_sprite.html`), which says nothing to screen readers."""
+    return format_html(
+        '<svg class="i{}{}" aria-hidden="true"><use href="#i-{}"/></svg>', " " if css else "", css, name
+    )
+
+
+LOOKS = {
+    "theme": {"light", "dark"},
+    "size": {"small", "large", "huge"},
+    "face": {"sans"},
+    "side": {"closed"},
+    "look": {"dense"},
+    "scroll": {"on"},
+}
+"""Settings of how pages look: cookies that app.js writes and the server puts on the html element."""
+
+
+@register.simple_tag(takes_context=True)
+def looks(context: Mapping[str, Any]) -> SafeString:
+    """Write the attributes of the html element that say how pages look, so that the first paint is right."""
+    cookies = context["request"].COOKIES
+    chosen = [(name, cookies.get(f"freshet-{name}", "")) for name in LOOKS]
+    return format_html_join("", ' data-{}="{}"', [pair for pair in chosen if pair[1] in LOOKS[pair[0]]])
+
+
+@register.simple_tag(takes_context=True)
+def here_in(context: Mapping[str, Any], path: str) -> SafeString | str:
+    """Mark the link to the place that the shown page belongs to."""
+    return mark_safe(' aria-current="page"') if context["request"].path.startswith(path) else ""
+
+
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Seconds in the unit people would choose: "0.42 s", "14 min", "3 h"."""
+    """Write seconds in the unit people would choose: "0.42 s", "14 min", "3 h"."""
     if seconds is None:
         return "–"
     if 0 < seconds < 10:
@@ -58,7 +128,7 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def amount(number: float | None) -> str:
-    """A number with separated thousands; fractions only where they matter."""
+    """Write a number with separated thousands, and with fractions only where they matter."""
     if number is None:
         return "–"
     if float(number).is_integer() or abs(number) >= 100:
@@ -68,7 +138,7 @@ def amount(number: float | None) -> str:
 
 @register.filter
 def percent(part: float | None, whole: float | None = 1.0) -> str:
-    """A share in per cent; a dash where there is no whole."""
+    """Write a share in per cent, a dash where there is no whole."""
     if part is None or not whole:
         return "–"
     share = 100 * part / whole
@@ -77,7 +147,7 @@ def percent(part: float | None, whole: float | None = 1.0) -> str:
 
 @register.filter
 def size(number: float | None) -> str:
-    """Bytes in decimal units, as disks and networks are sold."""
+    """Write bytes in decimal units, as disks and networks are sold."""
     value = float(number or 0)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000:
@@ -88,7 +158,7 @@ def size(number: float | None) -> str:
 
 @register.filter
 def host(url: str) -> str:
-    """The host of an address, for people; the address itself where it has none."""
+    """Return the host of an address, the address itself where it has none."""
     try:
         name = urlsplit(url).hostname
     except ValueError:
@@ -98,13 +168,13 @@ def host(url: str) -> str:
 
 @register.filter
 def web_address(url: str) -> str:
-    """The address where it is safe to link to (http or https), else nothing."""
+    """Return the address where it is safe to link to (http or https), else an empty text."""
     return url if url.lower().startswith(("http://", "https://")) else ""
 
 
 @register.filter
 def failure_name(label: str) -> str:
-    """A failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
+    """Return a failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
     code = label.removeprefix("http-")
     if code == label or not code.isdecimal():
         return SPELLINGS.get(label, label.replace("-", " "))
@@ -116,7 +186,7 @@ def failure_name(label: str) -> str:
 
 @register.filter
 def failure_words(label: str) -> str:
-    """A failure as a sentence."""
+    """Return a sentence for a failure."""
     try:
         return Failure.of(label).explanation
     except ValueError:
@@ -125,20 +195,20 @@ def failure_words(label: str) -> str:
 
 @register.filter
 def found_words(snippet: str) -> SafeString:
-    """A search snippet with what was found marked; U+E000 and U+E001 stand around it (articles.search)."""
+    """Mark the matches in a search snippet, which stand between U+E000 and U+E001 (articles.search)."""
     marked = escape(snippet).replace("\ue000", "<mark>").replace("\ue001", "</mark>")
     return mark_safe(marked)  # noqa: S308 - escaped above
 
 
 @register.filter
 def item(mapping: Mapping[Any, Any], key: Any) -> Any:
-    """The value of a key that is itself a variable; None where it is missing."""
+    """Return the value of a key that is itself a variable, None where it is missing."""
     return mapping.get(key)
 
 
 @register.simple_tag(takes_context=True)
 def here(context: Mapping[str, Any], url: str) -> SafeString | str:
-    """Marks the link to the page that is shown ("page"), or to the part it belongs to ("true")."""
+    """Mark the link to the page that is shown ("page"), or to the part it belongs to ("true")."""
     path: str = context["request"].path
     if not path.startswith(url):
         return ""
@@ -147,7 +217,7 @@ def here(context: Mapping[str, Any], url: str) -> SafeString | str:
 
 @register.inclusion_tag("crawler/_column.html", takes_context=True)
 def column(context: Mapping[str, Any], label: str, key: str, css: str = "") -> dict[str, Any]:
-    """A table's column heading that sorts by `key`, and the other way round when clicked again.
+    """Return a table's column heading that sorts by `key`, in reverse when clicked again.
 
     A key with a minus sorts descending first. The request's other parameters stay.
     """

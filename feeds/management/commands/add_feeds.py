@@ -1,4 +1,4 @@
-"""`manage.py add_feeds URL... | --opml FILE`: add feeds and tell what became of each."""
+"""`manage.py add_feeds URL... | --opml FILE`: addition of feeds with a report for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POLL_SECONDS = 0.25
 
 
 class Command(BaseCommand):
-    """A line for every address, a summary, exit status 1 when any was refused."""
+    """A command that prints a line for every address and a summary, and exits with 1 when any was refused."""
 
     help = "Add feeds (or sites, whose feeds are found) by address or from an OPML file."
 
@@ -50,15 +50,15 @@ class Command(BaseCommand):
             raise CommandError("give either addresses or --opml FILE")
         folder = category_at(path_of(category))
         key = folder.pk if folder else None
-        wanted = [WantedFeed(each, category=key) for each in url]
-        outcomes = self._from_file(opml, folder) if opml else add_feeds(wanted)
+        requests = [WantedFeed(address, category=key) for address in url]
+        outcomes = self._from_file(opml, folder) if opml else add_feeds(requests)
         for outcome in outcomes:
             if outcome.outcome == "refused":
                 self.stderr.write(f"refused {outcome.message}")
             else:
                 self.stdout.write(outcome.message)
-        fresh = [outcome.feed for outcome in outcomes if outcome.outcome == "added" and outcome.feed]
-        self._wait(fresh, wait if wait is not None else (20.0 if url and len(url) <= FEW else 0.0))
+        added_feeds = [outcome.feed for outcome in outcomes if outcome.outcome == "added" and outcome.feed]
+        self._wait(added_feeds, wait if wait is not None else (20.0 if url and len(url) <= FEW else 0.0))
         count = {kind: sum(o.outcome == kind for o in outcomes) for kind in ("added", "duplicate", "refused")}
         self.stdout.write(
             f"{count['added']} added, {count['duplicate']} already known, {count['refused']} refused"
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             raise CommandError(f"{file}: {error}; nothing was added") from error
 
     def _wait(self, feeds: Sequence[Feed], seconds: float) -> None:
-        """Tell what first visits bring, as they end; at once when nobody would make them."""
+        """Print the results of first visits as they end. Returns at once when no worker is alive."""
         if not feeds or seconds <= 0:
             return
         if not worker_alive("fetch", datetime.now(UTC)):
@@ -89,18 +89,18 @@ class Command(BaseCommand):
             time.sleep(POLL_SECONDS)
             # By address, because a site's feed may turn out to be one that is known already.
             for address, feed in known_feeds(waiting).items():
-                if brought := first_visit(feed):
+                if line := first_visit(feed):
                     waiting.discard(address)
-                    self.stdout.write(brought)
+                    self.stdout.write(line)
         for address in sorted(waiting):
             self.stdout.write(f"{address}: not visited yet")
 
 
 def first_visit(feed: Feed) -> str:
-    """What the visits to a feed have brought so far, in words; empty while there was none."""
+    """Describe the visits to a feed so far. Returns "" when there was none."""
     if feed.last_success is not None:
-        brought = feed.retrievals.filter(new__gt=0).order_by("at").first()
-        count = brought.new if brought else 0
+        retrieval = feed.retrievals.filter(new__gt=0).order_by("at").first()
+        count = retrieval.new if retrieval else 0
         return f"{feed.url}: {count} article{'' if count == 1 else 's'} from {feed.title!r} ({feed.format})"
     if feed.failure and feed.selected_at is None:
         detail = f" ({feed.failure_detail})" if feed.failure_detail else ""

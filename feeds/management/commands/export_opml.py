@@ -11,7 +11,7 @@ from feeds.opml import export_opml
 
 
 class Command(BaseCommand):
-    """Writes to the file, or to standard output without one."""
+    """A command that writes to the file, or to standard output without one."""
 
     help = "Write all feeds as OPML, categories as nested folders."
 

@@ -1,4 +1,4 @@
-"""`manage.py replay TRACE.csv.gz`: scheduling policies beside each other on recorded posting times."""
+"""`manage.py replay TRACE.csv.gz`: comparison of scheduling policies on recorded posting times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COLUMNS = (
 
 
 class Command(BaseCommand):
-    """A table, or one JSON object; needs no database."""
+    """A command that prints a table or one JSON object. Needs no database."""
 
     help = "Replay posting times with scheduling policies and compare how fresh each keeps the feeds."
     requires_system_checks = ()
@@ -59,10 +59,10 @@ class Command(BaseCommand):
             if posts.days <= options["train_days"]:
                 raise TraceError(f"{posts.name} is {posts.days:.1f} days long: nothing is left to measure")
             subscribers = read_subscribers(options["subscribers"], posts) if options["subscribers"] else None
-            named = {name: options[name] for name in ("budget", "tick", "train_days", "window", "seed")}
-            setup = Setup(subscribers=subscribers, **named)
+            parameters = {name: options[name] for name in ("budget", "tick", "train_days", "window", "seed")}
+            setup = Setup(subscribers=subscribers, **parameters)
             weight = settings.CRAWL_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
-            done = compare(
+            comparison = compare(
                 posts,
                 names,
                 setup,
@@ -74,24 +74,25 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
         except ValueError as error:  # TraceError is one
             raise CommandError(str(error)) from error
-        self.stdout.write(json.dumps(done.as_json()) if options["json"] else table(done))
+        self.stdout.write(json.dumps(comparison.as_json()) if options["json"] else table(comparison))
 
 
-def table(done: PolicyComparison) -> str:
-    """A line for each policy, with its total pending relative to advarss and to the flat optimum."""
-    base = next((r.metrics.total_pending for r in done.results if r.policy == "advarss"), 0.0)
+def table(comparison: PolicyComparison) -> str:
+    """Format a row for each policy, with its total pending relative to advarss and to the flat optimum."""
+    base = next((r.metrics.total_pending for r in comparison.results if r.policy == "advarss"), 0.0)
     head = ["policy", "x advarss", "x flat", *(title for title, _, _ in COLUMNS)]
     lines = [head] + [
         [
             result.policy,
             _times(result.metrics.total_pending, base),
-            _times(result.metrics.total_pending, done.flat_optimum),
+            _times(result.metrics.total_pending, comparison.flat_optimum),
             *(form.format(getattr(result.metrics, name)) for _, name, form in COLUMNS),
         ]
-        for result in done.results
+        for result in comparison.results
     ]
     summary = (
-        f"{done.trace}: {done.feeds} feeds, {done.articles} articles; flat optimum {done.flat_optimum:.2f}"
+        f"{comparison.trace}: {comparison.feeds} feeds, {comparison.articles} articles; "
+        f"flat optimum {comparison.flat_optimum:.2f}"
     )
     return f"{summary}\n{aligned(lines)}"
 

@@ -16,7 +16,7 @@ from recrawl.site_summary import in_words
 
 
 class Command(BaseCommand):
-    """Adds one site."""
+    """A command that adds one site."""
 
     help = "Watch a site: map it by a bounded crawl, then visit it again and again under a budget."
 

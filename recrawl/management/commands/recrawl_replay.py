@@ -1,4 +1,4 @@
-"""`manage.py recrawl_replay HISTORY.jsonl.gz ...`: recrawl methods beside each other on recorded sites."""
+"""`manage.py recrawl_replay HISTORY.jsonl.gz ...`: compare recrawl methods on recorded sites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recrawl.replay.report import tables
 
 
 class Command(BaseCommand):
-    """Tables, or one JSON object; needs no database."""
+    """A command that prints tables or one JSON object. It needs no database."""
 
     help = (
         "Replay histories of sites with recrawl methods: the paper's one-shot comparison, and week by week."
@@ -41,7 +41,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, histories: list[Path], **options: Any) -> None:
         names = list(dict.fromkeys(options["method"] or METHODS))
         try:
-            done = compare(
+            results = compare(
                 list(dict.fromkeys(histories)),
                 names,
                 options["weeks"],
@@ -53,11 +53,11 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
         except ValueError as error:  # HistoryError is one
             raise CommandError(str(error)) from error
-        self.stdout.write(json.dumps(done.as_json()) if options["json"] else tables(done))
+        self.stdout.write(json.dumps(results.as_json()) if options["json"] else tables(results))
 
 
 def periods_of(text: str) -> list[int]:
-    """Weeks from `2,4,12,24`. Raises ArgumentTypeError."""
+    """Parse periods in weeks, such as `2,4,12,24`. Raises ArgumentTypeError."""
     try:
         periods = [int(word) for word in text.split(",")]
     except ValueError:

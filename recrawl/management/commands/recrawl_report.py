@@ -1,4 +1,4 @@
-"""`manage.py recrawl_report HISTORY... --to DIR`: the paper's figures 5 to 18 of any recorded histories."""
+"""`manage.py recrawl_report HISTORY... --to DIR`: the paper's figures 5 to 18 for recorded histories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recrawl.replay.study import Study, study
 
 
 class Command(BaseCommand):
-    """Reads the files alone; no database is asked."""
+    """A command that writes figures from history files. It needs no database."""
 
     help = "Write update rate, coverage and their trade-offs as pictures and tables."
     requires_system_checks = ()
@@ -45,31 +45,33 @@ class Command(BaseCommand):
             with ProcessPoolExecutor(min(os.cpu_count() or 1, len(paths)), get_context("fork")) as pool:
                 studies = list(pool.map(_study_of, paths, [options["weeks"]] * len(paths)))
             whole, groups = Study(), dict[str, Study]()
-            for path, found in zip(paths, studies, strict=True):
-                whole.add(found)
-                named = (group for group, glob in patterns if fnmatch(path.name, glob))
-                groups.setdefault(next(named, group_of(path.name)), Study()).add(found)
-            made = figures(whole, groups, options["weeks"])
+            for path, study in zip(paths, studies, strict=True):
+                whole.add(study)
+                group_names = (group for group, glob in patterns if fnmatch(path.name, glob))
+                groups.setdefault(next(group_names, group_of(path.name)), Study()).add(study)
+            paper_figures = figures(whole, groups, options["weeks"])
             if not options["no_budget"]:
                 processes = os.cpu_count() or 1
-                done = compare(paths, list(METHODS), [4], None, processes=processes, progress=bar())
-                made.append(trade_off(done.mean()))
+                results = compare(paths, list(METHODS), [4], None, processes=processes, progress=bar())
+                paper_figures.append(trade_off(results.mean()))
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
         except ValueError as error:  # HistoryError is one
             raise CommandError(str(error)) from error
         options["to"].mkdir(parents=True, exist_ok=True)
-        _write(options["to"], made)
-        self.stdout.write(f"{len(made)} figures of {len(paths)} histories in {options['to']}/report.md")
+        _write(options["to"], paper_figures)
+        self.stdout.write(
+            f"{len(paper_figures)} figures of {len(paths)} histories in {options['to']}/report.md"
+        )
 
 
 def _study_of(path: Path, weeks: Sequence[int]) -> Study:
     return study(read_history(path), weeks)
 
 
-def _write(to: Path, made: Sequence[Figure]) -> None:
+def _write(to: Path, paper_figures: Sequence[Figure]) -> None:
     parts = ["# Recrawl methods on recorded histories", ""]
-    for figure in made:
+    for figure in paper_figures:
         (to / f"{figure.name}.svg").write_text(standalone(figure.svg))
         picture = f"![{figure.title}]({figure.name}.svg)"
         parts.append(f"## {figure.title}\n\n{picture}\n\n```\n{figure.table}\n```\n")

@@ -1,4 +1,4 @@
-"""`manage.py visit_sites [SITE...]`: visit watched sites now, in this process, and say what was found."""
+"""`manage.py visit_sites [SITE...]`: visit watched sites now, in this process, and print the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recrawl.visits import begin
 
 
 class Command(BaseCommand):
-    """Visits sites, due or not."""
+    """A command that visits sites, due or not."""
 
     help = "Visit watched sites now: those named by number or URL, or all."
 
@@ -29,15 +29,15 @@ class Command(BaseCommand):
         if not 1 <= options["workers"] <= 1000:
             raise CommandError("--workers must be from 1 to 1000")
         now = datetime.now(UTC)
-        wanted = [_named(name) for name in sites] if sites else list(Site.objects.all())
+        chosen = [_named(name) for name in sites] if sites else list(Site.objects.all())
         if options["due"]:
             due = set(Site.objects.due(now).values_list("pk", flat=True))
-            wanted = [site for site in wanted if site.pk in due]
-        mapping = [site for site in wanted if site.state == Site.State.MAPPING]
+            chosen = [site for site in chosen if site.pk in due]
+        mapping = [site for site in chosen if site.state == Site.State.MAPPING]
         work_off(mapping, options["workers"], self.stderr.write)
-        begin([site.pk for site in wanted], now)
-        work_off(wanted, options["workers"], self.stderr.write)
-        again = [Site.objects.get(pk=site.pk) for site in wanted]
+        begin([site.pk for site in chosen], now)
+        work_off(chosen, options["workers"], self.stderr.write)
+        again = [Site.objects.get(pk=site.pk) for site in chosen]
         if options["json"]:
             self.stdout.write(json.dumps([figures(site) for site in again]))
         else:

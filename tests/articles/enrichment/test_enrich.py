@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from articles.enrichment import enrich as module
-from articles.enrichment.enrich import KILLED, MOST_ATTEMPTS, VERSIONS, enrich, renew
+from articles.enrichment.enrich import KILLED, MAX_ATTEMPTS, VERSIONS, enrich, renew
 from articles.enrichment.models import Classifier, Enrichment, TermCount
 from articles.models import Article
 from feeds.categories import category_at
@@ -79,7 +79,7 @@ def test_what_cannot_be_read_fails_alone_and_says_why(monkeypatch):
         return []
 
     monkeypatch.setattr(module, "terms", broken)
-    for _ in range(2 * MOST_ATTEMPTS):
+    for _ in range(2 * MAX_ATTEMPTS):
         enrich(NOW)
     failed = Enrichment.objects.get(article=bad)
     assert (failed.state, failed.failure) == (State.FAILED, "RuntimeError: no words")

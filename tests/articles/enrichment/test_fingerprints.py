@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from articles.enrichment.fingerprints import fingerprint, jaccard, resemblance, shingles
 from articles.enrichment.sameness import (
     StoryCandidate,
-    least_likeness,
+    min_likeness,
     numbers,
     same_address,
     same_text,
@@ -61,11 +61,11 @@ def test_texts_are_one_only_when_nearly_all_is_shared():
 
 
 def test_titles_say_how_like_texts_must_be():
-    assert least_likeness(candidate(title="Rain in hills"), candidate(title="Rain in hills")) == 0.5
-    assert least_likeness(candidate(title="Rain in hills"), candidate(title="Rain at last, they say")) is None
-    assert least_likeness(candidate(title="Rain hills"), candidate(title="Hills are wet")) == 0.7
-    assert least_likeness(candidate(title="Linux"), candidate(title="Network")) is None
-    assert least_likeness(candidate(title="Issue 5"), candidate(title="Issue 6")) is None
+    assert min_likeness(candidate(title="Rain in hills"), candidate(title="Rain in hills")) == 0.5
+    assert min_likeness(candidate(title="Rain in hills"), candidate(title="Rain at last, they say")) is None
+    assert min_likeness(candidate(title="Rain hills"), candidate(title="Hills are wet")) == 0.7
+    assert min_likeness(candidate(title="Linux"), candidate(title="Network")) is None
+    assert min_likeness(candidate(title="Issue 5"), candidate(title="Issue 6")) is None
 
 
 def candidate(feed=1, title="A title of words", own="", address="x"):

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from articles.enrichment.categories import LEAST_EXAMPLES, Categories
-from articles.enrichment.keywords import MOST_KEYWORDS, frequencies, keywords
+from articles.enrichment.categories import MIN_EXAMPLES, Categories
+from articles.enrichment.keywords import MAX_KEYWORDS, frequencies, keywords
 from articles.enrichment.summaries import summary
 
 FIELDS = {
@@ -27,7 +27,7 @@ def test_terms_of_the_title_count_threefold():
 
 def test_keywords_are_few_and_in_one_order():
     found = keywords({f"term{n}": 1.0 for n in range(50)}, {}, 10)
-    assert len(found) == MOST_KEYWORDS
+    assert len(found) == MAX_KEYWORDS
     assert found == sorted(found, key=lambda pair: (-pair[1], pair[0]))
     assert keywords({}, {}, 0) == []
 
@@ -57,10 +57,10 @@ def lesson(name, dice):
 def test_categories_are_learned_piece_by_piece_and_kept():
     dice, known = random.Random(2), Categories()
     assert known.guess(["anything"]) == [("", 0.0)]
-    for _ in range(LEAST_EXAMPLES):
+    for _ in range(MIN_EXAMPLES):
         known.learn([lesson(name, dice) for name in FIELDS], list(FIELDS))
         known = Categories.unpacked(known.classes, known.examples, known.packed())
-    assert known.examples == [LEAST_EXAMPLES] * 3
+    assert known.examples == [MIN_EXAMPLES] * 3
     guessed = known.guess([lesson(name, dice) for name in FIELDS])
     assert [name for name, _ in guessed] == list(FIELDS)
     assert known.guess(["zz qq ww"])[0][0] == ""

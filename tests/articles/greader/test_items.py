@@ -122,7 +122,7 @@ def test_items_by_ids_come_in_order_and_unknown_ones_are_left_out(ann, flood):
 
 def test_as_many_ids_as_a_page_has_items(ann, flood, monkeypatch):
     assert ann.post("stream/items/contents", i=[flood.pk] * 1000).status_code == 200
-    monkeypatch.setattr(views, "MOST_ITEMS", 2)
+    monkeypatch.setattr(views, "MAX_ITEMS", 2)
     assert ann.post("stream/items/contents", i=[1, 2, 3]).status_code == 400
     assert ann.post("stream/items/contents", i=["nonsense"]).status_code == 400
     assert ann.post("stream/items/contents").status_code == 400

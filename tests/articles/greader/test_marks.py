@@ -183,7 +183,7 @@ def test_the_newest_article_s_time_stands_with_the_counts(ann, keys):
 
 
 def test_no_feed_is_counted_without_end(ann, keys, monkeypatch):
-    monkeypatch.setattr(streams, "MOST_COUNTED", 2)
+    monkeypatch.setattr(streams, "MAX_COUNTED", 2)
     assert counts(ann)[f"{STATE}reading-list"] == 2
     assert ann.get("unread-count").json()["max"] == 1000
 

@@ -51,7 +51,7 @@ def test_an_app_password_is_shown_once_and_signs_in(visitor):
 
 def test_an_app_password_needs_a_name_and_there_is_an_end(visitor, monkeypatch):
     assert "made-password" not in visitor.post(PAGE, {"name": ""}).content.decode()
-    monkeypatch.setattr(me_views, "MOST_APP_PASSWORDS", 1)
+    monkeypatch.setattr(me_views, "MAX_APP_PASSWORDS", 1)
     visitor.post(PAGE, {"name": "one"})
     assert "are enough" in visitor.post(PAGE, {"name": "two"}).content.decode()
     assert AppPassword.objects.count() == 1

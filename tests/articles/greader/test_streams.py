@@ -202,8 +202,8 @@ def test_very_old_articles_have_cursors_too(ann):
 
 
 def test_a_page_has_a_limit(ann, news, monkeypatch):
-    monkeypatch.setattr(views, "MOST_ITEMS", 2)
-    monkeypatch.setattr(views, "MOST_REFERENCES", 3)
+    monkeypatch.setattr(views, "MAX_ITEMS", 2)
+    monkeypatch.setattr(views, "MAX_REFERENCES", 3)
     assert len(ann.items(n="100000")) == 2
     assert len(ann.ids(n="100000")) == 3
     assert "continuation" in ann.get("stream/contents", n="100000").json()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from articles.models import PersonalFeed, Subscription
+from crawler.pictures.addresses import icon_address
 from feeds.models import Feed
 from feeds.opml import read_opml
 from tests.factories import make_feed, make_personal_feed
@@ -40,7 +41,7 @@ def test_the_list_has_what_the_original_s_had(ann, news):
         "firstitemmsec": "1772323200000",
         "url": "https://news.example/feed",
         "htmlUrl": "https://news.example/",
-        "iconUrl": "",
+        "iconUrl": f"http://testserver{icon_address(news.feed_id)}",
     }
 
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from articles.interest.events import LONGEST_LINE, EventsError, Log, parse_events
+from articles.interest.events import MAX_LINE_BYTES, EventsError, Log, parse_events
 
 LINE = {"at": 1.7e9, "subscriber": "ann", "event": "impression", "article": "a1"}
 
@@ -127,7 +127,7 @@ def test_keywords_in_many_shapes(given):
         ({**LINE, "keywords": 5}, "a list was expected"),
         ({**LINE, "published": "soon"}, "published 'soon' is no time"),
         ({**LINE, "clicked": ["a9"]}, "clicked 'a9' is none of the articles"),
-        ("x" * (LONGEST_LINE + 10), "longer than 1,000,000 bytes"),
+        ("x" * (MAX_LINE_BYTES + 10), "longer than 1,000,000 bytes"),
     ],
 )
 def test_a_line_that_is_not_understood_is_named_with_the_reason(line, reason):

@@ -128,7 +128,7 @@ def test_weights_from_the_log_are_those_learned_one_by_one(ann):
 
 
 def test_feedback_is_kept_when_showings_fill_the_log(ann, monkeypatch):
-    monkeypatch.setattr(stored, "MOST_EVENTS", 5)
+    monkeypatch.setattr(stored, "MAX_EVENTS", 5)
     liked = enriched("comet").pk
     note(ann, [liked], Kind.MORE, NOW)
     for i in range(8):

@@ -14,7 +14,7 @@ from articles.interest.model import (
     DAY,
     HALF_LIFE,
     KINDS,
-    MOST_FEATURES,
+    MAX_FEATURES,
     PRIOR,
     STRENGTHS,
     LoggedEvent,
@@ -164,9 +164,9 @@ def test_recency_is_learned_but_never_prefers_what_is_old():
 def test_the_least_telling_features_go_when_there_are_too_many():
     weights = Weights()
     weights.learn({"feed:kept": 1.0}, "more", START)
-    for i in range(MOST_FEATURES + 10):
+    for i in range(MAX_FEATURES + 10):
         weights.learn({f"keyword:{i}": 0.2}, "shown", START)
-    assert len(weights.beliefs) <= MOST_FEATURES
+    assert len(weights.beliefs) <= MAX_FEATURES
     assert {"feed:kept", *(name for name in APART if name != "age" and "trust" not in name)} <= set(
         weights.beliefs
     )

@@ -111,8 +111,8 @@ def test_opening_an_article_is_noted_but_not_fetching_ahead(ann):
     for request in (
         requests.head("/"),
         requests.get("/", headers={"Sec-Purpose": "prefetch"}),
-        requests.get("/"),
-        requests.get("/"),
+        requests.get("/tools/"),
+        requests.get("/tools/"),
     ):
         request.user = ann.subscriber.user
         note_opening(request, article.pk)

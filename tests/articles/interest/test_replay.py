@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from articles.interest.baselines import NewestFirst, ShownArticle, rankers
-from articles.interest.events import Log, Logged
+from articles.interest.events import Log, LoggedAction
 from articles.interest.facts import Facts
 from articles.interest.model import LoggedEvent
 from articles.interest.replay import LIST_GAP, evaluate, sessions_of
@@ -35,7 +35,9 @@ class Spy:
 
 
 def log_of(*events: tuple[float, str, str, str], who: str = "ann") -> Log:
-    log = Log("test", [Logged(at, who, kind, article, shown_in) for at, kind, article, shown_in in events])
+    log = Log(
+        "test", [LoggedAction(at, who, kind, article, shown_in) for at, kind, article, shown_in in events]
+    )
     log.articles = {event.article: Facts(feed=event.article[0]) for event in log.events}
     return log
 

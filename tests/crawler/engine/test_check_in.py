@@ -115,8 +115,9 @@ def test_one_report_that_cannot_be_stored_keeps_no_other_out():
     assert identities() == ["tag:1"]
     assert Host.objects.filter(lease__isnull=False).count() == 0
     bad.refresh_from_db()
-    assert (bad.lease, bad.selected_at, bad.failure) == (None, None, "unstorable")
-    assert "NUL" in bad.failure_detail
+    assert (bad.lease, bad.selected_at, bad.failure) == (None, None, "")
+    visits = Retrieval.objects.filter(feed=bad)
+    assert visits.get().detail == "1 of its entries cannot be stored and is left out"
 
 
 def test_not_modified_keeps_everything_and_refreshes_validators():
@@ -159,7 +160,7 @@ def test_robots_and_a_wish_for_a_pause_stay_with_the_host():
     host = Host.objects.get(id=feed.host_id)
     assert (host.robots_text, host.robots_origin) == ("User-agent: *", "https://x.example")
     pause = host.not_before - datetime.now(UTC)
-    assert timedelta(minutes=9) < pause <= timedelta(minutes=10)
+    assert timedelta(hours=23) < pause <= timedelta(hours=24)
     feed.refresh_from_db()
     assert feed.not_before - datetime.now(UTC) > timedelta(hours=23)
 
@@ -217,3 +218,45 @@ def test_links_and_media_that_run_scripts_are_left_out():
     visit(make_feed(), entry(1, url="javascript:alert(1)", enclosures=odd))
     article = Article.objects.get()
     assert (article.url, [one["url"] for one in article.enclosures]) == ("", ["https://news.example/a.mp3"])
+
+
+def test_entries_that_cannot_be_stored_keep_no_other_entry_of_their_feed_out():
+    feed = make_feed()
+    (batch,) = lease(feed)
+    entries = [entry(number, title="NUL \0" if number in {3, 17} else "Sound") for number in range(20)]
+    check_in([report(batch, found(batch.assignments[0], *entries))])
+    assert Article.objects.count() == 18
+    feed.refresh_from_db()
+    assert (feed.failure, feed.lease) == ("", None)
+    assert Retrieval.objects.get().detail == "2 of its entries cannot be stored and are left out"
+    assert len(feed.fingerprints) == 12 * 20  # so that they are not sent again
+
+
+def test_a_feed_whose_own_words_cannot_be_stored_fails_by_name():
+    feed = make_feed()
+    (batch,) = lease(feed)
+    brought = found(batch.assignments[0], entry(1))
+    document = replace(brought.payload.document, title="NUL \0")
+    check_in([report(batch, replace(brought, payload=replace(brought.payload, document=document)))])
+    feed.refresh_from_db()
+    assert feed.failure == "unstorable"
+
+
+def deseret(number: int) -> str:
+    """Return a word of letters that take four bytes each."""
+    return "".join(chr(0x10428 + number // 40**place % 40) for place in range(3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"{deseret(number)}-{deseret(7 * number)}" for number in range(40_000)),
+        "".join(chr(0x4E00 + number % 20_000) for number in range(250_000)),
+        " ".join(f"example{number}.org/path/{number}/page" for number in range(9_000)),
+    ],
+)
+def test_a_text_of_very_many_different_words_is_stored(text):
+    feed = make_feed()
+    visit(feed, entry(1, text=text), entry(2))
+    assert identities() == ["tag:1", "tag:2"]
+    assert text.startswith(Article.objects.get(identity="tag:1").text)

@@ -8,8 +8,8 @@ from django.db import connection
 
 from articles.models import Page
 from crawler.engine.check_in import check_in
-from crawler.engine.leased import MOST_LOSSES
-from crawler.engine.leases import MOST_IN_BATCH, hand_out, lease_seconds, sweep
+from crawler.engine.leased import MAX_LOSSES
+from crawler.engine.leases import MAX_IN_BATCH, hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from feeds.models import Feed, Retrieval
 from recrawl.models import Site, Visit, Wanted, WatchedPage, key_of
@@ -42,9 +42,9 @@ def test_a_host_is_out_with_one_terminal_at_a_time():
 
 
 def test_feeds_of_one_host_go_out_together_up_to_the_batch_size():
-    feeds = [make_feed(f"https://one.example/{i}") for i in range(MOST_IN_BATCH + 3)]
+    feeds = [make_feed(f"https://one.example/{i}") for i in range(MAX_IN_BATCH + 3)]
     (batch,) = lease(*feeds)
-    assert feed_assignments([batch]) == [feed.id for feed in feeds[:MOST_IN_BATCH]]
+    assert feed_assignments([batch]) == [feed.id for feed in feeds[:MAX_IN_BATCH]]
 
 
 @pytest.mark.parametrize("joins", ["hashjoin", "mergejoin", "nestloop"])
@@ -105,7 +105,7 @@ def test_an_expired_lease_is_taken_back_and_its_work_goes_out_again():
 
 def test_a_feed_that_loses_leases_in_a_row_counts_as_failing_and_backs_off():
     feed = make_feed()
-    for _ in range(MOST_LOSSES):
+    for _ in range(MAX_LOSSES):
         assert feed_assignments(lease(feed)) == [feed.id]
         sweep(later(lease_seconds() + 1))
     feed.refresh_from_db()

@@ -13,10 +13,10 @@ import pytest
 from articles.models import Article
 from articles.models import Page as ArticlePage
 from crawler.engine import check_in as checking
-from crawler.engine.leased import MOST_LOSSES
+from crawler.engine.leased import MAX_LOSSES
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
-from crawler.frontier.models import Body, Leased
+from crawler.frontier.models import Body, QueuedUrl
 from crawler.messages import Batch, Report, decode, encode
 from crawler.pipeline import documents
 from crawler.pipeline.messages import Done, PhaseWork
@@ -33,7 +33,7 @@ from tests.servers import WebServer, article
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]
 
-LEASED = (Feed, ArticlePage, HubSubscription, Push, Leased, Wanted, Document)
+LEASED = (Feed, ArticlePage, HubSubscription, Push, QueuedUrl, Wanted, Document)
 MADE = (Article, ArticlePage, Retrieval, Push, Check, Document)
 
 
@@ -181,7 +181,7 @@ def test_what_comes_late_changes_nothing_and_goes_out_again(life: Life) -> None:
 def test_what_was_not_done_is_given_back_and_has_lost_nothing(life: Life) -> None:
     """But for documents: what a worker leaves of a batch waits for the end of its lease."""
     before = state(life)
-    for _ in range(MOST_LOSSES + 1):
+    for _ in range(MAX_LOSSES + 1):
         life.check_in([life.unserved(batch) for batch in all_out(life)])
         assert (state(life), out()) == (before, 0)
     life.check_in(life.serve(all_out(life)))
@@ -190,7 +190,7 @@ def test_what_was_not_done_is_given_back_and_has_lost_nothing(life: Life) -> Non
 
 def test_what_is_lost_goes_alone_and_fails_by_its_name_after_so_many(life: Life) -> None:
     now, leases = datetime.now(UTC), 0
-    while leases < MOST_LOSSES * PIECES:
+    while leases < MAX_LOSSES * PIECES:
         batches = life.hand_out(now)
         assert batches
         if leases:
@@ -199,7 +199,7 @@ def test_what_is_lost_goes_alone_and_fails_by_its_name_after_so_many(life: Life)
         now += timedelta(seconds=life.seconds() + 1)
         life.sweep(now)
     assert life.job.failures() == ["lost"] * PIECES
-    assert (leases, life.job.stored(), out()) == (MOST_LOSSES * PIECES, 0, 0)
+    assert (leases, life.job.stored(), out()) == (MAX_LOSSES * PIECES, 0, 0)
     assert life.hand_out(now) == []
 
 

@@ -15,7 +15,7 @@ from articles.models import Page
 from crawler.database.transactions import passing
 from crawler.engine import check_in as checking
 from crawler.engine.check_in import check_in
-from crawler.engine.leased import MOST_LOSSES, TURNS
+from crawler.engine.leased import MAX_LOSSES, TURNS
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from crawler.frontier.crawls import begin
@@ -148,7 +148,7 @@ def due_again(done: Sequence[int] = ()) -> None:
 def test_what_was_not_visited_is_given_back_and_costs_nothing(kind: str) -> None:
     batch = out()
     assert len(batch.assignments) == NUMBER
-    for _ in range(MOST_LOSSES + 1):
+    for _ in range(MAX_LOSSES + 1):
         check_in([report(batch)])
         due_again()
         batch = out()
@@ -174,7 +174,7 @@ def test_what_was_lost_goes_out_alone_and_the_others_are_done(kind: str) -> None
         else:
             taken.append(one.id)
             check_in([report(batch, answered(one))])
-    assert leases == MOST_LOSSES + NUMBER - 1
+    assert leases == MAX_LOSSES + NUMBER - 1
     assert list(failures(kind).values()) == ["lost"]
     assert len(set(taken)) == NUMBER - 1
     assert Host.objects.filter(lease__isnull=False).count() == 0
@@ -226,7 +226,7 @@ def test_an_answer_that_cannot_be_stored_is_the_only_one_to_fail(
 def test_a_report_of_which_nothing_can_be_stored_counts_as_lost(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for lost in range(1, MOST_LOSSES + 1):
+    for lost in range(1, MAX_LOSSES + 1):
         due_again()
         batch = out()
         assert len(batch.assignments) == (NUMBER if lost == 1 else 1)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from crawler.engine import work
 from crawler.engine.check_in import check_in
-from crawler.engine.leased import MOST_LOSSES, Room, lost
+from crawler.engine.leased import MAX_LOSSES, Room, lost
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from crawler.engine.signals import settled
@@ -92,7 +92,7 @@ class Icons(Work):
     def lose(self, leases: Sequence[uuid.UUID], now: datetime) -> list[Harvest]:
         mine = [host for host, lease in self.out.items() if lease in leases]
         self.losses.update(mine)
-        return [lost("icon", one, self.wanted[one], now) for one in mine if self.losses[one] >= MOST_LOSSES]
+        return [lost("icon", one, self.wanted[one], now) for one in mine if self.losses[one] >= MAX_LOSSES]
 
 
 def fetch_icon(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
@@ -153,7 +153,7 @@ def test_its_payload_weighs_what_it_says(host: Host, monkeypatch: pytest.MonkeyP
     (batch,) = hand_out(datetime.now(UTC))
     twice = replace(batch, assignments=batch.assignments * 2)
     assert len(serve(twice).harvests) == 2
-    monkeypatch.setattr("crawler.terminals.serve.MOST_BYTES", len(b"an icon") - 1)
+    monkeypatch.setattr("crawler.terminals.serve.MAX_BYTES", len(b"an icon") - 1)
     assert len(serve(twice).harvests) == 1
 
 
@@ -173,7 +173,7 @@ def test_what_is_given_back_goes_out_again(host: Host) -> None:
 
 def test_what_is_lost_too_often_is_given_up(host: Host) -> None:
     now = datetime.now(UTC)
-    for number in range(MOST_LOSSES):
+    for number in range(MAX_LOSSES):
         (batch,) = hand_out(now)
         assert [one.suspect for one in batch.assignments] == [number > 0]
         now += timedelta(seconds=lease_seconds() + 1)

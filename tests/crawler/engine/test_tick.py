@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crawler.engine import pulses
-from crawler.engine.models import Pulse, Tick
+from crawler.engine.models import Pulse
 from crawler.pipeline.models import PhaseFigure
 from crawler.site import retention
-from feeds.models import Feed, Retrieval
+from feeds.models import Feed, Retrieval, Tick
 from feeds.ticks import lately, tick
 from tests.factories import make_article, make_feed
 from tests.harvests import entry, visit

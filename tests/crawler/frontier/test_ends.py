@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, sweep
 from crawler.engine.models import Host
+from crawler.frontier.check_in import name_sitemaps
 from crawler.frontier.crawls import begin, cancel, pause, requeue, resume, tend
-from crawler.frontier.models import Crawl, CrawlUrl, Leased, Waiting
+from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
 from crawler.frontier.queue import release_urls
 from crawler.messages import Batch, Harvest, Report
 from crawler.reading.documents import CrawledPage
@@ -92,35 +93,12 @@ def look_with_a_sweep(after: int) -> bool:
 
 
 @pytest.mark.django_db
-def test_what_is_in_no_queue_comes_back_before_the_crawl_ends() -> None:
-    crawl = crawl_from()
-    Waiting.objects.all().delete()
-    assert tend(now()) == [crawl.pk]
-    assert crawl.waiting.get().url == SEED
-    assert len(hand_out(now())) == 1, "its host has work again"
-
-
-@pytest.mark.django_db
 def test_a_host_that_has_forgotten_what_waits_for_it_is_asked_again() -> None:
     crawl = crawl_from()
     crawl.hosts.update(best=None, head=None)
     assert hand_out(now()) == []
     assert tend(now()) == [crawl.pk]
     assert len(hand_out(now())) == 1
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "become", [lambda crawl: None, pause, cancel], ids=["running", "paused", "cancelled"]
-)
-def test_what_is_under_a_lease_that_no_host_has_comes_back(become: Callable[[Any], object]) -> None:
-    crawl = crawl_from()
-    hand_out(now())
-    Host.objects.update(lease=None, leased_until=None)
-    become(Crawl.objects.all())
-    tend(now())
-    assert not Leased.objects.exists()
-    assert crawl.waiting.get().url == SEED
 
 
 @pytest.mark.django_db
@@ -133,18 +111,35 @@ def test_what_a_killed_terminal_had_waits_again_whatever_the_crawl_became(
     become(Crawl.objects.all())
     sweep(now() + timedelta(hours=1))
     assert crawl.waiting.count() == 1
-    assert not Leased.objects.exists()
+    assert not QueuedUrl.objects.filter(lease__isnull=False).exists()
 
 
-@pytest.mark.django_db
-def test_a_crawl_that_ended_too_early_goes_on_by_itself() -> None:
-    """What is queued while the end is written down: sitemaps, by the report of another crawl's URL."""
-    crawl = crawl_from()
-    Crawl.objects.update(state="done", reason="nothing is left to crawl", finished=now())
-    assert tend(now()) == [crawl.pk]
-    assert state_of(crawl) == ("running", "")
-    Crawl.objects.update(state="done", reason="nothing is left to crawl", finished=now() - timedelta(days=9))
-    assert tend(now()) == [], "one of last week does not begin anew unasked"
+@pytest.mark.django_db(transaction=True)
+def test_a_crawl_that_ends_while_sitemaps_come_gets_none_of_them() -> None:
+    """Its row is locked by who ends it and by who queues, so that none waits in a crawl that is done."""
+    crawl = crawl_from(sitemaps=True)
+    (batch,) = hand_out(now())
+    check_in([answer(batch, "plain", 1)])
+    host = Host.objects.get()
+    host.robots_text, host.robots_origin = f"Sitemap: {SEED}sitemap.xml", SEED
+    threads = []
+
+    def between(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        done = execute(sql, params, many, context)
+        if sql.startswith('UPDATE "frontier_crawl" ') and "nothing is left to crawl" in params[:3]:
+            naming = threading.Thread(
+                target=lambda: (transaction.atomic(name_sitemaps)([host], now()), connections.close_all())
+            )
+            threads.append(naming)
+            naming.start()
+            naming.join(0.5)
+        return done
+
+    with connection.execute_wrapper(between):
+        tend(now())
+    threads[0].join(20)
+    assert state_of(crawl)[0] == "done"
+    assert not crawl.queue.exists()
 
 
 @pytest.mark.django_db
@@ -154,7 +149,7 @@ def test_a_done_crawl_with_waiting_urls_can_be_resumed_by_command_page_and_api(c
 
     def ended() -> None:
         Crawl.objects.update(state="done", reason="nothing is left to crawl", finished=past, running_for=7.0)
-        Waiting.objects.update(queued=past)
+        QueuedUrl.objects.update(queued=past)
 
     ended()
     assert resume(crawl)
@@ -181,7 +176,7 @@ def test_a_done_crawl_without_anything_left_or_without_room_stays_done(client: C
     assert not resume(crawl), "its limit is reached: it would end at once"
     Crawl.objects.update(crawled=2)
     CrawlUrl.objects.update(state="crawled")
-    Waiting.objects.all().delete()
+    QueuedUrl.objects.all().delete()
     assert not resume(crawl)
     client.force_login(make_user(staff=True, is_superuser=True))
     assert 'value="resume"' not in client.get(f"/crawls/{crawl.pk}/").content.decode()
@@ -190,7 +185,7 @@ def test_a_done_crawl_without_anything_left_or_without_room_stays_done(client: C
 @pytest.mark.django_db(transaction=True)
 def test_what_is_queued_again_while_the_end_is_written_down_is_crawled() -> None:
     crawl = crawl_from()
-    Waiting.objects.all().delete()
+    QueuedUrl.objects.all().delete()
     CrawlUrl.objects.update(state="failed", failure="dns")
     threads = []
 
@@ -226,7 +221,7 @@ def answer(batch: Batch, kind: str, number: int) -> Report:
 
 
 class World:
-    """A crawl of three hosts, its terminals and those who sweep, tend, pause and break."""
+    """A crawl of three hosts, its terminals and those who sweep, tend and pause."""
 
     def __init__(self) -> None:
         Crawl.objects.all().delete()
@@ -246,16 +241,6 @@ class World:
 
     def sweep(self) -> None:
         sweep(now() + timedelta(hours=1))
-
-    def orphan(self) -> None:
-        """Somebody frees a host by hand."""
-        Host.objects.filter(lease__in=[batch.lease for batch in self.out[:1]]).update(
-            lease=None, leased_until=None
-        )
-
-    def lose(self) -> None:
-        """Somebody deletes a place by hand."""
-        Waiting.objects.filter(page__in=list(self.crawl.waiting.values_list("page", flat=True)[:1])).delete()
 
     def tend(self) -> None:
         tend(now())
@@ -301,7 +286,7 @@ class World:
 
 
 STEPS = [
-    "lease", "lease", "links", "plain", "half", "passing", "lasting", "twice", "sweep", "orphan", "lose",
+    "lease", "lease", "links", "plain", "half", "passing", "lasting", "twice", "sweep",
     "tend", "pause", "resume",
 ]  # fmt: skip
 
@@ -325,7 +310,7 @@ def test_a_url_is_always_in_one_place_and_every_one_comes_to_its_end(steps: list
 def test_the_command_says_what_cannot_be_resumed(db: None) -> None:
     crawl = crawl_from()
     CrawlUrl.objects.update(state="crawled")
-    Waiting.objects.all().delete()
+    QueuedUrl.objects.all().delete()
     tend(now())
     with pytest.raises(Exception, match="it cannot go on"):
         call_command("crawl", "--resume", str(crawl.pk))

@@ -16,10 +16,12 @@ from crawler.engine import tasks
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
-from crawler.frontier.crawls import begin, forget_bodies, pause
+from crawler.frontier.budgets import MAX_REDIRECTS, max_seconds
+from crawler.frontier.crawls import begin, pause
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.inline import work_off
 from crawler.messages import Report
+from crawler.site.retention import delete_unused_bodies
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from tests.servers import Reply, Request, WebServer
@@ -95,7 +97,7 @@ def test_a_robots_file_that_cannot_be_read_keeps_everything_out_for_now(site: We
     work_off()
     url = crawl_row.urls.get()
     assert (url.state, url.failure) == ("queued", "robots")
-    assert url.waiting.not_before > datetime.now(UTC)
+    assert url.place.not_before > datetime.now(UTC)
     assert "/" not in site.paths
 
 
@@ -198,11 +200,11 @@ def test_bodies_are_kept_once_by_content(site: WebServer) -> None:
     crawl(site.origin, "--no-bodies")
     assert Body.objects.count() == 3
     first, second = Crawl.objects.order_by("id")
-    assert forget_bodies() == 0
+    assert delete_unused_bodies() == 0
     second.delete()
-    assert forget_bodies() == 0
+    assert delete_unused_bodies() == 0
     first.delete()
-    assert forget_bodies() == 3
+    assert delete_unused_bodies() == 3
 
 
 def test_a_report_that_comes_twice_or_too_late_changes_nothing(site: WebServer) -> None:
@@ -267,3 +269,51 @@ def test_the_task_of_every_few_seconds_sends_running_crawls_on(
     tasks.tend()
     assert len(sent) == 1
     assert Host.objects.get(name="127.0.0.1").lease is not None
+
+
+def endless_redirects(site: WebServer, path: str) -> None:
+    """Let `path` lead to a new address each time, and each of these to another."""
+
+    def lead_on(request: Request) -> Reply:
+        target = f"/lost-{len(site.requests)}"
+        site.replies[target] = lead_on
+        return Reply(status=302, headers={"Location": target})
+
+    site.replies[path] = lead_on
+
+
+def test_redirects_to_ever_new_addresses_end_after_ten(site: WebServer) -> None:
+    endless_redirects(site, "/r")
+    site.replies["/"] = html("/r", "/a")
+    site.replies["/a"] = html()
+    told = crawl(site.origin, "--max-pages", 10)
+    assert (told["state"], told["crawled"], told["moved"]) == ("done", 2, MAX_REDIRECTS)
+    assert site.paths.count("/r") + sum(path.startswith("/lost-") for path in site.paths) == MAX_REDIRECTS + 1
+    last = CrawlUrl.objects.get(hops=MAX_REDIRECTS)
+    assert (last.state, last.failure) == ("failed", "redirect")
+    assert last.depth == 1 + MAX_REDIRECTS
+
+
+def test_a_seed_may_lead_elsewhere_where_no_link_is_followed(site: WebServer) -> None:
+    site.replies |= {"/": Reply(status=301, headers={"Location": "/start"}), "/start": html("/a")}
+    told = crawl(site.origin, "--max-depth", 0)
+    assert told["crawled"] == 1
+
+
+def test_a_crawl_ends_when_its_requests_bring_no_pages(
+    site: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.budgets.SPARE_REQUESTS", 10)
+    site.replies["/"] = html(*(f"/gone-{number}" for number in range(200)))
+    told = crawl(site.origin, "--max-pages", 5)
+    assert len(site.paths) <= 1 + 4 * 5 + 10  # robots.txt is not of the crawl
+    assert told["state"] == "done"
+    assert told["reason"] == "30 requests were made for at most 5 pages"
+    assert Crawl.objects.get().requests == 30
+
+
+def test_every_crawl_has_an_end_in_time() -> None:
+    assert max_seconds(None, None) == 90 * 24 * 3600
+    assert max_seconds(10, None) == 24 * 3600 + 150
+    assert max_seconds(100_000_000, None) == 90 * 24 * 3600
+    assert max_seconds(10, 2.5) == 150

@@ -323,7 +323,7 @@ def test_the_allowed_size_itself_is_allowed_and_can_be_cut(fetcher: Fetcher, ser
         (b"SSH-2.0-OpenSSH_9.6\r\n", Failure.PROTOCOL),
         (b"\0" * 1000, Failure.PROTOCOL),
         (b"", Failure.RESET),
-        (b"HTTP/1.1 103 Early Hints\r\n\r\n", Failure.HTTP_OTHER),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n", Failure.RESET),
         (b"HTTP/1.1 204 No Content\r\n\r\n", Failure.HTTP_OTHER),
         (b"HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\na", Failure.HTTP_OTHER),
         (b"HTTP/1.1 304 Not Modified\r\n\r\n", Failure.PROTOCOL),

@@ -100,9 +100,9 @@ def test_one_more_than_may_run_waits_a_little_and_is_turned_away(
         with pytest.raises(QueryTooLong):
             ask(snapshot, ENDLESS, "text/csv", seconds=3)
 
-    with ThreadPoolExecutor(client.MOST_AT_ONCE) as pool:
-        busy = pool.map(endless, range(client.MOST_AT_ONCE))
-        while len(children(server.pid)) < client.MOST_AT_ONCE:
+    with ThreadPoolExecutor(client.MAX_AT_ONCE) as pool:
+        busy = pool.map(endless, range(client.MAX_AT_ONCE))
+        while len(children(server.pid)) < client.MAX_AT_ONCE:
             time.sleep(0.01)
         with pytest.raises(QueryTurnedAway, match="ask again"):
             counted(snapshot)
@@ -247,7 +247,7 @@ def test_it_knows_no_secret_and_loads_neither_django_nor_the_task_queue(
     counted(snapshot)
     assert b"hidden" not in Path(f"/proc/{server.pid}/environ").read_bytes()
     code = "import sys, crawler.pipeline.sparql.child; print({'django', 'celery'} & sys.modules.keys())"
-    own = client.light_environment()
+    own = client.bare_environment()
     done = subprocess.run([sys.executable, "-c", code], env=own, cwd=ROOT, capture_output=True, check=True)
     assert done.stdout.strip() == b"set()"
 

@@ -13,7 +13,7 @@ import pyoxigraph
 import pytest
 from django.core.management import CommandError, call_command
 
-from crawler.frontier.crawls import begin, forget_bodies
+from crawler.frontier.crawls import begin
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.inline import work_off as fetch_all
 from crawler.pipeline import phases
@@ -26,6 +26,7 @@ from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
 from crawler.pipeline.phases import run
 from crawler.pipeline.store import quads
 from crawler.pipeline.terms import iri
+from crawler.site.retention import delete_unused_bodies
 from tests.servers import Reply, WebServer
 
 pytestmark = [
@@ -224,10 +225,10 @@ def test_a_page_fetched_again_replaces_its_graph(site: WebServer) -> None:
 def test_contents_stay_while_a_document_has_them(site: WebServer) -> None:
     crawl = fetched(site, "/a")
     crawl.delete()
-    assert forget_bodies() == 0
+    assert delete_unused_bodies() == 0
     assert Body.objects.count() == 1
     Document.objects.all().delete()
-    assert forget_bodies() == 1
+    assert delete_unused_bodies() == 1
 
 
 def test_what_is_exported_reads_back_as_the_same_graph(site: WebServer) -> None:

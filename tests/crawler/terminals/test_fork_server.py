@@ -173,8 +173,8 @@ def test_nonsense_costs_its_sender_the_connection(nonsense: bytes, monkeypatch: 
 
 def test_there_are_never_more_children_than_so_many(server: ForkServer) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
-    children = [server.fork("wait", {}, [nothing]) for _ in range(fork_server.MOST_CHILDREN + 2)]
-    assert [child.begun(SLOW) for child in children].count(True) == fork_server.MOST_CHILDREN
+    children = [server.fork("wait", {}, [nothing]) for _ in range(fork_server.MAX_CHILDREN + 2)]
+    assert [child.begun(SLOW) for child in children].count(True) == fork_server.MAX_CHILDREN
     for child in children:
         child.kill()
     for child in children:

@@ -124,7 +124,7 @@ def test_a_slow_document_gets_out_of_the_way(readers: Readers, monkeypatch: pyte
             slow.read(spin)
         failures.append(refused.value.kind)
 
-    threads = [threading.Thread(target=hang) for _ in range(module.MOST_SLOW)]
+    threads = [threading.Thread(target=hang) for _ in range(module.MAX_SLOW)]
     for thread in threads:
         thread.start()
     until = time.monotonic() + SLOW
@@ -134,7 +134,7 @@ def test_a_slow_document_gets_out_of_the_way(readers: Readers, monkeypatch: pyte
     assert failures == []
     for thread in threads:
         thread.join(SLOW)
-    assert failures == ["too-costly"] * module.MOST_SLOW
+    assert failures == ["too-costly"] * module.MAX_SLOW
     slow.close()
 
 
@@ -171,7 +171,7 @@ def test_a_reader_opens_no_socket_and_starts_no_program(readers: Readers) -> Non
 
 
 def test_a_large_reader_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", 1)
+    monkeypatch.setattr(module, "MAX_BYTES", 1)
     large = Readers()
     assert large.read(os.getpid) != large.read(os.getpid)
     large.close()

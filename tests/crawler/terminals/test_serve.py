@@ -178,13 +178,13 @@ def test_a_turn_ends_before_its_report_grows_too_long(
     web: WebServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web.replies["/feed"] = Reply(rss(web.origin, range(2)))
-    monkeypatch.setattr(terminal, "MOST_BYTES", 100)
+    monkeypatch.setattr(terminal, "MAX_BYTES", 100)
     report = serve_host(client, batch(feed(web, id=1), feed(web, id=2)))
     assert [harvest.id for harvest in report.harvests] == [1]
 
 
 def test_a_report_that_no_message_may_carry_names_the_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.messages.MOST_BYTES", 1000)
+    monkeypatch.setattr("crawler.messages.MAX_BYTES", 1000)
     page = PageDocument(text="long " * 1000)
     long = Report("a", "7", (Harvest("page", 1, 0.0, "http://a/", status=200, payload=page),))
     (harvest,) = decode(Report, packed(long)).harvests

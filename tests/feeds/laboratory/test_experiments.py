@@ -87,7 +87,7 @@ def test_a_dead_workers_replay_is_taken_over() -> None:
 
 def test_a_replay_that_kills_its_workers_is_given_up_and_the_next_one_done() -> None:
     experiment = started()
-    Experiment.objects.filter(pk=experiment.pk).update(attempts=experiments.MOST_ATTEMPTS)
+    Experiment.objects.filter(pk=experiment.pk).update(attempts=experiments.MAX_ATTEMPTS)
     run(experiment)
     assert [bool(o.error) for o in experiment.outcomes.all()] == [True, False]
     assert experiment.outcomes.first().error == "its worker died 3 times"
@@ -158,7 +158,7 @@ def test_the_own_history_counts_what_was_posted_since_a_feed_was_added() -> None
 
 
 def test_a_big_deployment_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feeds.laboratory.own_history.MOST_FEEDS", 3)
+    monkeypatch.setattr("feeds.laboratory.own_history.MAX_FEEDS", 3)
     now = datetime.now(UTC)
     for _ in range(10):
         make_article(make_feed(added=now - timedelta(days=2)), published=now - timedelta(hours=1))
@@ -186,7 +186,7 @@ def test_the_own_history_weighs_subscribers_when_asked(settings: Any) -> None:
 
 def test_uploads_are_bounded() -> None:
     with pytest.raises(TraceError, match="larger than 20 MB"):
-        checked_trace("big.csv", b" " * (experiments.MOST_BYTES + 1))
+        checked_trace("big.csv", b" " * (experiments.MAX_BYTES + 1))
     many = "feed,published\n" + "\n".join(f"f{i},{1e9 + i}" for i in range(experiments.LIMITS.feeds + 1))
     with pytest.raises(TraceError, match="more than 1000000 posts or 2000 feeds"):
         checked_trace("many.csv", many.encode())

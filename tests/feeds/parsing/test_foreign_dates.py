@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.reading.dates import MOST_FOREIGN
+from crawler.reading.dates import MAX_FOREIGN
 from crawler.reading.feeds import parse_feed
 
 
@@ -17,4 +17,4 @@ def test_a_feed_pays_for_so_many_foreign_dates_and_no_more() -> None:
         f"<item><guid>{n}</guid><pubDate>{day}</pubDate></item>" for n, day in enumerate(days[:900])
     )
     found = parse_feed(f"<rss><channel>{items}</channel></rss>".encode(), url="https://example.org/feed")
-    assert sum(entry.published is not None for entry in found.entries) == MOST_FOREIGN
+    assert sum(entry.published is not None for entry in found.entries) == MAX_FOREIGN

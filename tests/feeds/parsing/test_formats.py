@@ -51,7 +51,7 @@ def test_it_reads_all_of_rss_2() -> None:
     assert feed.well_formed and feed.size == 2 and len(feed.fingerprints) == 24
     assert (first.identity, first.url, first.published) == ("tag:1", "https://example.org/1", NOON)
     assert (first.summary, first.content, first.text) == ("Short.", "<p>The long text.</p>", "The long text.")
-    assert (first.author, first.categories) == ("Bob", ("world", "art"))
+    assert (first.author, first.categories) == ("Ann Lee", ("world", "art"))
     assert first.enclosures == (Enclosure("https://example.org/a.mp3", "audio/mpeg", 123),)
     assert (second.identity, second.url, second.author) == (second.url, "https://example.org/2", "Cy")
     assert (second.summary, second.published, second.language) == ("Seen on film", None, "en-US")
@@ -311,3 +311,45 @@ def test_entries_of_other_formats_are_no_feed() -> None:
     with pytest.raises(ReadingError) as raised:
         parse("<entry><word>a</word></entry>")
     assert raised.value.kind == "not-a-feed"
+
+
+def test_a_namespace_with_a_blank_before_its_name_is_known() -> None:
+    document = parse(
+        '<feed xmlns=" http://www.w3.org/2005/Atom" xmlns:dc=" http://purl.org/dc/elements/1.1/ "><title>T</title>'
+        "<entry><id>1</id><title>One</title><dc:creator>Ada</dc:creator></entry></feed>"
+    )
+    assert (document.title, document.entries[0].title, document.entries[0].author) == ("T", "One", "Ada")
+
+
+@pytest.mark.parametrize(
+    ("author", "name"),
+    [
+        ("<managingEditor>ed@example.org (Ed Itor)</managingEditor>", "Ed Itor"),
+        (
+            '<i:author xmlns:i="http://www.itunes.com/dtds/podcast-1.0.dtd">Pod Caster</i:author>',
+            "Pod Caster",
+        ),
+        ('<dc:creator xmlns:dc="http://purl.org/dc/elements/1.1/">Crea Tor</dc:creator>', "Crea Tor"),
+    ],
+)
+def test_an_entry_without_author_has_that_of_its_feed(author: str, name: str) -> None:
+    feed = f"<rss><channel><title>T</title>{author}<item><title>One</title></item></channel></rss>"
+    assert parse(feed).entries[0].author == name
+
+
+def test_feedburner_tells_the_article_s_own_address() -> None:
+    (entry,) = parse(
+        '<rss xmlns:feedburner="http://rssnamespace.org/feedburner/ext/1.0"><channel><item><guid>g</guid>'
+        "<link>https://feeds.example.net/~r/x</link>"
+        "<feedburner:origLink>https://example.org/article</feedburner:origLink></item></channel></rss>"
+    ).entries
+    assert (entry.identity, entry.url) == ("g", "https://example.org/article")
+
+
+def test_packed_titles_and_texts_of_atom_are_unpacked() -> None:
+    (entry,) = parse(
+        f'<feed xmlns="{ATOM}"><entry><id>1</id><title mode="base64">VGhlIHRpdGxl</title>'
+        f'<content type="application/html">{PACKED}</content></entry></feed>'
+    ).entries
+    assert entry.title == "The title"
+    assert entry.text.startswith("Körper and mind")

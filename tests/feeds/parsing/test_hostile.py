@@ -262,3 +262,38 @@ def test_addresses_made_absolute_have_room_but_not_without_end() -> None:
 def test_tags_of_a_few_letters_do_not_grow_without_end() -> None:
     (found,) = parse(rss(entry(b"<a>" * 90 + b"<a>x" * 240_000))).entries
     assert len(found.summary) <= 2_000_000
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<img data-src="/i&#1;.png">',
+        '<img srcset="/i&#11;.png 2x"><noscript></noscript>',
+        "<math><mrow<noscript>x",
+        "<math><m&#xD800;>x</math>",
+        "<m:math><mml:mi'>y",
+    ],
+)
+def test_markup_that_no_tree_takes_back_harms_only_itself(markup: str) -> None:
+    items = f"<item><title>bad</title><description><![CDATA[{markup}]]></description></item>"
+    items += "<item><title>good</title><description>words</description></item>"
+    document = parse_feed(f"<rss><channel>{items}</channel></rss>".encode(), url="https://example.org/")
+    assert [entry.title for entry in document.entries] == ["bad", "good"]
+
+
+def test_an_entry_that_cannot_be_read_keeps_title_and_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object, fragment: str, base: str) -> str:
+        if "bad" in fragment:
+            raise RuntimeError("a parser gave up")
+        return fragment
+
+    monkeypatch.setattr("crawler.reading.feeds.markup.Sanitiser.clean", fail)
+    items = "".join(
+        f"<item><title>{name}</title><link>https://example.org/{name}</link><description>{name}</description></item>"
+        for name in ("bad", "good")
+    )
+    document = parse_feed(f"<rss><channel>{items}</channel></rss>".encode(), url="https://example.org/")
+    assert [(entry.title, entry.url, entry.text) for entry in document.entries] == [
+        ("bad", "https://example.org/bad", ""),
+        ("good", "https://example.org/good", "good"),
+    ]

@@ -183,3 +183,25 @@ def test_long_titles_fit_into_an_index() -> None:
         f"<title>{chr(0x1F600) * 1000}</title>",
     )
     assert set(found.title) == {chr(0x1F600)} and 500 < len(found.title) <= 600
+
+
+def item(guid: str, link: str, title: str) -> str:
+    return f"<item><guid isPermaLink='false'>{guid}</guid><link>{link}</link><title>{title}</title></item>"
+
+
+def identities_of(*items: str) -> list[str]:
+    document = f"<rss><channel>{''.join(items)}</channel></rss>".encode()
+    return [entry.identity for entry in parse_feed(document, url="https://example.org/feed").entries]
+
+
+def test_articles_that_share_a_guid_are_told_apart_by_their_links() -> None:
+    items = [item("same", f"https://example.org/{number}", f"Title {number}") for number in range(5)]
+    names = identities_of(*items)
+    assert len(set(names)) == 5
+    assert names[1:] == identities_of(*items[1:])
+    assert identities_of(items[0]) == ["same"]
+
+
+def test_one_article_that_stands_twice_under_its_guid_is_one() -> None:
+    assert identities_of(item("g", "/1", "Old"), item("g", "/1", "New")) == ["g"]
+    assert identities_of(item("g", "/1?a", "Same"), item("g", "/1?b", "Same")) == ["g"]

@@ -10,10 +10,9 @@ import pytest
 
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
-from crawler.engine.models import Tick
 from crawler.messages import Assignment, Batch, Harvest, Report
 from feeds import planning
-from feeds.models import Feed
+from feeds.models import Feed, Tick
 from feeds.replay.setup import Setup
 from feeds.replay.simulation import Selection, simulate
 from feeds.replay.trace import Trace

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from feeds.scheduling.forecast import Population, forecast
-from feeds.scheduling.history import LEAST_RATE, START_RATE, Histories, Retrievals, pack, unpack
+from feeds.scheduling.history import MIN_RATE, START_RATE, Histories, Retrievals, pack, unpack
 
 HOUR, DAY, WEEK = 3600.0, 86400.0, 7 * 86400.0
 MONDAY = 1767571200.0
@@ -41,8 +41,8 @@ def test_an_hour_that_was_half_covered_moves_less() -> None:
 def test_a_rate_never_falls_below_its_minimum() -> None:
     histories = Histories.start(1)
     histories.observe(Retrievals.of([0], MONDAY, MONDAY + 400 * DAY, [0]), ANYONE)
-    assert histories.hourly[0].max() < LEAST_RATE
-    assert histories.hourly_rates()[0] == pytest.approx([LEAST_RATE] * 24)
+    assert histories.hourly[0].max() < MIN_RATE
+    assert histories.hourly_rates()[0] == pytest.approx([MIN_RATE] * 24)
 
 
 def test_published_times_place_articles_in_their_hour_of_the_week() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from feeds.scheduling.planning import LEAST_SHAPE, MOST_SHAPE, first_prices, planned, todays_prices
+from feeds.scheduling.planning import MAX_SHAPE, MIN_SHAPE, first_prices, planned, todays_prices
 
 WEEK = 168
 
@@ -44,7 +44,7 @@ def test_it_pays_to_wait_before_the_posts_and_to_come_after_them() -> None:
     rates = daily(9)
     shape = planned(rates, first_prices(rates, 0.15)).shapes[0].reshape(7, 24)[2]
     assert shape[8] > 1.5
-    assert shape[11] == pytest.approx(LEAST_SHAPE)
+    assert shape[11] == pytest.approx(MIN_SHAPE)
 
 
 def test_a_week_s_plan_comes_round() -> None:
@@ -98,5 +98,5 @@ def test_shapes_stay_in_their_bounds_for_odd_rates() -> None:
     rates = np.vstack([flat(1e-5, 1e3), daily(3, 500.0)])
     shapes = planned(rates, first_prices(rates, 1e-3)).shapes
     assert np.isfinite(shapes).all()
-    assert shapes.min() >= np.float32(LEAST_SHAPE)
-    assert shapes.max() <= np.float32(MOST_SHAPE)
+    assert shapes.min() >= np.float32(MIN_SHAPE)
+    assert shapes.max() <= np.float32(MAX_SHAPE)

@@ -16,13 +16,13 @@ from django.test import Client
 
 from articles.models import Article
 from crawler import environment
-from crawler.engine.leased import MOST_LOSSES
+from crawler.engine.leased import MAX_LOSSES
 from crawler.engine.leases import hand_out, sweep
 from crawler.inline import work_off
 from feeds.explain import next_visits
 from feeds.models import Feed, Retrieval
 from feeds.ticks import tick
-from feeds.websub.models import MOST_WAITING, HubSubscription, Push
+from feeds.websub.models import MAX_WAITING_PUSHES, HubSubscription, Push
 from feeds.websub.protocol import lease_seconds, renew_after, retry_after, signed
 from feeds.websub.subscriptions import lapse
 from tests.factories import make_feed, make_token, make_user
@@ -175,9 +175,9 @@ def test_more_than_is_read_is_not_kept(hub: Hub, settings: Any) -> None:
     settings.FETCH_MAX_BYTES = 5000
     subscribed(hub)
     assert hub.push(b" " * 5001) == 413
-    for _ in range(MOST_WAITING + 3):
+    for _ in range(MAX_WAITING_PUSHES + 3):
         assert hub.push(b"<rss version='2.0'><channel/></rss>") == 202
-    assert Push.objects.count() == MOST_WAITING
+    assert Push.objects.count() == MAX_WAITING_PUSHES
     feed = Feed.objects.get()
     assert feed.selected_because in {"", "its hub pushes faster than pushes are read"}
 
@@ -315,7 +315,7 @@ def test_a_hub_at_a_private_address_is_not_asked(hub: Hub, settings: Any) -> Non
 def test_a_push_that_a_terminal_took_with_it_comes_back_and_is_dropped_in_the_end(hub: Hub) -> None:
     subscribed(hub)
     hub.push(hub.publish(2))
-    for _ in range(MOST_LOSSES):
+    for _ in range(MAX_LOSSES):
         assert [batch.host for batch in hand_out(datetime.now(UTC))] == [""]
         assert hand_out(datetime.now(UTC)) == []
         assert sweep(datetime.now(UTC) + timedelta(hours=1)) == 1

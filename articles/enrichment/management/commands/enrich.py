@@ -1,4 +1,4 @@
-"""`manage.py enrich`: make what waits now, in this process."""
+"""`manage.py enrich`: enrichment of the waiting articles in this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawler.progress import bar
 
 
 class Command(BaseCommand):
-    """Keywords, category, summary and story of every article that waits for them."""
+    """A command that makes keywords, category, summary and story of every waiting article."""
 
     help = (
         "Enrich the articles that wait: keywords, category, summary, story. Workers do the same on the queue "
@@ -34,22 +34,22 @@ class Command(BaseCommand):
         if options["again"]:
             while renew():
                 pass
-        started, done = time.monotonic(), 0
+        started, enriched = time.monotonic(), 0
         draw = bar()
         waiting = Enrichment.objects.waiting().count()
-        while taken := enrich(datetime.now(UTC)):
-            done += taken
+        while batch_size := enrich(datetime.now(UTC)):
+            enriched += batch_size
             if draw is not None:
-                draw(min(1.0, done / max(waiting, 1)))
-        took = time.monotonic() - started
-        found = figures()
+                draw(min(1.0, enriched / max(waiting, 1)))
+        seconds = time.monotonic() - started
+        totals = figures()
         if options["json"]:
-            self.stdout.write(json.dumps({"enriched": done, "seconds": round(took, 2), **found}))
+            self.stdout.write(json.dumps({"enriched": enriched, "seconds": round(seconds, 2), **totals}))
             return
-        rate = f", {done / took:.0f} a second" if done else ""
-        self.stdout.write(f"{done} articles enriched in {took:.1f} s{rate}")
+        rate = f", {enriched / seconds:.0f} a second" if enriched else ""
+        self.stdout.write(f"{enriched} articles enriched in {seconds:.1f} s{rate}")
         self.stdout.write(
-            f"{found['done']} done, {found['waiting']} waiting, {found['failed']} failed; "
-            f"{found['stories']} stories of {found['in_stories']} articles; "
-            f"{found['categorised']} with a category, {found['learned']} of them learned"
+            f"{totals['done']} done, {totals['waiting']} waiting, {totals['failed']} failed; "
+            f"{totals['stories']} stories of {totals['in_stories']} articles; "
+            f"{totals['categorised']} with a category, {totals['learned']} of them learned"
         )

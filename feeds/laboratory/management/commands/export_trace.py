@@ -1,4 +1,4 @@
-"""`manage.py export_trace FILE.csv.gz`: what this deployment's feeds posted, for `manage.py replay`."""
+"""`manage.py export_trace FILE.csv.gz`: export of this deployment's posting times for `manage.py replay`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from feeds.replay.trace import TraceError
 
 
 class Command(BaseCommand):
-    """Columns feed,published (epoch seconds)."""
+    """A command that writes the columns feed,published (epoch seconds)."""
 
     help = "Write the posting times that this deployment recorded, as a trace for the replay."
 

@@ -1,4 +1,4 @@
-"""`manage.py hubs`: the subscriptions at WebSub hubs and how they stand."""
+"""`manage.py hubs`: a list of the subscriptions at WebSub hubs and their states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from feeds.websub.subscriptions import ask_again
 
 
 class Command(BaseCommand):
-    """A line for each subscription."""
+    """A command that prints a line for each subscription."""
 
     help = "List the subscriptions at WebSub hubs; with --ask-again, ask the hubs anew at the next tick."
 
@@ -24,11 +24,12 @@ class Command(BaseCommand):
             self.stdout.write("PUBLIC_URL is not set: no hub could reach this deployment, so none is asked.")
         if ask_again:
             self._ask_again()
-        for one in HubSubscription.objects.select_related("feed").order_by("feed_id"):
-            until = f"until {one.expires:%Y-%m-%d %H:%M}" if one.expires else "-"
+        for subscription in HubSubscription.objects.select_related("feed").order_by("feed_id"):
+            until = f"until {subscription.expires:%Y-%m-%d %H:%M}" if subscription.expires else "-"
             self.stdout.write(
-                f"{one.feed_id:>8}  {one.state:8} {until:23} {one.pushes:>6} pushes  {one.hub}  {one.feed}"
-                + (f"  ({one.detail})" if one.detail else "")
+                f"{subscription.feed_id:>8}  {subscription.state:8} {until:23} "
+                f"{subscription.pushes:>6} pushes  {subscription.hub}  {subscription.feed}"
+                + (f"  ({subscription.detail})" if subscription.detail else "")
             )
 
     def _ask_again(self) -> None:

@@ -1,0 +1,105 @@
+"""Operators in searches of articles: has:audio, author:name, site:host, lang:de, before:2026-01-31, after:.
+
+An operator stands before or between the words of a search; with a minus before it, it excludes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import MAXYEAR, UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import JSONField, Lookup, Q
+
+_OPERATOR = re.compile(
+    r"""(?<!\S)(?P<minus>-?)(?P<name>has|author|site|lang|before|after):(?P<value>"[^"]*"|[^\s"]+)""",
+    re.IGNORECASE,
+)
+_MEDIUM = '$[*] ? (@.type starts with "{0}/" || @.medium == "{0}")'
+_HAS: dict[str, Q] = {
+    "audio": Q(enclosures__path_exists=_MEDIUM.format("audio")),
+    "video": Q(enclosures__path_exists=_MEDIUM.format("video")),
+    "image": ~Q(image=""),
+    "text": Q(text_length__gt=0),
+    "comments": Q(details__has_key="comments"),
+    "place": Q(details__has_key="latitude"),
+}
+NOTHING = Q(pk__in=[])
+
+
+@JSONField.register_lookup
+class PathExists(Lookup):
+    """A lookup that is true where an SQL/JSON path finds anything in a column."""
+
+    lookup_name = "path_exists"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[str | int, ...]]:
+        """Compile `column @? path`."""
+        column, parameters = self.process_lhs(compiler, connection)
+        return f"{column} @? %s::jsonpath", (*parameters, str(self.rhs))
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator of a search: its name in small letters, its value, and whether it excludes."""
+
+    name: str
+    value: str
+    excludes: bool = False
+
+    @property
+    def condition(self) -> Q:
+        """The condition for articles; one that nothing meets for an unknown value."""
+        condition = self._condition()
+        return ~condition if self.excludes else condition
+
+    def _condition(self) -> Q:
+        if not self.value:
+            return NOTHING
+        return _CONDITIONS[self.name](self.value)
+
+
+def split_operators(text: str) -> tuple[str, list[Operator]]:
+    """Return the words of a search without its operators, and the operators in their order."""
+    operators = [
+        Operator(match["name"].lower(), match["value"].strip('"').strip(), bool(match["minus"]))
+        for match in _OPERATOR.finditer(text)
+    ]
+    return _OPERATOR.sub(" ", text).strip(), operators
+
+
+def _of_site(host: str) -> Q:
+    host = host.lower().removeprefix("www.")
+    return Q(feed__host__name__iendswith=host) | Q(feed__site_url__icontains=f"//{host}")
+
+
+def _before(text: str) -> Q:
+    start = _start_of(text)
+    return Q(published__lt=start) if start else NOTHING
+
+
+def _after(text: str) -> Q:
+    start = _start_of(text)
+    return Q(published__gte=start + timedelta(days=1)) if start else NOTHING
+
+
+def _start_of(text: str) -> datetime | None:
+    """Return the beginning of a day in UTC, None for text that is no day, or one at the end of time."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return datetime.combine(day, time.min, UTC) if 1 < day.year < MAXYEAR else None
+
+
+_CONDITIONS: dict[str, Callable[[str], Q]] = {
+    "has": lambda part: _HAS.get(part.lower(), NOTHING),
+    "author": lambda name: Q(author__icontains=name),
+    "site": _of_site,
+    "lang": lambda code: Q(language__iexact=code) | Q(language__istartswith=f"{code}-"),
+    "before": _before,
+    "after": _after,
+}

@@ -1,0 +1,135 @@
+"""Unread counts of everything a person follows, in one query."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from articles.models import Article, Mark, Subscriber, Subscription
+from articles.personal.marking import marked_read
+from articles.personal.selection import of_topics_only
+from crawler.database.prepared import planned_rows
+from feeds.models import Feed
+
+_COUNTS = f"""
+WITH unread AS MATERIALIZED (
+    SELECT article.feed_id, count(*) AS number FROM {Article._meta.db_table} AS article
+    WHERE article.feed_id IN (
+            SELECT feed_id FROM {Subscription._meta.db_table} WHERE subscriber_id = %(subscriber)s
+        )
+        AND NOT EXISTS (
+            SELECT FROM {Mark._meta.db_table} AS mark
+            WHERE mark.subscriber_id = %(subscriber)s AND mark.article_id = article.id
+                AND mark.read IS NOT NULL
+        )
+    GROUP BY article.feed_id
+)
+SELECT followed.feed_id, followed.folder,
+    coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url),
+    feed.failure_streak >= 3, coalesce(unread.number, 0)
+FROM {Subscription._meta.db_table} AS followed
+JOIN {Feed._meta.db_table} AS feed ON feed.id = followed.feed_id
+LEFT JOIN unread ON unread.feed_id = followed.feed_id
+WHERE followed.subscriber_id = %(subscriber)s
+ORDER BY lower(
+    coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url)
+), followed.feed_id
+"""  # noqa: S608 - the tables' own names
+
+
+@dataclass(frozen=True, slots=True)
+class FeedCount:
+    """A followed feed: its name, its folder, its unread articles, and whether it cannot be read now."""
+
+    feed: int
+    folder: str
+    name: str
+    fails: bool
+    unread: int
+
+
+@dataclass(slots=True)
+class FolderCount:
+    """A folder with its feeds, and the unread articles in it and in the folders inside of it."""
+
+    name: str
+    feeds: list[FeedCount] = field(default_factory=list)
+    unread: int = 0
+
+    @property
+    def depth(self) -> int:
+        """The number of folders around it."""
+        return self.name.count("/")
+
+    @property
+    def label(self) -> str:
+        """The last part of its name."""
+        return self.name.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The unread articles of all feeds that a subscriber follows."""
+
+    feeds: list[FeedCount]
+    folders: list[FolderCount]
+    loose: list[FeedCount]
+    """Feeds in no folder."""
+    on_topics: int = 0
+    """Unread articles on topics, in feeds that are not followed."""
+
+    @property
+    def total(self) -> int:
+        """The unread articles of all feeds and topics."""
+        return self.on_topics + sum(feed.unread for feed in self.feeds)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names of the followed feeds by their keys."""
+        return {count.feed: count.name for count in self.feeds}
+
+    def unread_of(self, feed: int | None, folder: str) -> int:
+        """Return the unread articles of a feed, else of a folder, else of all."""
+        if feed is not None:
+            return sum(count.unread for count in self.feeds if count.feed == feed)
+        if folder:
+            return sum(
+                count.unread
+                for count in self.feeds
+                if count.folder == folder or count.folder.startswith(f"{folder}/")
+            )
+        return self.total
+
+
+def unread_of_feed(subscriber: Subscriber, feed: int) -> int:
+    """Count the unread articles of one feed."""
+    return Article.objects.filter(feed=feed).filter(~marked_read(subscriber)).count()
+
+
+def unread_counts(subscriber: Subscriber) -> Counts:
+    """Count the unread articles of every feed that a subscriber follows, and those on topics."""
+    feeds = [FeedCount(*row) for row in planned_rows(_COUNTS, {"subscriber": subscriber.pk})]
+    loose = [count for count in feeds if not count.folder]
+    return Counts(feeds, _folders(feeds), loose, unread_on_topics(subscriber))
+
+
+def unread_on_topics(subscriber: Subscriber) -> int:
+    """Count the unread articles on a subscriber's topics in feeds that are not followed."""
+    return of_topics_only(subscriber).filter(~marked_read(subscriber)).count()
+
+
+def _folders(feeds: Iterable[FeedCount]) -> list[FolderCount]:
+    folders: dict[str, FolderCount] = {}
+    inside: defaultdict[str, int] = defaultdict(int)
+    for count in feeds:
+        parts = count.folder.split("/") if count.folder else []
+        for depth in range(1, len(parts) + 1):
+            name = "/".join(parts[:depth])
+            folders.setdefault(name, FolderCount(name))
+            inside[name] += count.unread
+        if count.folder:
+            folders[count.folder].feeds.append(count)
+    for name, folder in folders.items():
+        folder.unread = inside[name]
+    return [folders[name] for name in sorted(folders, key=str.casefold)]

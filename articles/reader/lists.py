@@ -1,0 +1,250 @@
+"""The lists of the reader: which articles, in which order, with what each row shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, lru_cache
+from typing import Any
+
+from django.db.models import Count, Q
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from articles.enrichment.models import Enrichment
+from articles.interest.log import hidden_articles
+from articles.interest.scoring import ranked
+from articles.listing import lean
+from articles.models import Article, ArticleQuerySet, Mark, Subscriber
+from articles.personal.following import folder_named
+from articles.personal.marking import marked_read, marked_starred
+from articles.personal.selection import RANKED, followed, once_a_story
+
+PAGE_ARTICLES = 30
+LAST_PAGE = 1000
+SHOWS = ("unread", "all", "starred")
+ORDERS = {"new": "Newest first", "old": "Oldest first", "interest": "What interests you first"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingList:
+    """A list of articles as its address names it: a feed, a folder or all, which marks, and the order."""
+
+    feed: int | None = None
+    folder: str = ""
+    show: str = "unread"
+    order: str = "new"
+    page: int = 1
+
+    @classmethod
+    def from_parameters(cls, parameters: QueryDict) -> ReadingList:
+        """Return the list that the parameters of an address name; unknown values count as not given."""
+        show, order = parameters.get("show", ""), parameters.get("order", "")
+        return cls(
+            feed=_number(parameters.get("feed", "")) or None,
+            folder=folder_named(parameters.get("folder", "")),
+            show=show if show in SHOWS else "unread",
+            order=order if order in ORDERS else "new",
+            page=min(max(_number(parameters.get("page", "")), 1), LAST_PAGE),
+        )
+
+    @property
+    def query(self) -> str:
+        """The parameters of its address, without those that have their usual value."""
+        return _query_of(self)
+
+    @property
+    def suffix(self) -> str:
+        """The parameters with a question mark before them, "" where there are none."""
+        return f"?{self.query}" if self.query else ""
+
+    @property
+    def first_suffix(self) -> str:
+        """The parameters of the first page of the list."""
+        return self.suffix if self.page == 1 else replace(self, page=1).suffix
+
+    def address(self, article: int | None = None, **changes: Any) -> str:
+        """Return the address of this list with these changes, or of an article in it."""
+        query = replace(self, **changes).query if changes else self.query
+        path = read_path() if article is None else f"{read_path()}{article}/"
+        return f"{path}?{query}" if query else path
+
+    def articles(self, subscriber: Subscriber) -> ArticleQuerySet:
+        """Return the articles of the list in its order; by interest they are ordered later."""
+        if self.show == "starred":
+            rows = Article.objects.filter(marked_starred(subscriber)).newest_first()
+        elif self.feed is not None:
+            feeds = subscriber.subscriptions.filter(feed=self.feed).values("feed")
+            rows = Article.objects.filter(feed__in=feeds).newest_first()
+        else:
+            rows = followed(subscriber, self.folder)
+        if self.show != "starred":
+            rows = rows.exclude(pk__in=hidden_articles(subscriber))
+            if self.feed is None:
+                rows = once_a_story(rows, subscriber)
+        if self.show == "unread":
+            rows = rows.filter(~marked_read(subscriber))
+        return rows.order_by("published", "id") if self.order == "old" else rows
+
+    def keys(self, subscriber: Subscriber) -> tuple[list[int], bool]:
+        """Return the primary keys of its page, and whether another page follows."""
+        articles, first = self.articles(subscriber), (self.page - 1) * PAGE_ARTICLES
+        if self.order == "interest":
+            placed = ranked(subscriber, articles[:RANKED])
+            entries = [entry.article_id for entry in placed[first : first + PAGE_ARTICLES + 1]]
+        else:
+            entries = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
+        return entries[:PAGE_ARTICLES], len(entries) > PAGE_ARTICLES and self.page < LAST_PAGE
+
+    def before(self, articles: ArticleQuerySet, key: int) -> ArticleQuerySet:
+        """Filter to the articles that stand before one in the list; by interest to none."""
+        place = Article.objects.filter(pk=key).values_list("published", "pk").first()
+        if place is None or self.order == "interest":
+            return articles.none()
+        if self.order == "old":
+            return articles.filter(Q(published__lt=place[0]) | Q(published=place[0], pk__lt=place[1]))
+        return articles.filter(Q(published__gt=place[0]) | Q(published=place[0], pk__gt=place[1]))
+
+    def neighbours(self, subscriber: Subscriber, article: Article) -> tuple[int | None, int | None]:
+        """Return the keys of the articles before and after one in the list, None at its ends.
+
+        By interest there are none: the order changes with every article that is opened.
+        """
+        if self.order == "interest":
+            return None, None
+        rows = self.articles(subscriber).exclude(pk=article.pk)
+        place = (article.published, article.pk)
+        newer = rows.filter(Q(published__gt=place[0]) | Q(published=place[0], pk__gt=place[1]))
+        older = rows.filter(Q(published__lt=place[0]) | Q(published=place[0], pk__lt=place[1]))
+        columns = ("published", "pk")
+        nearest_newer = newer.order_by("published", "id").values_list(*columns)[:1]
+        nearest_older = older.order_by("-published", "-id").values_list(*columns)[:1]
+        places = list(nearest_newer.union(nearest_older, all=True))
+        next_newer = next((key for at, key in places if (at, key) > place), None)
+        next_older = next((key for at, key in places if (at, key) < place), None)
+        return (next_older, next_newer) if self.order == "old" else (next_newer, next_older)
+
+
+@cache
+def read_path() -> str:
+    """Return the path of the reader."""
+    return reverse("read")
+
+
+@lru_cache(maxsize=256)
+def _query_of(reading_list: ReadingList) -> str:
+    usual = ReadingList()
+    values = {name: getattr(reading_list, name) for name in ("feed", "folder", "show", "order", "page")}
+    return urlencode(
+        {name: value for name, value in values.items() if value and value != getattr(usual, name)}
+    )
+
+
+@dataclass(slots=True)
+class Row:
+    """One article of a list with what its row shows."""
+
+    article: Article
+    source: str
+    is_read: bool
+    is_starred: bool
+    also_in: int = 0
+    story: int | None = None
+    is_open: bool = False
+
+    @property
+    def path(self) -> str:
+        """The path of the article's page in the reader."""
+        return f"{read_path()}{self.article.pk}/"
+
+    @property
+    def title(self) -> str:
+        """The title, else the first words of the text."""
+        excerpt = getattr(self.article, "excerpt", "") or ""
+        return self.article.title.strip() or " ".join(excerpt.split()[:14]) or "Untitled"
+
+
+@dataclass(slots=True)
+class OfflineRow(Row):
+    """A row with the text of its article, to read without a network."""
+
+    body: str = ""
+
+
+@dataclass(slots=True)
+class Day:
+    """The rows of one day under its name."""
+
+    name: str
+    date: date
+    rows: list[Row] = field(default_factory=list)
+
+
+def rows_of(
+    subscriber: Subscriber, keys: Sequence[int], names: Mapping[int, str], opened: int | None = None
+) -> list[Row]:
+    """Return the rows of these articles in this order, in three queries. `names` are the followed feeds'."""
+    articles = lean(Article.objects.all()).in_bulk(keys)
+    marks = {mark.article_id: mark for mark in Mark.objects.filter(subscriber=subscriber, article__in=keys)}
+    stories = _stories(keys)
+    rows = []
+    for key in keys:
+        if article := articles.get(key):
+            mark = marks.get(key)
+            story, members = stories.get(key, (None, 1))
+            rows.append(
+                Row(
+                    article,
+                    names.get(article.feed_id) or str(article.feed),
+                    is_read=bool(mark and mark.read),
+                    is_starred=bool(mark and mark.starred),
+                    also_in=members - 1,
+                    story=story,
+                    is_open=key == opened,
+                )
+            )
+    return rows
+
+
+def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:
+    """Group rows that follow each other by the day of publication (UTC)."""
+    days: list[Day] = []
+    for row in rows:
+        published = row.article.published.astimezone(UTC).date()
+        if not days or days[-1].date != published:
+            days.append(Day(day_name(published, now.astimezone(UTC).date()), published))
+        days[-1].rows.append(row)
+    return days
+
+
+def day_name(day: date, today: date) -> str:
+    """Return the name of a day: Today, Yesterday, a weekday of this week, else the date."""
+    if day == today:
+        return "Today"
+    if day == today - timedelta(days=1):
+        return "Yesterday"
+    if today - timedelta(days=7) < day < today:
+        return f"{day:%A}"
+    return f"{day.day} {day:%B}" if day.year == today.year else f"{day.day} {day:%B %Y}"
+
+
+def _stories(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Return the story and the number of its members of each article that has one."""
+    own: Mapping[int, int] = dict(
+        Enrichment.objects.filter(article__in=keys, story__isnull=False).values_list("article_id", "story_id")
+    )
+    if not own:
+        return {}
+    counts = dict(
+        Enrichment.objects.filter(story__in=set(own.values()))
+        .order_by()
+        .values_list("story")
+        .annotate(members=Count("article"))
+    )
+    return {article: (story, counts.get(story, 1)) for article, story in own.items()}
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else 0

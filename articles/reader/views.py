@@ -1,0 +1,379 @@
+"""Pages of the reader: the list with the article beside it, marks, and the counts that are polled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from urllib.parse import unquote
+
+from django.db.models import OuterRef, QuerySet, Subquery, prefetch_related_objects
+from django.db.models.functions import Left
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_POST, require_safe
+
+from articles.body import audio_of, body_of, media_of, reading_seconds, text_of
+from articles.enrichment.models import Enrichment
+from articles.enrichment.views import told
+from articles.interest import feedback
+from articles.interest.log import Kind, note
+from articles.models import Article, ArticleQuerySet, Subscriber
+from articles.personal.following import subscriber_of
+from articles.personal.marking import mark_all_read, mark_read, marked_starred, star
+from articles.reader.counts import Counts, unread_counts, unread_of_feed, unread_on_topics
+from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, rows_of
+from articles.reader.undo import undo_reading, undo_token
+from crawler.web.pages import wants_part
+from crawler.web.syndication.item import point, stored_details
+
+WORDS = ("read", "unread", "star", "unstar")
+MAX_MEMBERS = 20
+MAX_PASSED = 200
+MAX_OFFLINE = 100
+TITLES = {"all": "All articles", "starred": "Starred", "unread": "All feeds"}
+
+
+@require_safe
+def read(request: HttpRequest) -> HttpResponse:
+    """Show a list of articles; for htmx the list alone, or its next page."""
+    subscriber = _subscriber(request)
+    reading_list = ReadingList.from_parameters(request.GET)
+    part = request.headers.get("HX-Target", "") if wants_part(request) else ""
+    if part.startswith("rest"):
+        context = _list(request, subscriber, reading_list, _names(subscriber))
+        return _varying(render(request, "read/_rows.html", context))
+    frame = _frame(request, subscriber, reading_list)
+    context = frame | _list(request, subscriber, reading_list, frame["counts"].names)
+    if part == "list":
+        return _varying(render(request, "read/_list_answer.html", context))
+    return _varying(render(request, "read/read.html", context))
+
+
+@require_safe
+def article(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show an article beside the list it was opened from; for htmx the article alone."""
+    subscriber = _subscriber(request)
+    reading_list = ReadingList.from_parameters(request.GET)
+    article_row = get_object_or_404(_with_everything(subscriber), pk=pk)
+    if feedback.note_opening(request, pk):
+        mark_read(subscriber, [pk], datetime.now(UTC))
+    if wants_part(request):
+        names = {article_row.feed_id: getattr(article_row, "own_title", None) or ""}
+        context = _article(request, subscriber, reading_list, article_row, names)
+        context["row"] = _row_of(article_row, context)
+        response = render(request, "read/_article_answer.html", context)
+        return _varying(_counted(response, subscriber, article_row))
+    frame = _frame(request, subscriber, reading_list)
+    names = frame["counts"].names
+    context = frame | _article(request, subscriber, reading_list, article_row, names)
+    context |= _list(request, subscriber, reading_list, names, opened=pk)
+    return _varying(render(request, "read/read.html", context))
+
+
+@require_POST
+def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
+    """Mark one article as read or starred, or take the mark back; for htmx answers with its row."""
+    if word not in WORDS:
+        raise Http404(f"there is no button {word!r}")
+    subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+    marked = get_object_or_404(_named(Article.objects.only("pk", "feed_id"), subscriber), pk=pk)
+    if word in {"read", "unread"}:
+        mark_read(subscriber, [pk], now, read=word == "read")
+    else:
+        star(subscriber, [pk], now, starred=word == "star")
+    reading_list = ReadingList.from_parameters(request.GET)
+    if not wants_part(request):
+        return HttpResponseRedirect(reading_list.address())
+    opened = pk if request.GET.get("open") else None
+    (row,) = rows_of(
+        subscriber, [pk], {marked.feed_id: getattr(marked, "own_title", None) or ""}, opened=opened
+    )
+    response = render(request, "read/_mark_answer.html", {"row": row, "list": reading_list})
+    return response if word in {"star", "unstar"} else _counted(response, subscriber, marked)
+
+
+@require_POST
+def mark_list(request: HttpRequest) -> HttpResponse:
+    """Mark the articles of the list as read, and offer to undo it.
+
+    With `above`, an article's key, those before it in the list; with `day`, those of this day (UTC).
+    """
+    subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+    reading_list = ReadingList.from_parameters(request.GET)
+    rows = reading_list.articles(subscriber)
+    if request.POST.get("above"):
+        rows = reading_list.before(rows, _key(request.POST["above"]))
+    if request.POST.get("day"):
+        rows = _of_day(rows, request.POST["day"])
+    count = mark_all_read(subscriber, rows, now)
+    return _after_marking(request, subscriber, reading_list, count, now)
+
+
+@require_POST
+def mark_passed(request: HttpRequest) -> HttpResponse:
+    """Mark articles as read that were scrolled past or read without a network, and star those in `starred`.
+
+    Both are keys with commas between.
+    """
+    subscriber, now = subscriber_of(request.user), datetime.now(UTC)
+    read, starred = (
+        [_key(text) for text in request.POST.get(name, "").split(",")[:MAX_PASSED] if text]
+        for name in ("articles", "starred")
+    )
+    mark_read(subscriber, read, now)
+    if starred:
+        star(subscriber, starred, now)
+    return render(request, "read/_counts_answer.html", _side(request, subscriber))
+
+
+@require_safe
+def offline(request: HttpRequest) -> HttpResponse:
+    """Show the newest unread articles with their texts on one page, which the browser keeps."""
+    subscriber = _subscriber(request)
+    rows = ReadingList().articles(subscriber).select_related("feed", "page")
+    columns = ("search", "page__html", "feed__fingerprints")
+    names = _names(subscriber)
+    articles = [
+        OfflineRow(row, names.get(row.feed_id) or str(row.feed), False, False, body=body_of(row).shown)
+        for row in rows.defer(*columns)[:MAX_OFFLINE]
+    ]
+    return render(request, "read/offline.html", {"rows": articles, "now": datetime.now(UTC)})
+
+
+@require_safe
+def story(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the other articles of an article's story, in the order in which they appeared."""
+    key = get_object_or_404(Enrichment.objects.only("story"), pk=pk).story_id
+    if key is None:
+        raise Http404("the article belongs to no story")
+    if not wants_part(request):
+        return HttpResponseRedirect(reverse("story", args=[key]))
+    members = list(told().filter(story=key)[: MAX_MEMBERS + 1])
+    context = {"members": members, "pk": pk, "list": ReadingList.from_parameters(request.GET)}
+    return _varying(render(request, "read/_story.html", context))
+
+
+@require_POST
+def undo(request: HttpRequest) -> HttpResponse:
+    """Undo the marking of articles as read."""
+    subscriber = subscriber_of(request.user)
+    reading_list = ReadingList.from_parameters(request.GET)
+    count = undo_reading(subscriber, request.POST.get("token", ""))
+    words = "It is too late to undo this." if count is None else f"{_articles(count)} unread again."
+    return _answer(request, subscriber, reading_list, {"words": words})
+
+
+@require_safe
+def counts(request: HttpRequest) -> HttpResponse:
+    """Answer with the unread counts where they differ from what the page shows, else with 204.
+
+    The page sends the total it shows and the key of the newest article in its list.
+    """
+    subscriber = subscriber_of(request.user)
+    context = _side(request, subscriber)
+    current: Counts = context["counts"]
+    if request.GET.get("total", "") == str(current.total):
+        return HttpResponse(status=204)
+    shown = request.GET.get("total", "")
+    if shown.isascii() and shown.isdecimal() and len(shown) < 10 and current.total > int(shown):
+        context["fresh"] = current.total - int(shown)
+        context["list"] = ReadingList.from_parameters(request.GET)
+    return render(request, "read/_counts_answer.html", context)
+
+
+def _key(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def _of_day(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
+    """Filter to the articles of a day (UTC) as written in ISO 8601; to none for anything else."""
+    try:
+        start = datetime.combine(date.fromisoformat(text), time.min, UTC)
+        return articles.filter(published__gte=start, published__lt=start + timedelta(days=1))
+    except (ValueError, OverflowError):
+        return articles.none()
+
+
+def _subscriber(request: HttpRequest) -> Subscriber:
+    """Return the requesting subscriber with the topics that list and sidebar need."""
+    subscriber = subscriber_of(request.user)
+    prefetch_related_objects([subscriber], "topics")
+    return subscriber
+
+
+def _names(subscriber: Subscriber) -> dict[int, str]:
+    """Return the subscriber's own names of feeds."""
+    return dict(subscriber.subscriptions.exclude(title="").values_list("feed_id", "title"))
+
+
+def _named(articles: QuerySet[Article], subscriber: Subscriber) -> QuerySet[Article]:
+    """Add the subscriber's own name of the feed, "" for the feed's own, None where it is not followed."""
+    followed = subscriber.subscriptions.filter(feed=OuterRef("feed")).values("title")
+    return articles.annotate(own_title=Subquery(followed[:1]))
+
+
+def _counted(response: HttpResponse, subscriber: Subscriber, marked: Article) -> HttpResponse:
+    """Add the unread articles of a feed to an answer, for app.js to show in the sidebar.
+
+    An article of a feed that is not followed is on a topic; then these are counted.
+    """
+    if getattr(marked, "own_title", None) is None:
+        count = {"topics": unread_on_topics(subscriber)}
+    else:
+        count = {"feed": marked.feed_id, "unread": unread_of_feed(subscriber, marked.feed_id)}
+    response.headers["HX-Trigger-After-Settle"] = json.dumps({"freshet:unread": count})
+    return response
+
+
+def _with_everything(subscriber: Subscriber) -> QuerySet[Article]:
+    """Return articles with feed, page, enrichment, and whether they are starred, without long columns."""
+    rows = Article.objects.select_related("feed", "page", "enrichment").annotate(
+        is_starred=marked_starred(subscriber), excerpt=Left("text", 280)
+    )
+    return _named(rows, subscriber).defer(
+        "search", "page__html", "feed__fingerprints", "enrichment__signature", "enrichment__bands"
+    )
+
+
+def _row_of(article_row: Article, context: dict[str, Any]) -> Row:
+    """Return the row of the article that was just opened."""
+    members: list[Enrichment] = context["members"]
+    return Row(
+        article_row,
+        context["source_name"],
+        is_read=True,
+        is_starred=context["mark"]["starred"],
+        also_in=len(members),
+        story=members[0].story_id if members else None,
+        is_open=True,
+    )
+
+
+def _list(
+    request: HttpRequest,
+    subscriber: Subscriber,
+    reading_list: ReadingList,
+    names: Mapping[int, str],
+    opened: int | None = None,
+) -> dict[str, Any]:
+    keys, has_next = reading_list.keys(subscriber)
+    if opened is not None and opened not in keys and reading_list.page == 1:
+        keys = _with_opened(keys, opened)
+    rows = rows_of(subscriber, keys, names, opened)
+    now = datetime.now(UTC)
+    if request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", ""):
+        note(subscriber, keys, Kind.SHOWN, now)
+    days = by_day(rows, now) if reading_list.order != "interest" else by_day(rows, now)[:0]
+    return {
+        "list": reading_list,
+        "days": days,
+        "rows": rows,
+        "older": reading_list.address(page=reading_list.page + 1) if has_next else "",
+        "older_page": reading_list.page + 1,
+        "orders": ORDERS,
+    }
+
+
+def _with_opened(keys: list[int], opened: int) -> list[int]:
+    """Return the keys with that of the open article in its place: it was read, and left the unread ones."""
+    places = dict(Article.objects.filter(pk__in=[*keys, opened]).values_list("pk", "published"))
+    if opened not in places:
+        return keys
+    place = (places[opened], opened)
+    before = [key for key in keys if key in places and (places[key], key) > place]
+    return [*before, opened, *[key for key in keys if key not in before]]
+
+
+def _side(request: HttpRequest, subscriber: Subscriber) -> dict[str, Any]:
+    """Return what the sidebar shows: counts, topics, and which folders are folded."""
+    return {
+        "counts": unread_counts(subscriber),
+        "topics": list(subscriber.topics.all()),
+        "folded": _folded(request),
+    }
+
+
+def _frame(request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList) -> dict[str, Any]:
+    """Return what the sidebar and the bar of the list show."""
+    side = _side(request, subscriber)
+    current: Counts = side["counts"]
+    title = current.names.get(reading_list.feed or 0) or reading_list.folder or TITLES[reading_list.show]
+    return side | {
+        "title": "For you" if reading_list.order == "interest" else title,
+        "unread": current.unread_of(reading_list.feed, reading_list.folder),
+        "follows": bool(current.feeds) or bool(side["topics"]),
+    }
+
+
+def _folded(request: HttpRequest) -> list[str]:
+    """Return the names of the folders that are folded, from the cookie that app.js writes."""
+    return unquote(request.COOKIES.get("freshet-folded", "")).split("\n")
+
+
+def _article(
+    request: HttpRequest,
+    subscriber: Subscriber,
+    reading_list: ReadingList,
+    row: Article,
+    names: Mapping[int, str],
+) -> dict[str, Any]:
+    body, said, audio = body_of(row), stored_details(row.details), audio_of(row)
+    wanted = request.GET.get("text", "")
+    source = wanted if wanted in {"feed", "page"} and getattr(body, wanted) else body.source
+    shown = body.page if source == "page" else body.feed
+    previous, following = reading_list.neighbours(subscriber, row)
+    story = row.enrichment.story_id if hasattr(row, "enrichment") else None
+    members = list(told().filter(story=story).exclude(pk=row.pk)[:MAX_MEMBERS]) if story else []
+    followers = Article.objects.filter(pk=following or 0).select_related("feed")
+    return {
+        "article": row,
+        "list": reading_list,
+        "source_name": names.get(row.feed_id) or str(row.feed),
+        "body": shown,
+        "source": source,
+        "has_both": bool(body.feed and body.page),
+        "minutes": max(round(reading_seconds(text_of(shown)) / 60), 1) if shown else 0,
+        "audio": audio,
+        "said": said,
+        "place": point(said).split(),
+        "length": said.duration or (audio or {}).get("duration", 0),
+        "files": [file for file in media_of(row) if not file["type"].startswith(("image/", "audio/"))],
+        "mark": {"starred": getattr(row, "is_starred", False)},
+        "members": members,
+        "previous": reading_list.address(previous) if previous else "",
+        "next": reading_list.address(following) if following else "",
+        "next_article": followers.only("title", "language", "identity", "feed__title", "feed__url").first(),
+        "opened": True,
+    }
+
+
+def _after_marking(
+    request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList, count: int, now: datetime
+) -> HttpResponse:
+    token = undo_token(subscriber, now) if count else ""
+    words = f"{_articles(count)} marked as read." if count else "There was nothing to mark as read."
+    return _answer(request, subscriber, reading_list, {"words": words, "token": token})
+
+
+def _answer(
+    request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList, toast: dict[str, str]
+) -> HttpResponse:
+    """Answer with the list as it is now and a message, or without htmx with the whole page."""
+    frame = _frame(request, subscriber, reading_list)
+    names = frame["counts"].names
+    context = frame | _list(request, subscriber, reading_list, names) | {"toast": toast}
+    name = "read/_list_answer.html" if wants_part(request) else "read/read.html"
+    return render(request, name, context)
+
+
+def _articles(count: int) -> str:
+    return f"{count} article{'' if count == 1 else 's'}"
+
+
+def _varying(response: HttpResponse) -> HttpResponse:
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    return response

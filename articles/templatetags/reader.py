@@ -1,0 +1,83 @@
+"""Addresses in the reader's pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import template
+from django.utils.html import escape, format_html
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString, mark_safe
+
+from articles.reader.counts import FeedCount
+from articles.reader.lists import ReadingList, read_path
+from crawler.pictures.addresses import icon_address, picture_address, with_own_pictures
+from crawler.web.templatetags.freshet import icon
+
+register = template.Library()
+
+
+@register.simple_tag
+def list_address(reading_list: ReadingList, **changes: Any) -> str:
+    """Return the address of a list, with these changes."""
+    return reading_list.address(**changes)
+
+
+@register.simple_tag
+def article_address(reading_list: ReadingList, article: int) -> str:
+    """Return the address of an article in a list."""
+    return reading_list.address(article, page=1)
+
+
+@register.simple_tag
+def feed_icon(feed: int) -> SafeString:
+    """Draw the icon of a feed."""
+    return format_html(
+        '<img class="fav" src="{}" width="16" height="16" alt="" loading="lazy">', icon_address(feed)
+    )
+
+
+@register.simple_tag
+def feed_links(feeds: Iterable[FeedCount], reading_list: ReadingList | None) -> SafeString:
+    """Draw the feeds of a folder in the sidebar; faster than a template for each of hundreds."""
+    opened = reading_list.feed if reading_list else None
+    return mark_safe("".join(_feed_link(feed, is_open=feed.feed == opened) for feed in feeds))  # noqa: S308
+
+
+def _feed_link(feed: FeedCount, *, is_open: bool) -> str:
+    current = ' aria-current="page"' if is_open else ""
+    none = "" if feed.unread else ' class="none"'
+    fails = f'{icon("alert", "warn")}<span class="vh">cannot be read now</span>' if feed.fails else ""
+    return (
+        f'<li data-feed="{feed.feed}"><a href="{read_path()}?feed={feed.feed}"{current}{none}>'
+        f"{feed_icon(feed.feed)}<bdi>{escape(feed.name)}</bdi>{fails}"
+        f'<span class="count">{feed.unread or ""}</span></a></li>'
+    )
+
+
+@register.filter
+def thumbnail(url: str) -> str:
+    """Return the address at which this deployment serves a small size of a picture of the web."""
+    return picture_address(url, "thumbnail")
+
+
+@register.filter
+def own_pictures(body: str) -> SafeString:
+    """Return sanitised HTML whose pictures come from this deployment."""
+    return mark_safe(with_own_pictures(body))  # noqa: S308 - sanitised before it was stored
+
+
+@register.filter
+def clock(seconds: int) -> str:
+    """Return a duration in seconds as "1 h 2 min", or as seconds where it is under a minute."""
+    hours, minutes = seconds // 3600, round(seconds % 3600 / 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else f"{seconds} s"
+
+
+@register.simple_tag
+def with_text(reading_list: ReadingList, text: str) -> str:
+    """Return the query of the shown article's address with another text, the feed's or its page's."""
+    return "&".join(part for part in (reading_list.query, urlencode({"text": text})) if part)

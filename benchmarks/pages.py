@@ -1,0 +1,160 @@
+"""Server time of the reader's pages: list, article, next page, counts, marking.
+
+    python -m benchmarks.pages [--feeds 200] [--articles 100000] [--subscribers 0] [--requests 60]
+
+One person follows all feeds; a third of the articles are read. `--subscribers` more people follow ten feeds
+each and have read some. Prints for each page p50 and p95 in milliseconds, queries, and bytes of the answer as
+they are and compressed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from benchmarks.database import own_database
+
+HTMX = {"HX-Request": "true"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--feeds", type=int, default=200)
+    parser.add_argument("--articles", type=int, default=100_000)
+    parser.add_argument("--subscribers", type=int, default=0)
+    parser.add_argument("--requests", type=int, default=60, help="for each page")
+    options = parser.parse_args()
+    with own_database("pages", {"fsync": "off"}, ALLOWED_HOSTS="testserver"):
+        from django.core.management import call_command
+
+        call_command("collectstatic", interactive=False, verbosity=0)
+        fill(options.feeds, options.articles, options.subscribers)
+        measure(options.requests, options.articles)
+
+
+def fill(feed_count: int, article_count: int, subscriber_count: int) -> None:
+    """Store feeds, articles and the people who read them."""
+    from django.contrib.auth.models import User
+    from django.db import connection
+
+    from articles.models import Article, Subscriber, Subscription
+    from crawler.engine.models import Host
+    from crawler.text.keys import digest
+    from feeds.models import Feed
+
+    host = Host.objects.create(name="feeds.example")
+    feeds = Feed.objects.bulk_create(
+        Feed(
+            url=f"https://feeds.example/{number}", canonical_url=f"https://feeds.example/{number}", host=host,
+            title=f"Feed {number}",
+        )
+        for number in range(feed_count)
+    )  # fmt: skip
+    dice, now = random.Random(1), datetime.now(UTC)
+    text = "A sentence about the river, its boats and the people at the landing. " * 30
+    for start in range(0, article_count, 5000):
+        Article.objects.bulk_create(
+            Article(
+                feed=feeds[number % feed_count], identity=str(number), identity_key=digest(str(number)),
+                url=f"https://feeds.example/{number}", title=f"Headline {number} of the river",
+                published=now - timedelta(minutes=number), fetched=now, dating="feed", language="en",
+                text=text, text_length=len(text), content=f"<p>{text}</p><h2>Boats</h2><p>{text}</p>",
+            )
+            for number in range(start, min(start + 5000, article_count))
+        )  # fmt: skip
+    users = User.objects.bulk_create(
+        User(username=f"person{number}", password="!") for number in range(subscriber_count + 1)
+    )
+    people = Subscriber.objects.bulk_create(Subscriber(user=user) for user in users)
+    folders = [f"Folder {number}" for number in range(12)]
+    rows = [
+        Subscription(subscriber=people[0], feed=feed, folder=folders[number % 12])
+        for number, feed in enumerate(feeds)
+    ]
+    for person in people[1:]:
+        rows += [Subscription(subscriber=person, feed=feed) for feed in dice.sample(feeds, 10)]
+    Subscription.objects.bulk_create(rows, batch_size=5000)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO articles_mark (subscriber_id, article_id, read) "
+            "SELECT %s, id, now() FROM articles_article WHERE id %% 3 = 0",
+            [people[0].pk],
+        )
+        cursor.execute(
+            "INSERT INTO articles_mark (subscriber_id, article_id, read) "
+            "SELECT person.id, article.id, now() FROM articles_subscriber AS person "
+            "CROSS JOIN (SELECT id FROM articles_article ORDER BY id LIMIT 50) AS article "
+            "WHERE person.id <> %s",
+            [people[0].pk],
+        )
+        cursor.execute("VACUUM ANALYZE")
+
+
+def measure(requests: int, article_count: int) -> None:
+    """Ask for every page and print what it took."""
+    from django.contrib.auth.models import User
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import setup_test_environment
+
+    from articles.models import Article
+
+    setup_test_environment()
+    client = Client()
+    client.force_login(User.objects.get(username="person0"))
+    keys = list(Article.objects.order_by("-published").values_list("pk", flat=True)[: 10 * requests])
+    dice = random.Random(2)
+
+    def article(**headers: Any) -> Any:
+        return client.get(f"/read/{dice.choice(keys)}/", headers=headers)
+
+    pages: dict[str, Callable[[], Any]] = {
+        "list": lambda: client.get("/read/"),
+        "list of a feed": lambda: client.get("/read/?feed=7&show=all"),
+        "list of a folder": lambda: client.get("/read/?folder=Folder+3"),
+        "next page": lambda: client.get("/read/?page=9", headers=HTMX | {"HX-Target": "rest9"}),
+        "article beside the list": lambda: article(**HTMX),
+        "article as a page": article,
+        "star": lambda: client.post(f"/read/{dice.choice(keys)}/star/", headers=HTMX),
+        "counts, nothing new": lambda: client.get(f"/read/counts/?total={_total(client)}"),
+        "api/unread": lambda: client.get("/api/unread/"),
+    }
+    for name, ask in pages.items():
+        ask()
+        queries: list[str] = []
+        with connection.execute_wrapper(partial(note_query, queries)):
+            answer = ask()
+        milliseconds = []
+        for _ in range(requests):
+            began = time.perf_counter()
+            ask()
+            milliseconds.append(1000 * (time.perf_counter() - began))
+        p50, p95 = statistics.median(milliseconds), statistics.quantiles(milliseconds, n=20)[18]
+        packed = len(zlib.compress(answer.content, 6))
+        print(
+            f"{name:24} {answer.status_code}  p50 {p50:6.1f} ms  p95 {p95:6.1f} ms  {len(queries):2} queries "
+            f"{len(answer.content):7} bytes, {packed:6} compressed"
+        )
+
+
+def note_query(queries: list[str], execute: Any, sql: Any, *arguments: Any) -> Any:
+    """Keep the text of a statement that Django executes."""
+    queries.append(str(sql))
+    return execute(sql, *arguments)
+
+
+def _total(client: Any) -> int:
+    if not hasattr(client, "total"):
+        client.total = client.get("/api/unread/").json()["total"]
+    return int(client.total)
+
+
+if __name__ == "__main__":
+    main()

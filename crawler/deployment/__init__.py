@@ -1,0 +1,1 @@
+"""The processes of a deployment, which `manage.py run` starts, supervises and ends."""

@@ -1,0 +1,193 @@
+"""The processes that `manage.py run` starts on one machine, and how they are isolated."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.urls import get_resolver
+
+from crawler.celery import app
+from crawler.deployment import workers
+from crawler.deployment.supervisor import Child, forked
+from crawler.deployment.web_server import WebServer
+from crawler.engine import work
+from crawler.process import confine, fork_server, memory
+from crawler.process.forks import Process
+
+PLANNER_QUEUES = ("recrawl", "later")
+GRAPH_QUEUES = ("index", "extract", "enrich")
+WEB_NICENESS = (
+    5  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
+)
+NICENESS = 10  # the graph can wait, the news cannot
+LATER_LOADED = (
+    "celery.app.control",
+    "celery.app.log",
+    "celery.backends.base",
+    "celery.concurrency.solo",
+    "celery.worker.autoscale",
+    "celery.worker.components",
+    "celery.worker.consumer",
+    "celery.worker.loops",
+    "celery.worker.strategy",
+    "crawler.embedded.transport",
+    "django_celery_beat.schedulers",
+)
+"""Modules that processes load when they start; loaded once, before they are forked."""
+
+
+def load() -> None:
+    """Import the modules that all processes use, so that forked processes share their memory."""
+    memory.share_arenas()
+    app.loader.import_default_modules()
+    work.discover()
+    get_resolver().url_patterns  # noqa: B018 - loads views and the admin
+    for module in LATER_LOADED:
+        importlib.import_module(module)
+
+
+def children(sealed: Sealed) -> list[Child]:
+    """Return all processes, with those that may start later last.
+
+    Each is a fork of this process, which has loaded what they share, except for the sealed ones.
+    """
+    if memory.is_small():
+        background = [Child("planner", forked(_planner_and_graph), (*PLANNER_QUEUES, *GRAPH_QUEUES))]
+    else:
+        background = [
+            Child("planner", forked(_planner), PLANNER_QUEUES),
+            Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
+        ]
+    return [
+        Child("web", forked(_web)),
+        Child("controller", forked(partial(workers.work, "controller", "tick,store")), ("tick", "store")),
+        sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
+        *background,
+        sealed.child("transformer", "detect,transform", niceness=NICENESS, later=True),
+    ]
+
+
+def bind() -> str:
+    """Return the address to listen on: all interfaces if ALLOWED_HOSTS names another host, else loopback."""
+    local = set(settings.ALLOWED_HOSTS) <= set(settings.LOCAL_NAMES)
+    return f"{'127.0.0.1' if local else '0.0.0.0'}:{settings.PORT}"  # noqa: S104 - asked for
+
+
+class Sealed:
+    """The terminals and transformers, which handle untrusted bytes, and the server that forks them.
+
+    They have no database, only the needed part of this process's environment, and no access to files but
+    programs and their own notes on hosts.
+    """
+
+    def __init__(self) -> None:
+        self._server: fork_server.ForkServer | None = None
+
+    def start(self) -> fork_server.ForkServer:
+        """Return the fork server, started if there is none.
+
+        It accepts requests at once and answers them when it is ready.
+        """
+        if self._server is None or not self._server.alive:
+            self.close()
+            walled = partial(
+                confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=_own_directories()
+            )
+            modules = ["crawler.deployment.sealed"]
+            self._server = fork_server.started(modules, _sealed_environment(), walled)
+        return self._server
+
+    def child(
+        self,
+        name: str,
+        queues: str,
+        *,
+        pool: str = workers.SOLO,
+        concurrency: int = 1,
+        niceness: int = 0,
+        later: bool = False,
+    ) -> Child:
+        """Return a worker for these queues."""
+        options = {
+            "name": name,
+            "queues": queues,
+            "pool": pool,
+            "concurrency": concurrency,
+            "niceness": niceness,
+        }
+
+        def launch(words: Mapping[str, str], ready_fd: int) -> Process:
+            secret, write = os.pipe()
+            try:
+                os.write(write, settings.CELERY_BROKER_URL.encode())
+                os.close(write)
+                return self.start().fork(name, options, [secret, ready_fd])
+            finally:
+                os.close(secret)
+
+        return Child(name, launch, tuple(queues.split(",")), later=later)
+
+    def close(self) -> None:
+        """End the fork server."""
+        if self._server is not None:
+            self._server.close()
+
+
+def _own_directories() -> list[Path]:
+    """Create and return the directories that sealed processes may write to."""
+    directories = [settings.DATA_DIR / "hosts", settings.DATA_DIR / "scratch"]
+    for directory in directories:
+        directory.mkdir(mode=0o700, exist_ok=True)
+    return directories
+
+
+def _sealed_environment() -> dict[str, str]:
+    """Return the environment of sealed processes: no secret key and no database."""
+    return {
+        **confine.environment(os.environ),
+        "CELERY_BROKER_URL": without_password(settings.CELERY_BROKER_URL),
+        "DATABASE_URL": "none",
+        "DJANGO_SETTINGS_MODULE": "crawler.settings",
+        # glibc gives every thread an arena of its own, which keeps what large documents once took.
+        "MALLOC_ARENA_MAX": "2",
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "TMPDIR": str(settings.DATA_DIR / "scratch"),
+    }
+
+
+def without_password(address: str) -> str:
+    """Return an address without its user and password."""
+    return re.sub(r"//[^/?#]*@", "//", address)
+
+
+def _web() -> None:
+    """Run the web server, which yields to fetching when the processors are busy."""
+    os.nice(WEB_NICENESS)
+    WebServer(bind()).run()
+
+
+def _planner() -> None:
+    """Run the worker for tasks longer than a tick, with the scheduler of periodic tasks beside it."""
+    workers.beside(workers.beat, "beat")
+    workers.work("planner", ",".join(PLANNER_QUEUES))
+
+
+def _graph() -> None:
+    """Run the worker for graph and enrichment, which can wait, with the SPARQL replica beside it."""
+    workers.beside(partial(call_command, "sparql_replica"), "replica")
+    workers.work("graph", ",".join(GRAPH_QUEUES), niceness=NICENESS)
+
+
+def _planner_and_graph() -> None:
+    """Run the planner and the graph worker in one process, for machines with little memory."""
+    workers.beside(workers.beat, "beat")
+    workers.beside(partial(call_command, "sparql_replica"), "replica")
+    workers.work("planner", ",".join((*PLANNER_QUEUES, *GRAPH_QUEUES)))

@@ -1,0 +1,74 @@
+"""How much memory there is, and which process the kernel ends first when it runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawler.process import forks, memory
+
+MB = memory.MEGABYTE
+
+
+@pytest.fixture(autouse=True)
+def anew() -> Iterator[None]:
+    memory.installed.cache_clear()
+    yield
+    memory.installed.cache_clear()
+
+
+def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, limits: dict[str, str]) -> None:
+    """Let this process be in these control groups, which have these limits."""
+    for name, limit in limits.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(limit)
+    (tmp_path / "own").write_text(own)
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path)
+    monkeypatch.setattr(
+        memory, "Path", lambda *parts: tmp_path / "own" if parts == ("/proc/self/cgroup",) else Path(*parts)
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "limits", "megabytes"),
+    [
+        ("0::/a/b", {"a/b/memory.max": "max", "a/memory.max": str(300 * MB)}, 300),
+        ("0::/a", {"a/memory.max": str(400 * MB), "memory.max": str(200 * MB)}, 200),
+        ("4:memory:/box", {"memory/box/memory.limit_in_bytes": str(600 * MB)}, 600),
+        ("4:cpu,memory:/box", {"memory/memory.limit_in_bytes": str(500 * MB)}, 500),
+    ],
+)
+def test_control_groups_and_those_around_them_limit_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, limits: dict[str, str], megabytes: int
+) -> None:
+    groups(tmp_path, monkeypatch, own, limits)
+    assert memory.installed() == megabytes * MB
+    assert memory.is_small()
+    assert memory.share(1 / 2, 1, 10_000) == megabytes * MB // 2
+    assert memory.share(1 / 100, 50, 60) == 50 * MB
+    assert memory.share(1.0, 50, 60) == 60 * MB
+
+
+@pytest.mark.parametrize("own", ["", "nonsense:x:/", "0::/../../etc"])
+def test_without_limits_there_is_what_the_machine_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    groups(tmp_path, monkeypatch, own, {"x": ""})
+    assert memory.installed() > 100 * MB
+
+
+def test_the_kernel_ends_readers_first_and_the_supervisor_last() -> None:
+    order = sorted(memory.OOM_SCORES, key=lambda name: memory.OOM_SCORES[name])
+    assert order[:2] == ["supervisor", "fork server"]
+    assert set(order[-2:]) == {"reader", "query"}
+
+
+@pytest.mark.parametrize(("name", "score"), [("reader", 900), ("a process of another name", 300)])
+def test_a_forked_process_says_how_soon_it_may_go(tmp_path: Path, name: str, score: int) -> None:
+    def tell() -> None:
+        (tmp_path / "score").write_text(Path("/proc/self/oom_score_adj").read_text())
+
+    assert forks.fork(tell, name).wait(10) == 0
+    assert int((tmp_path / "score").read_text()) == score
