@@ -72,10 +72,13 @@ class ArticleQuerySet(models.QuerySet["Article"]):
         """Order by time of publication, newest first, ties by id."""
         return self.order_by("-published", "-id")
 
-    def search(self, words: str, language: str = "") -> ArticleQuerySet:
-        """Filter to articles that match a web-style query in title, author or text, and its operators."""
+    def search(self, words: str, language: str = "", *, typing: bool = False) -> ArticleQuerySet:
+        """Filter to articles that match a web-style query in title, author or text, and its operators.
+
+        With `typing`, the last word may be the beginning of one.
+        """
         plain, operators = split_operators(words)
-        articles = self.filter(search=article_query(plain, language)) if plain else self
+        articles = self.filter(search=article_query(plain, language, typing=typing)) if plain else self
         for operator in operators:
             articles = articles.filter(operator.condition)
         return articles
@@ -228,6 +231,9 @@ class PersonalFeed(models.Model):
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="personal_feeds")
     name = models.CharField(max_length=200)
     folder = models.CharField(max_length=400, blank=True, help_text="Only this folder and those inside it.")
+    query = models.CharField(
+        max_length=300, blank=True, help_text="A search over all articles, in place of those followed."
+    )
     include = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     exclude = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     categories = ArrayField(models.CharField(max_length=200), default=list, blank=True)

@@ -7,6 +7,7 @@ split one by one, and the query is a phrase of them, so that any part of a text 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -65,27 +66,50 @@ class ParsedQuery(SearchQuery):
     template = "%(expressions)s::tsquery"
 
 
-def article_query(words: str, language: str = "") -> ParsedQuery:
+def article_query(words: str, language: str = "", *, typing: bool = False) -> ParsedQuery:
     """Return the query for the words of a search in the given language, or in all that have a stemmer.
 
-    Wanted terms may match under any stemmer, excluded terms must match under none. Queries the database for
-    the stems. Raises SearchError for a search that is too long.
+    Wanted terms may match under any stemmer, excluded terms must match under none. With `typing`, the last
+    word may be the beginning of one. Queries the database for the stems. Raises SearchError for a search that
+    is too long.
     """
-    return query_of(parse_search(split_operators(words)[0]), language)
+    plain = split_operators(words)[0]
+    return query_of(parse_search(plain), language, beginning=_last_word(plain) if typing else "")
 
 
-def query_of(search: Search, language: str = "") -> ParsedQuery:
-    """Return the query for a parsed search."""
+def author_query(words: str) -> ParsedQuery:
+    """Return the query for articles that have the words in their authors' names. Raises SearchError."""
+    return ParsedQuery(_LEXEME.sub(r"\1:B", _notation(parse_search(split_operators(words)[0]), "", "")))
+
+
+def query_of(search: Search, language: str = "", *, beginning: str = "") -> ParsedQuery:
+    """Return the query for a parsed search. Words that begin with `beginning` match it, too."""
+    return ParsedQuery(_notation(search, language, beginning))
+
+
+def _notation(search: Search, language: str, beginning: str) -> str:
+    """Return a query in PostgreSQL's notation."""
     stemmer = STEMMERS.get(language.split("-", maxsplit=1)[0].lower())
     forms = _forms(tuple(search.terms), ("simple", *([stemmer] if stemmer else STEMMERS.values())))
+    if beginning in forms:
+        known = forms[beginning]
+        forms = forms | {beginning: _Forms(f"{known.stems} | '{beginning}':*", is_stop_word=False)}
     alternatives = [
         _all_of([forms[term] for term in terms if term in forms]) for terms in search.alternatives
     ]
     excluded = [f"!({forms[term].stems})" for term in search.excluded if term in forms]
     any_alternative = " | ".join(filter(None, alternatives))
-    return ParsedQuery(
-        " & ".join([f"({any_alternative})" if any_alternative else "", *excluded]).removeprefix(" & ")
-    )
+    return " & ".join([f"({any_alternative})" if any_alternative else "", *excluded]).removeprefix(" & ")
+
+
+_LEXEME = re.compile(r"('(?:[^'\\]|''|\\.)*')")
+_MIN_BEGINNING = 2
+
+
+def _last_word(words: str) -> str:
+    """Return the plain word at the end of what is being typed, "" where it is too short or something else."""
+    word = words.rpartition(" ")[2]
+    return word if len(word) >= _MIN_BEGINNING and word.isalnum() else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from articles.personal.following import folder_named
 from articles.personal.selection import MAX_KEYWORDS, addresses
 from crawler.pictures.addresses import icon_address
 from crawler.web.fields import RowSerializer, TextField
+from crawler.web.filters import search_problem
 from crawler.web.syndication.item import stored_details
 from feeds.adding import MAX_LENGTH
 from feeds.models import Feed
@@ -259,12 +260,18 @@ class PersonalFeedSerializer(RowSerializer[PersonalFeed]):
     class Meta:
         model = PersonalFeed
         fields = [
-            "id", "name", "folder", "include", "exclude", "categories", "order", "body", "changed", "urls",
+            "id", "name", "folder", "query", "include", "exclude", "categories", "order", "body", "changed",
+            "urls",
         ]  # fmt: skip
         read_only_fields = ["id", "changed", "urls"]
 
     def validate_folder(self, folder: str) -> str:
         return folder_named(folder)
+
+    def validate_query(self, query: str) -> str:
+        if problem := search_problem(query):
+            raise serializers.ValidationError(problem)
+        return query
 
     def validate_name(self, name: str) -> str:
         """Require a name that is unique among the personal feeds of the requesting user."""

@@ -40,7 +40,8 @@ class Assignment(Record, frozen=True):
 
     `content` is sent to the address, or came from it with its `content_type`. With `any_type`, types other
     than pages are accepted, too. With `selectors` a page is read for its text, and matching elements are
-    marked as ignored. A `suspect` has lost a lease, and is alone in its batch.
+    marked as ignored. A `suspect` has lost a lease, and is alone in its batch. `is_first` says that nothing
+    was ever received from the address.
     """
 
     kind: Kind
@@ -56,6 +57,7 @@ class Assignment(Record, frozen=True):
     any_type: bool = False
     selectors: tuple[str, ...] | None = None
     suspect: bool = False
+    is_first: bool = False
 
 
 class Batch(Record, frozen=True):

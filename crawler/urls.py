@@ -5,8 +5,10 @@ from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
-from crawler.site import health, views
+from crawler.site import health, search, views
 from crawler.web import web_app
+from crawler.web.undo import undo
+from feeds import adding_views
 from feeds.icons import feed_icon
 
 admin.autodiscover()
@@ -17,6 +19,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("overview/tiles/", views.overview_tiles, name="overview-tiles"),
     path("overview/visits/", views.overview_visits, name="overview-visits"),
     path("overview/hours.json", views.overview_hours, name="overview-hours"),
+    path("undo/", undo, name="undo"),
+    path("search/", search.search, name="search"),
+    path("search/keep/", search.keep, name="search-keep"),
+    path("search/forget/", search.forget, name="search-forget"),
+    path("add/", adding_views.add, name="add"),
+    path("add/<int:pk>/", adding_views.import_page, name="feed-import"),
+    path("add/<int:pk>/<int:line>/", adding_views.mend, name="feed-import-line"),
     path("feeds/", include("feeds.urls")),
     path("articles/", include("articles.urls")),
     path("articles/", include("articles.enrichment.urls")),

@@ -23,6 +23,7 @@ from crawler.http.addresses import AddressGuard, permits_port
 from crawler.http.urls import BadUrl, canonical_url, host_key
 from feeds.models import Category, Feed, FeedAlias
 from feeds.scheduling.training import due_at, start
+from feeds.sources import feed_address
 
 MAX_LENGTH = 2000
 """Maximum characters of an address."""
@@ -71,6 +72,11 @@ def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
     """Add many feeds in a few statements. Returns the outcomes in the order of `requests`."""
     checked = [_checked(request.text) for request in requests]
     usable = [address for address in checked if isinstance(address, Address)]
+    removed = Feed.with_removed.filter(removed__isnull=False)
+    if removed.exists():  # who adds a feed that was just removed wants it back
+        removed.filter(canonical_url__in=[key for each in usable for key in each.variants]).update(
+            removed=None
+        )
     existing = known_feeds(key for address in usable for key in address.variants)
     unknown: dict[str, tuple[Address, WantedFeed]] = {}
     for address, request in zip(checked, requests, strict=True):
@@ -97,6 +103,7 @@ def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
 def checked_address(text: str) -> Address:
     """Return the address in `text` if a feed may be fetched from there. Raises BadUrl.
 
+    The address of a page of a known site, such as a channel of YouTube, becomes that of its feed.
     Host names are looked up at every visit; numeric addresses are judged here.
     """
     text = text.strip()
@@ -105,6 +112,8 @@ def checked_address(text: str) -> Address:
     if len(text) > MAX_LENGTH:
         raise BadUrl(text, f"longer than {MAX_LENGTH} characters")
     canonical = canonical_url(text)
+    if feed := feed_address(canonical):
+        text, canonical = feed, canonical_url(feed)
     host = host_key(canonical)
     _check_host(text, host)
     port = urlsplit(canonical).port
@@ -175,6 +184,7 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
             host_id=hosts[address.host],
             category_id=request.category,
             title=request.title,
+            renamed=bool(request.title),
             added=now,
             training_since=now,
             training_due=datetime.fromtimestamp(at, UTC),

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from django.db.models import Count
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.parsers import BaseParser
+from rest_framework.permissions import IsAdminUser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,6 +24,7 @@ from crawler.web.parsers import MultiPartParser
 from crawler.web.permissions import StaffWrites
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
+from feeds.discovery import BusyError, look_at
 from feeds.explain import next_visits
 from feeds.filters import SEARCHED, FeedFilter, RetrievalFilter
 from feeds.models import Category, Feed, Retrieval
@@ -36,6 +38,7 @@ from feeds.serializers import (
     FeedSerializer,
     HistorySerializer,
     ImportSerializer,
+    LookSerializer,
     NewFeedSerializer,
     RetrievalSerializer,
     ScheduleSerializer,
@@ -117,11 +120,30 @@ class FeedViewSet(
         columns = {name: fields[name] for name in ("title", "category") if name in fields}
         if "url" in fields:
             _give_address(feed, fields["url"])
+        if "title" in fields:
+            columns["renamed"] = bool(fields["title"])
         if columns:
             rows.update(**columns)
         if "status" in fields:
             (pause if fields["status"] == Feed.Status.PAUSED else resume)(rows)
         return Response(self.get_serializer(self.get_object()).data)
+
+    @extend_schema(
+        summary="The feeds behind an address, before any is added",
+        parameters=[OpenApiParameter("url", str, required=True, description="Of a feed or of a site.")],
+        responses={200: LookSerializer},
+        filters=False,
+    )
+    @action(detail=False, pagination_class=None, permission_classes=[IsAdminUser])
+    def find(self, request: Request) -> Response:
+        url = request.query_params.get("url", "").strip()
+        if not url:
+            raise ValidationError({"url": ["Give the address of a feed or of a site."]})
+        try:
+            (look,) = look_at([url])
+        except BusyError as error:
+            raise Throttled(detail="Too many addresses are being looked at; try again soon.") from error
+        return Response(LookSerializer(look, context={"now": datetime.now(UTC)}).data)
 
     @extend_schema(summary="Visit a feed now", request=None, responses={200: SelectedSerializer})
     @action(detail=True, methods=["post"], url_path="retrieve-now")

@@ -1,147 +1,149 @@
-"""Pages that change feeds: adding feeds, following their first visits, and actions on picked feeds."""
+"""Actions on feeds: pause, resume, check now, move, rename and remove; what can be undone offers it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST
 
-from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
+from crawler.web import undo
 from crawler.web.pages import safe_next
 from crawler.web.permissions import staff_only
-from feeds import signals
-from feeds.adding import Added
-from feeds.filters import folder_choices
-from feeds.first_visits import first_visits, progress_since
-from feeds.forms import AddFeedsForm, PickedFeedsForm
-from feeds.models import Category, Feed
-from feeds.opml import OpmlError
+from feeds import removal, signals
+from feeds.categories import category_at, path_of
+from feeds.forms import NameAndFolderForm, PickedFeedsForm
+from feeds.models import Feed, FeedQuerySet
 from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
-
-FOLLOWED = 50
-"""Maximum number of new feeds whose first visits are shown one by one; otherwise counts are shown."""
-
-
-@staff_only
-@require_http_methods(["GET", "HEAD", "POST"])
-def add(request: HttpRequest) -> HttpResponse:
-    """Show the form that adds feeds, or add feeds and show the outcome of each address."""
-    if request.method != "POST":
-        form = AddFeedsForm(initial={"addresses": request.GET.get("url", "")})
-        return render(request, "feeds/add.html", {"form": form, "folders": folder_choices()})
-    form = AddFeedsForm(request.POST, request.FILES)
-    since = datetime.now(UTC) - timedelta(seconds=1)
-    outcomes: list[Added] = []
-    if form.is_valid():
-        try:
-            outcomes = form.add()
-        except OpmlError as error:
-            form.add_error("opml", f"Nothing was added: {error}")
-    if not form.is_valid():
-        context = {"form": form, "folders": folder_choices()}
-        return render(request, "feeds/add.html", context, status=422)
-    feeds = [outcome.feed for outcome in outcomes if outcome.feed is not None]
-    if feeds and form.cleaned_data["follow"]:
-        signals.added.send(Feed, user=request.user, feeds=feeds)
-    return render(request, "feeds/added.html", _outcome_context(outcomes, since))
-
-
-@never_cache
-@require_safe
-def added(request: HttpRequest) -> HttpResponse:
-    """Show the first visits of the feeds `ids`, or counts for all feeds added since `since`."""
-    ids = [int(key) for key in request.GET.get("ids", "").split(",") if key.isdecimal() and len(key) < 19]
-    if ids:
-        return render(request, "feeds/_first_visits.html", _followed(ids[:FOLLOWED]))
-    try:
-        since = datetime.fromtimestamp(float(request.GET.get("since", "")), UTC)
-    except (ValueError, OverflowError, OSError):
-        raise Http404("say which feeds: ids=... or since=...") from None
-    return render(request, "feeds/_progress.html", _progress(since))
 
 
 @staff_only
 @require_POST
 def change(request: HttpRequest) -> HttpResponse:
-    """Pause, resume, retrieve now or move the picked feeds, then redirect to the page they were picked on."""
-    form = PickedFeedsForm(request.POST)
+    """Do something with the picked feeds, then redirect to the page they were picked on.
+
+    The menu of one row says `only` and `action` in the address, because its boxes may be ticked as well.
+    """
+    data = request.POST.copy()
+    if only := request.GET.get("only"):
+        data.setlist("feed", [only])
+    if action := request.GET.get("action"):
+        data["action"] = action
+    form = PickedFeedsForm(data)
     back = safe_next(request, reverse("feeds"))
     if not form.is_valid():
         messages.error(request, "Nothing was changed: pick at least one feed and an action.")
         return HttpResponseRedirect(back)
     feeds = Feed.objects.filter(id__in=form.cleaned_data["feed"])
-    act = ACTIONS[form.cleaned_data["action"]]
-    messages.success(request, act(feeds, f"asked for by {request.user}", form.cleaned_data["category"]))
+    ACTIONS[form.cleaned_data["action"]](request, feeds, form)
     return HttpResponseRedirect(back)
 
 
-def _pause(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    return f"Paused {_feeds(pause(feeds))}: no visits until resumed."
+@staff_only
+@require_POST
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a feed a name and a folder; without a name it has its own again."""
+    feed = get_object_or_404(Feed, pk=pk)
+    form = NameAndFolderForm({name: request.POST.get(f"{name}-{pk}") for name in ("title", "folder")})
+    if not form.is_valid():
+        messages.error(request, "Nothing was changed: the name or the folder is too long.")
+        return HttpResponseRedirect(safe_next(request, reverse("feeds")))
+    title, folder = form.cleaned_data["title"].strip(), category_at(path_of(form.cleaned_data["folder"]))
+    earlier = {"title": feed.title, "renamed": feed.renamed, "category": feed.category_id}
+    is_renamed = bool(title) and (feed.renamed or title != feed.title)
+    rows = Feed.objects.filter(pk=pk)
+    rows.update(title=title or feed.title, renamed=is_renamed, category=folder)
+    if folder != feed.category:
+        signals.moved.send(Feed, user=request.user, feeds=list(rows.only("pk", "category")))
+    name = title or str(feed)
+    words = f"{name} is in {folder or 'no folder'} now." if folder != feed.category else f"Renamed to {name}."
+    undo.offer(request, words, "feeds.edit", {"pk": pk, **earlier})
+    return HttpResponseRedirect(safe_next(request, reverse("feeds")))
 
 
-def _resume(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    return f"Resumed {_feeds(resume(feeds))}: the schedule says when each is visited next."
+def _pause(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
+    keys = list(feeds.active().values_list("pk", flat=True))
+    words = f"Paused {_feeds(pause(feeds))}: no visits until resumed."
+    undo.offer(request, words, "feeds.resume", keys)
 
 
-def _retrieve(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    chosen, selected = feeds.count(), retrieve_now(feeds, because)
+def _resume(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
+    words = f"Resumed {_feeds(resume(feeds))}: the schedule says when each is visited next."
+    messages.success(request, words)
+
+
+def _retrieve(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
+    chosen, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
     wake_controller()
     skipped = chosen - selected
     remainder = (
         f" {_feeds(skipped)} not: paused, on the way already, or visited moments ago." if skipped else ""
     )
-    return f"{_feeds(selected)} to be checked now.{remainder}"
+    messages.success(request, f"{_feeds(selected)} to be checked now.{remainder}")
 
 
-def _move(feeds: QuerySet[Feed], because: str, category: str) -> str:
-    target = Category.objects.filter(pk=category).first() if category else None
-    return f"Moved {_feeds(feeds.update(category=target))} to {target or 'no folder'}."
+def _move(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
+    target = form.target()
+    earlier = [[pk, category] for pk, category in feeds.values_list("pk", "category")]
+    words = f"Moved {_feeds(feeds.update(category=target))} to {target or 'no folder'}."
+    signals.moved.send(Feed, user=request.user, feeds=list(feeds.only("pk", "category")))
+    undo.offer(request, words, "feeds.move", earlier)
 
 
-ACTIONS: dict[str, Callable[[QuerySet[Feed], str, str], str]] = {
+def _remove(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
+    names = [str(feed) for feed in feeds.only("title", "url")[:2]]
+    keys = removal.remove(feeds, datetime.now(UTC))
+    words = f"{names[0]} is removed." if len(keys) == 1 else f"{_feeds(len(keys))} are removed."
+    undo.offer(request, words, "feeds.restore", keys)
+
+
+ACTIONS: dict[str, Callable[[HttpRequest, FeedQuerySet, PickedFeedsForm], None]] = {
     "pause": _pause,
     "resume": _resume,
     "retrieve": _retrieve,
     "move": _move,
+    "remove": _remove,
 }
+
+
+@undo.register("feeds.resume")
+def _undo_pause(user: User, keys: Any) -> str:
+    return f"Resumed {_feeds(resume(Feed.objects.filter(pk__in=keys)))}."
+
+
+@undo.register("feeds.restore")
+def _undo_removal(user: User, keys: Any) -> str:
+    count = removal.restore(keys)
+    return f"{_feeds(count)} {'is' if count == 1 else 'are'} back."
+
+
+@undo.register("feeds.move")
+def _undo_move(user: User, earlier: Any) -> str:
+    folders: dict[int | None, list[int]] = {}
+    for pk, category in earlier:
+        folders.setdefault(category, []).append(pk)
+    for category, keys in folders.items():
+        Feed.objects.filter(pk__in=keys).update(category=category)
+    feeds = Feed.objects.filter(pk__in=[pk for pk, _ in earlier]).only("pk", "category")
+    signals.moved.send(Feed, user=user, feeds=list(feeds))
+    return f"Moved {_feeds(len(earlier))} back."
+
+
+@undo.register("feeds.edit")
+def _undo_edit(user: User, earlier: Any) -> str:
+    rows = Feed.objects.filter(pk=earlier["pk"])
+    rows.update(title=earlier["title"], renamed=earlier["renamed"], category=earlier["category"])
+    signals.moved.send(Feed, user=user, feeds=list(rows.only("pk", "category")))
+    return "The feed has its earlier name and folder again."
 
 
 def _feeds(number: int) -> str:
     return f"{number:,} feed" if number == 1 else f"{number:,} feeds"
-
-
-def _outcome_context(outcomes: list[Added], since: datetime) -> dict[str, Any]:
-    new = [each.feed.id for each in outcomes if each.outcome == "added" and each.feed is not None]
-    follow = _followed(new) if len(new) <= FOLLOWED else _progress(since)
-    return {
-        "added": len(new),
-        "duplicates": [each for each in outcomes if each.outcome == "duplicate"],
-        "refused": [each for each in outcomes if each.outcome == "refused"],
-        "one_by_one": len(new) <= FOLLOWED,
-        **follow,
-    }
-
-
-def _followed(ids: list[int]) -> dict[str, Any]:
-    visits = first_visits(ids)
-    open_visits = any(visit.open for visit in visits)
-    return {
-        "visits": visits,
-        "ids": ",".join(map(str, ids)),
-        "open": open_visits,
-        "worker": not open_visits or worker_alive("fetch", datetime.now(UTC)),
-    }
-
-
-def _progress(since: datetime) -> dict[str, Any]:
-    return {"progress": progress_since(since), "since": f"{since.timestamp():.3f}"}

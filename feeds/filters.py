@@ -7,17 +7,19 @@ from datetime import UTC, datetime, timedelta
 
 import django_filters  # type: ignore[import-untyped]
 from django.core.validators import RegexValidator
-from django.db.models import Count, F, FilteredRelation, Q, QuerySet
+from django.db.models import Case, Count, F, FilteredRelation, Q, QuerySet, When
 from django.db.models.expressions import Func, Value
-from django.db.models.functions import Coalesce, Lower, NullIf
+from django.db.models.functions import Coalesce, Lower, Now, NullIf
 from rest_framework.filters import search_smart_split
 
 from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from feeds.categories import all_paths, subtree
 from feeds.models import Feed, Retrieval
+from feeds.phrases import SILENT
 
 RATE_DAYS = 7
 DAY = timedelta(days=1)
+FOUR_WEEKS = timedelta(days=28)
 SEARCHED = ("title", "url", "site_url")
 ORDERS: dict[str, F | Func] = {
     "title": Lower(Coalesce(NullIf("title", Value("")), "url")),
@@ -48,9 +50,29 @@ def articles_a_day(feed_ids: Iterable[int], now: datetime) -> dict[int, float]:
     return {feed.id: feed.recent_articles / RATE_DAYS for feed in feeds.only("id")}  # type: ignore[attr-defined]
 
 
+def posting_counts(feed_ids: Iterable[int], now: datetime) -> dict[int, tuple[int, int]]:
+    """Return the articles published within four weeks and within a year, by feed."""
+    windows = {"month": FOUR_WEEKS, "year": SILENT}
+    within = Q(articles__published__gt=now - SILENT, articles__published__lte=now)
+    joined = Feed.objects.filter(id__in=list(feed_ids)).annotate(
+        within=FilteredRelation("articles", condition=within)
+    )
+    counts = {
+        name: Count("within", filter=Q(within__published__gt=now - length))
+        for name, length in windows.items()
+    }
+    rows = joined.order_by().annotate(**counts).values_list("id", "month", "year")
+    return {feed: (month, year) for feed, month, year in rows}
+
+
 def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:
     """Order feeds by a key of ORDERS, descending with a minus before it. Null values come last either way."""
     name = sort.removeprefix("-")
+    if name == "folder":
+        places = sorted((path, key) for key, path in all_paths().items())
+        whens = [When(category=key, then=Value(place)) for place, (_, key) in enumerate(places)]
+        feeds = feeds.annotate(folder_place=Case(*whens, default=Value(len(places))))
+        return feeds.order_by("folder_place", ORDERS["title"].asc(), "id")
     if name == "rate":
         feeds = with_recent_articles(feeds, now)
     by = ORDERS[name]
@@ -68,6 +90,22 @@ def _recent_failures() -> Choices:
     return [(name, name) for name in rows.values_list("failure", flat=True).distinct()]
 
 
+HEALTH: dict[str, tuple[str, Q]] = {
+    "look": ("Need a look", Q(status=Feed.Status.ACTIVE, failure_streak__gt=0) | Q(status=Feed.Status.GONE)),
+    "learning": ("Still learning", Q(status=Feed.Status.ACTIVE, phase=Feed.Phase.TRAINING)),
+    "quiet": ("Silent for a year", Q(status=Feed.Status.ACTIVE, last_new__lt=Now() - SILENT)),
+    "paused": ("Paused", Q(status=Feed.Status.PAUSED)),
+}
+"""Groups of feeds that people look for, by the names that addresses use."""
+
+
+def health_counts() -> dict[str, int]:
+    """Return the numbers of all feeds ("") and of those in each group of HEALTH."""
+    counts = {name: Count("pk", filter=condition) for name, (_, condition) in HEALTH.items()}
+    row = Feed.objects.order_by().aggregate(everything=Count("pk"), **counts)
+    return {"": row.pop("everything"), **row}
+
+
 class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of feeds."""
 
@@ -82,6 +120,13 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
         offers=lambda: [("none", "without category"), *folder_choices()],
         validators=[RegexValidator(r"\A(none|\d{1,18})\Z")],
         help_text="Id of a category; those inside it count. `none` for feeds without one.",
+    )
+    health = django_filters.ChoiceFilter(
+        method="by_health",
+        choices=[(name, words) for name, (words, _) in HEALTH.items()],
+        empty_label="any",
+        label="How it is",
+        help_text="`look`: failing or ended; `learning`; `quiet`: nothing new for a year; `paused`.",
     )
     status = django_filters.ChoiceFilter(choices=Feed.Status.choices, empty_label="any")
     phase = django_filters.ChoiceFilter(choices=Feed.Phase.choices, empty_label="any")
@@ -114,6 +159,9 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
         if value == "none":
             return feeds.filter(category__isnull=True)
         return feeds.filter(category__in=subtree(int(value)))
+
+    def by_health(self, feeds: QuerySet[Feed], name: str, value: str) -> QuerySet[Feed]:
+        return feeds.filter(HEALTH[value][1])
 
     def by_failing(self, feeds: QuerySet[Feed], name: str, value: bool) -> QuerySet[Feed]:
         return feeds.filter(failure_streak__gt=0) if value else feeds.filter(failure_streak=0)

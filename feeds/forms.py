@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django import forms
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from crawler.web.forms import LinesField
-from feeds.adding import Added, WantedFeed, add_feeds
+from feeds.adding import Added
 from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
-from feeds.opml import MAX_BYTES, import_opml
+from feeds.imports import start_import
+from feeds.models import Category, FeedImport
+from feeds.opml import MAX_BYTES, OpmlError, Outline, import_outlines, read_opml
 
 MAX_LINES = 200
 
@@ -66,24 +71,44 @@ class AddFeedsForm(forms.Form):
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError("Give at least one address, or choose an OPML file.")
 
-    def add(self) -> list[Added]:
-        """Add the feeds to the category, which is created where missing.
+    def outlines(self) -> list[Outline]:
+        """Return the feeds of the file, then those of the field. Raises OpmlError for an unreadable file."""
+        fields = self.cleaned_data
+        from_file = read_opml(fields["opml"]) if fields["opml"] else []
+        if fields["opml"] and not from_file:
+            raise OpmlError("the file names no feed (no outline has an xmlUrl)")
+        return [*from_file, *(Outline(line) for line in dict.fromkeys(fields["addresses"]))]
+
+    def start_import(self, user: User) -> FeedImport:
+        """Add the feeds to the folder, which is made where missing, for this person to follow.
 
         Raises OpmlError for an unreadable file; no feed is added then.
         """
-        fields = self.cleaned_data
-        category = category_at(path_of(fields["category"]))
-        from_file = import_opml(fields["opml"], category=category).outcomes if fields["opml"] else []
-        key = category.pk if category else None
-        return [*from_file, *add_feeds([WantedFeed(line, category=key) for line in fields["addresses"]])]
+        fields, file = self.cleaned_data, self.files.get("opml")
+        return start_import(
+            user,
+            self.outlines(),
+            name=file.name or "" if file else "",
+            folder=fields["category"],
+            follows=fields["follow"],
+        )
+
+    def add(self) -> list[Added]:
+        """Add the feeds to the folder, for nobody to follow. Raises OpmlError as `start_import` does."""
+        base = path_of(self.cleaned_data["category"])
+        outlines = [replace(outline, folder=(*base, *outline.folder)) for outline in self.outlines()]
+        return import_outlines(outlines).outcomes
 
 
 class PickedFeedsForm(forms.Form):
-    """A form for an action on picked feeds."""
+    """A form for an action on picked feeds. A folder is given by its key, or by its name in `folder`."""
 
-    action = forms.ChoiceField(choices=[(name, name) for name in ("pause", "resume", "retrieve", "move")])
+    action = forms.ChoiceField(
+        choices=[(name, name) for name in ("pause", "resume", "retrieve", "move", "remove")]
+    )
     feed = forms.TypedMultipleChoiceField(coerce=int)
     category = forms.ChoiceField(required=False)
+    folder = forms.CharField(required=False, max_length=400)
     next = forms.CharField(required=False, max_length=4000)
 
     def __init__(self, data: object) -> None:
@@ -92,3 +117,16 @@ class PickedFeedsForm(forms.Form):
         keys = [key for key in picked if key.isascii() and key.isdecimal() and len(key) < 19]
         self.fields["feed"].choices = [(key, key) for key in keys]  # type: ignore[attr-defined]
         self.fields["category"].choices = [("", "none"), *folder_choices()]  # type: ignore[attr-defined]
+
+    def target(self) -> Category | None:
+        """Return the folder to move to, which is made where its name is new; None for no folder."""
+        if name := self.cleaned_data["folder"]:
+            return category_at(path_of(name))
+        return Category.objects.filter(pk=self.cleaned_data["category"] or 0).first()
+
+
+class NameAndFolderForm(forms.Form):
+    """A form for a feed's name and folder."""
+
+    title = forms.CharField(required=False, max_length=400, label="Name")
+    folder = forms.CharField(required=False, max_length=400)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
+from typing import cast
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q, Transform
@@ -67,6 +69,16 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
         return self.filter(failure_streak__gt=0).order_by("failing_since")
 
 
+_FeedManager = models.Manager.from_queryset(FeedQuerySet)
+
+
+class FeedManager(_FeedManager["Feed"]):
+    """Feeds without those that people have removed, which are deleted a little later."""
+
+    def get_queryset(self) -> FeedQuerySet:
+        return cast("FeedQuerySet", super().get_queryset().filter(removed__isnull=True))
+
+
 class Feed(LeasedRow):
     """A feed: its address, the results of the last visit, and when the next one is allowed."""
 
@@ -91,6 +103,9 @@ class Feed(LeasedRow):
 
     # The feed's description of itself.
     title = models.TextField(blank=True)
+    renamed = models.BooleanField(
+        default=False, editable=False, help_text="People gave the title; the feed does not change it."
+    )
     site_url = models.TextField(blank=True, editable=False)
     description = models.TextField(blank=True, editable=False)
     language = models.CharField(max_length=20, blank=True, editable=False)
@@ -141,8 +156,12 @@ class Feed(LeasedRow):
     moved_since = models.DateTimeField(null=True, blank=True, editable=False)
 
     subscribers = models.PositiveIntegerField(default=0, editable=False)
+    removed = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Removed by a person; to be deleted soon."
+    )
 
-    objects = FeedQuerySet.as_manager()  # type: ignore[misc]
+    objects = FeedManager()  # type: ignore[misc]
+    with_removed = FeedQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
@@ -160,6 +179,7 @@ class Feed(LeasedRow):
             models.Index(fields=["title"], name="feed_title"),
             models.Index(fields=["last_success"], name="feed_last_success"),
             models.Index(fields=["last_new"], name="feed_last_new"),
+            models.Index(fields=["removed"], name="feed_removed", condition=Q(removed__isnull=False)),
         ]
         constraints = [
             models.CheckConstraint(
@@ -195,6 +215,47 @@ class FeedAlias(models.Model):
 
     def __str__(self) -> str:
         return self.canonical_url
+
+
+class FeedImport(models.Model):
+    """Addresses that a person added together, such as those of an OPML file, until their progress is read."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="feed_imports")
+    name = models.CharField(max_length=200, blank=True, help_text="Of the file, where there was one.")
+    created = models.DateTimeField(db_default=Now(), editable=False)
+    follows = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.name or f"feeds added at {self.created:%Y-%m-%d %H:%M}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("feed-import", args=[self.pk])
+
+
+class ImportLine(models.Model):
+    """An address of an import and what became of it. The feed is gone where it turned out to be another."""
+
+    class Outcome(models.TextChoices):
+        ADDED = "added", "added"
+        DUPLICATE = "duplicate", "known already"
+        REFUSED = "refused", "refused"
+
+    source = models.ForeignKey(FeedImport, on_delete=models.CASCADE, related_name="lines")
+    text = models.TextField(help_text="The address as it was given.")
+    title = models.TextField(blank=True)
+    folder = models.TextField(blank=True)
+    feed = models.ForeignKey(Feed, null=True, on_delete=models.SET_NULL, related_name="+")
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    message = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.outcome}"
 
 
 class PostingHistory(models.Model):

@@ -173,6 +173,41 @@ def rhythm(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> str
     return f"It posts {often}, {days}." if days else f"It posts {often}."
 
 
+def how_often(month: int, year: int) -> str:
+    """Return how often a feed posts, "" for never: from its articles of four weeks and of a year."""
+    if month >= MIN_ARTICLES:
+        for days, name in ((1, "day"), (7, "week"), (30, "month")):
+            count = round(month / 28 * days)
+            if count >= 2 or days == 30:
+                return f"{count} a {name}"
+    return f"{year} a year" if year else ""
+
+
+def short_check(facts: FeedFacts, now: datetime, zone: tzinfo = UTC) -> str:
+    """Return when the next check is in a few words, "" where none is planned."""
+    words = (
+        (facts.status != "active", ""),
+        (facts.is_on_its_way, "now"),
+        (facts.next_at is None, ""),
+        (facts.is_pushed and not facts.failure, "when it posts"),
+        (True, "" if facts.next_at is None else _when(facts.next_at, now, zone)),
+    )
+    return next(text for applies, text in words if applies)
+
+
+def posts_often(posted: Sequence[datetime], now: datetime) -> str:
+    """Return how often a feed posts and when it last did, "" where it gives no times.
+
+    Such as "Posts about 3 times a month, last on Thursday".
+    """
+    past = [at for at in posted if at <= now]
+    if not past:
+        return ""
+    last = "today" if max(past).date() == now.date() else _on_day(max(past), now)
+    times = _recent(past, now)
+    return f"Posts {_often(times, now)}, last {last}" if len(times) >= MIN_ARTICLES else f"Last posted {last}"
+
+
 def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> tuple[int, int] | None:
     """Return the shortest span of whole hours in which most articles appear, None where there is none.
 
@@ -256,6 +291,11 @@ def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
     if away < 6 * _DAY:
         return f"on {WEEKDAYS[local.weekday()]} {clock}"
     return f"on {local.day} {local:%B}"
+
+
+def _on_day(at: datetime, now: datetime) -> str:
+    words = _day(at, now)
+    return words if words == "yesterday" else f"on {words}"
 
 
 def _day(at: datetime, now: datetime) -> str:

@@ -13,6 +13,7 @@ from rest_framework import serializers
 from crawler.web.fields import MAX_TEXT, RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
+from feeds.discovery import FoundFeed
 from feeds.explain import NextVisit, next_visits
 from feeds.models import Category, Feed, Retrieval
 from feeds.websub.models import HubSubscription
@@ -210,3 +211,32 @@ class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):
             "conditional", "pushed", "because", "expected", "m", "t", "toe",
         ]  # fmt: skip
         read_only_fields = fields
+
+
+class FoundFeedSerializer(serializers.Serializer[Any]):
+    """A feed behind an address."""
+
+    url = serializers.CharField()
+    title = serializers.CharField()
+    format = serializers.CharField(source="read.format")
+    language = serializers.CharField(source="read.language")
+    description = serializers.CharField(source="read.description")
+    whole_articles = serializers.BooleanField(source="read.is_whole")
+    same_as = serializers.CharField(help_text="Title of the feed above with the same articles.")
+    posts = serializers.SerializerMethodField()
+    newest = serializers.SerializerMethodField()
+
+    def get_posts(self, feed: FoundFeed) -> str:
+        return feed.posts(self.context["now"])
+
+    def get_newest(self, feed: FoundFeed) -> list[dict[str, Any]]:
+        return [{"title": title, "url": url, "published": at} for title, url, at in feed.newest]
+
+
+class LookSerializer(serializers.Serializer[Any]):
+    """The feeds behind an address, or the problem in a sentence."""
+
+    address = serializers.CharField()
+    problem = serializers.CharField()
+    page = serializers.CharField(help_text="Title of the page, where the address is one.")
+    feeds = FoundFeedSerializer(many=True)

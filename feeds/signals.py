@@ -12,3 +12,6 @@ Who keeps the entries sets `new`, `edited` and `published` of the visits. In the
 
 added = Signal()
 """A person has added feeds: `user`, and the `feeds`, new ones and such as were known already."""
+
+moved = Signal()
+"""A person has moved feeds to another folder: `user`, and the `feeds`, with the category they have now."""

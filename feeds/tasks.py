@@ -18,7 +18,8 @@ def tick() -> None:
     from crawler.engine.models import Deployment
     from crawler.engine.tasks import dispatch, send_pulse
     from feeds import planning
-    from feeds.models import Tick
+    from feeds.models import Feed, Tick
+    from feeds.removal import KEPT
     from feeds.selection import look_ahead
     from feeds.ticks import lately
     from feeds.ticks import tick as choose
@@ -30,6 +31,8 @@ def tick() -> None:
     dispatch()
     if planning.claim(now):
         plan.delay()
+    if Feed.with_removed.filter(removed__lt=now - KEPT).exists():
+        delete_removed.delay()
     dispatch.apply_async(countdown=look_ahead().total_seconds())
     for queue in pulses.QUEUES:
         send_pulse(queue, now)
@@ -40,7 +43,17 @@ def tick() -> None:
 def plan() -> None:
     """Plan every feed once a day, on the queue for work that can wait, then send `planned`."""
     from feeds import planning
+    from feeds.imports import forget_old
 
     now = datetime.now(UTC)
     planning.plan(now)
+    forget_old(now)
     planned.send(sender=None, now=now)
+
+
+@shared_task
+def delete_removed() -> None:
+    """Delete the feeds that people removed some minutes ago."""
+    from feeds import removal
+
+    removal.delete_removed(datetime.now(UTC))

@@ -21,6 +21,10 @@ from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
 from crawler.terminals.stored import stored_page
+from feeds.sources import likely_feeds, podcast_named
+
+MAX_GUESSING_SECONDS = 20.0
+"""Time for requests of usual addresses on a page's site, after which no other is asked."""
 
 
 @serves("feed")
@@ -52,7 +56,7 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
             response,
             failure=error.kind.value,
             detail=error.detail,
-            payload=RetrievedFeed(links=_feeds_named(response)),
+            payload=RetrievedFeed(links=_feeds_of_page(client, assignment, response, spacing)),
         )
     page = (
         stored_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
@@ -101,11 +105,36 @@ def _with_links(document: FeedDocument, response: Response) -> FeedDocument:
     return replace(document, hub=links["hub"], self_url=links.get("self", document.self_url))
 
 
-def _feeds_named(response: Response) -> tuple[FeedLink, ...]:
-    """Return the feeds linked by an HTML page that was retrieved in place of a feed."""
+def _feeds_of_page(
+    client: Client, assignment: Assignment, response: Response, spacing: float
+) -> tuple[FeedLink, ...]:
+    """Return the feeds of a page that was retrieved in place of a feed.
+
+    Those that it names; where it names none, at the first visit, the first that stands at a usual address.
+    """
+    if podcast := podcast_named(response.body):
+        return (FeedLink(podcast),)
     if not looks_like_html(response.body, response.content_type):
         return ()
     try:
-        return readers.read(feed_links, response.body, url=response.url, content_type=response.content_type)
+        links = readers.read(feed_links, response.body, url=response.url, content_type=response.content_type)
     except ReadingError:
-        return ()
+        links = ()
+    if links or not assignment.is_first:
+        return links
+    until = time.monotonic() + MAX_GUESSING_SECONDS
+    for guess in likely_feeds(response.url):
+        if time.monotonic() > until:
+            break
+        if _is_feed(client, guess, spacing):
+            return (FeedLink(guess),)
+    return ()
+
+
+def _is_feed(client: Client, url: str, spacing: float) -> bool:
+    try:
+        response = client.get(url, accept=ACCEPT_FEED, spacing=spacing)
+        readers.read(parse_feed, response.body, url=response.url, content_type=response.content_type)
+    except (FetchError, ReadingError):
+        return False
+    return True

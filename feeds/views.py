@@ -7,43 +7,64 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
+from crawler.web.permissions import staff_only
 from feeds.categories import all_paths
 from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series
 from feeds.explain import NextVisit, next_visits
-from feeds.filters import ORDERS, FeedFilter, RetrievalFilter, articles_a_day, folder_choices, in_order
+from feeds.filters import (
+    HEALTH,
+    ORDERS,
+    FeedFilter,
+    RetrievalFilter,
+    articles_a_day,
+    folder_choices,
+    health_counts,
+    in_order,
+    posting_counts,
+)
 from feeds.models import Feed, PostingHistory, Retrieval
 from feeds.opml import export_opml
 from feeds.phrases import (
     SILENT,
     FeedFacts,
+    how_often,
     next_check,
     rhythm,
+    short_check,
     state_of,
     usual_hours,
 )
 from feeds.websub.models import HubSubscription
 
 MAX_POSTED = 500
+SORTS = (
+    ("folder", "By folder"), ("title", "By name"), ("-rate", "Most articles first"),
+    ("-new", "Newest article first"), ("next", "Next check first"), ("failing", "Failing longest first"),
+)  # fmt: skip
+MORE = ("status", "phase", "failing", "failure", "format", "language", "host", "retrieved", "waiting")
+"""Filters that stand behind "More"."""
 
 
 @require_safe
 def feed_list(request: HttpRequest) -> HttpResponse:
-    """Show all feeds, searchable, filterable and sortable, with actions on picked feeds."""
+    """Show all feeds by folder, searchable, filterable and sortable, with actions on picked feeds."""
     now = datetime.now(UTC)
-    rows = Feed.objects.select_related("host", "hub_subscription").defer("fingerprints", "description")
-    filterset = FeedFilter(request.GET, rows)
+    filterset = FeedFilter(request.GET, _rows())
     sort = request.GET.get("sort", "")
-    sort = sort if sort.removeprefix("-") in ORDERS else "title"
+    sort = sort if sort.removeprefix("-") in {*ORDERS, "folder"} else "folder"
     page = page_of(request, in_order(filterset.qs, sort, now))
     feeds: list[Feed] = list(page.object_list)
+    query = request.GET.copy()
+    for name in ("health", "page", "edit"):
+        query.pop(name, None)
     return render_list(
         request,
         "feeds/list.html",
@@ -53,15 +74,48 @@ def feed_list(request: HttpRequest) -> HttpResponse:
             "page": page,
             "feeds": feeds,
             "sort": sort,
-            "any_feed": bool(feeds) or Feed.objects.exists(),
-            "visits": (visits := next_visits(feeds, now)),
-            "states": {feed.id: state_of(facts_of(feed, visits[feed.id]), now) for feed in feeds},
-            "rates": articles_a_day((feed.id for feed in feeds), now),
-            "sparks": _sparklines(feeds),
-            "paths": {key: " / ".join(path) for key, path in all_paths().items()},
-            "folders": folder_choices(),
+            "sorts": SORTS,
+            "by_folder": sort == "folder",
+            "health": request.GET.get("health", ""),
+            "counts": (counts := health_counts()),
+            "chips": [("", "All", counts[""])]
+            + [(name, words, counts[name]) for name, (words, _) in HEALTH.items()],
+            "query": query.urlencode(),
+            "any_feed": bool(counts[""]),
+            "narrowed": any(filterset.form[name].value() for name in MORE),
+            "edit": request.GET.get("edit", ""),
+            **_row_context(feeds, now),
         },
     )
+
+
+@staff_only
+@require_safe
+def feed_row(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show one row of the table, with `edit` as a form."""
+    feed = get_object_or_404(_rows(), pk=pk)
+    context = {"feed": feed, "edit": str(pk) if request.GET.get("edit") else ""}
+    return render(request, "feeds/_row.html", context | _row_context([feed], datetime.now(UTC)))
+
+
+def _rows() -> QuerySet[Feed]:
+    return Feed.objects.select_related("host", "hub_subscription").defer("fingerprints", "description")
+
+
+def _row_context(feeds: list[Feed], now: datetime) -> dict[str, Any]:
+    """Return what rows of the table show: states, next checks, how often each posts, and folders."""
+    visits = next_visits(feeds, now)
+    facts = {feed.id: facts_of(feed, visits[feed.id]) for feed in feeds}
+    posted = posting_counts((feed.id for feed in feeds), now)
+    return {
+        "visits": visits,
+        "states": {key: state_of(fact, now) for key, fact in facts.items()},
+        "checks": {key: short_check(fact, now) for key, fact in facts.items()},
+        "posts": {key: how_often(*posted.get(key, (0, 0))) for key in facts},
+        "sparks": _sparklines(feeds),
+        "paths": {key: " / ".join(path) for key, path in all_paths().items()},
+        "folders": folder_choices(),
+    }
 
 
 @require_safe

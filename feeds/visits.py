@@ -236,7 +236,7 @@ def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
 
 def _describe(feed: Feed, document: FeedDocument) -> None:
     """Copy the document's description of its feed."""
-    feed.title = indexable(document.title) or feed.title
+    feed.title = feed.title if feed.renamed else indexable(document.title) or feed.title
     feed.site_url, feed.description, feed.language = (
         document.site_url,
         document.description,

@@ -57,14 +57,14 @@ class FeedWork(Work):
             order="selected_at, id",
             returning=(
                 "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
-                "losses",
+                "losses", "last_attempt",
             ),
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
-        for host, feed, url, etag, modified, body_hash, fingerprints, subscribers, losses in rows:
+        for host, feed, url, etag, modified, body_hash, fingerprints, subscribers, losses, attempted in rows:
             validators = (etag, modified, body_hash, bytes(fingerprints), subscribers)
             assignments.setdefault(host, []).append(
-                Assignment("feed", feed, url, *validators, suspect=losses > 0)
+                Assignment("feed", feed, url, *validators, suspect=losses > 0, is_first=attempted is None)
             )
         return assignments
 

@@ -8,7 +8,7 @@ from typing import Any
 from articles.interest.export import export
 from articles.models import Mark, Subscriber
 
-PERSONAL_FEED = ("name", "folder", "include", "exclude", "categories", "body", "order")
+PERSONAL_FEED = ("name", "folder", "query", "include", "exclude", "categories", "body", "order")
 
 
 def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""People who add feeds follow them."""
+"""People who add feeds follow them, and find them in the folder to which they moved them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from django.contrib.auth.models import User
 from django.dispatch import receiver
 
-from articles.personal.following import follow_all, subscriber_of
+from articles.personal.following import folder_named, follow_all, renew_outputs, subscriber_of
 from feeds.categories import all_paths
 from feeds.models import Feed
-from feeds.signals import added
+from feeds.signals import added, moved
 
 
 @receiver(added)
@@ -21,3 +21,16 @@ def follow_added(user: User, feeds: Sequence[Feed], **_: object) -> None:
         subscriber_of(user),
         {feed.pk: "/".join(paths[feed.category_id]) if feed.category_id else "" for feed in feeds},
     )
+
+
+@receiver(moved)
+def refile_moved(user: User, feeds: Sequence[Feed], **_: object) -> None:
+    """Move the person's own subscriptions with the feeds."""
+    paths, subscriber = all_paths(), subscriber_of(user)
+    by_folder: dict[str, list[int]] = {}
+    for feed in feeds:
+        folder = "/".join(paths[feed.category_id]) if feed.category_id in paths else ""
+        by_folder.setdefault(folder_named(folder), []).append(feed.pk)
+    for folder, keys in by_folder.items():
+        subscriber.subscriptions.filter(feed__in=keys).update(folder=folder)
+    renew_outputs(subscriber)

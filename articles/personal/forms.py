@@ -9,6 +9,7 @@ from django import forms
 from articles.models import PersonalFeed, Subscriber, Topic
 from articles.personal.following import folder_named
 from articles.personal.selection import keywords
+from crawler.web.filters import search_validator
 from crawler.web.forms import LinesField
 
 MAX_ADDRESSES = 100
@@ -74,6 +75,13 @@ class PersonalFeedForm(forms.Form):
     name = forms.CharField(max_length=200)
     folder = forms.CharField(
         max_length=400, required=False, help_text="Only this folder and those inside it; empty: everything."
+    )
+    query = forms.CharField(
+        max_length=300,
+        required=False,
+        label="Search",
+        help_text="Then it holds what this search finds in all articles, also of feeds you do not follow.",
+        validators=[search_validator],
     )
     include = KeywordsFormField(
         widget=forms.Textarea(attrs={"rows": 2}),

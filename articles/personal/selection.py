@@ -43,7 +43,8 @@ def followed(subscriber: Subscriber, folder: str = "") -> ArticleQuerySet:
 
     Topics are in no folder: their articles are included only when no folder is given.
     """
-    feeds = Subscription.objects.filter(within(folder), subscriber=subscriber).values("feed_id")
+    rows = Subscription.objects.filter(within(folder), subscriber=subscriber, feed__removed__isnull=True)
+    feeds = rows.values("feed_id")
     condition = Q(feed__in=feeds)
     if not folder:
         condition |= _on_topics(list(subscriber.topics.all()))
@@ -64,10 +65,14 @@ def of_topics_only(subscriber: Subscriber) -> ArticleQuerySet:
 def selection(personal_feed: PersonalFeed) -> ArticleQuerySet:
     """Return the articles of a personal feed, newest first.
 
-    An article has at least one word of `include`, none of `exclude`, and one of the categories. Excludes
-    articles that the subscriber hid.
+    They are those that its search finds, else those that the subscriber follows. An article has at least one
+    word of `include`, none of `exclude`, and one of the categories. Excludes articles that the subscriber
+    hid.
     """
-    articles = followed(personal_feed.subscriber, personal_feed.folder)
+    if personal_feed.query:
+        articles = Article.objects.search(personal_feed.query).newest_first()
+    else:
+        articles = followed(personal_feed.subscriber, personal_feed.folder)
     if personal_feed.include:
         articles = articles.filter(search=_any_of(personal_feed.include))
     if personal_feed.exclude:

@@ -116,9 +116,10 @@ SELECT
     (SELECT max(id) FROM {Event._meta.db_table} AS event WHERE event.subscriber_id = wanted.subscriber_id),
     (SELECT changed FROM {Interest._meta.db_table} AS one WHERE one.subscriber_id = wanted.subscriber_id),
     (
-        SELECT count(*) || ' ' || max(id) || ' ' || (SELECT sum(version) FROM {FeedVersion._meta.db_table})
+        SELECT count(*) || ' ' || coalesce(max(id), 0) || ' '
+            || (SELECT sum(version) FROM {FeedVersion._meta.db_table})
         FROM {Topic._meta.db_table} AS topic WHERE topic.subscriber_id = wanted.subscriber_id
-        HAVING count(*) > 0
+        HAVING count(*) > 0 OR wanted.query <> ''
     )
 FROM (VALUES (%(token)s)) AS given(token)
 LEFT JOIN {PersonalFeedToken._meta.db_table} AS token ON token.token = given.token
@@ -128,7 +129,7 @@ LEFT JOIN {User._meta.db_table} AS person ON person.id = subscriber.user_id
 LEFT JOIN {PersonalPage._meta.db_table} AS page
     ON page.personal_feed_id = wanted.id AND page.kind = %(kind)s AND page.number = %(number)s
 """  # noqa: S608 - the tables' own names
-"""A topic brings articles of all feeds: with one, every feed's version counts."""
+"""A topic or a search brings articles of all feeds: with one, every feed's version counts."""
 
 _UNHURRIED = "set_config('synchronous_commit', 'off', true)"
 """Until the transaction ends nobody waits for the disk: a crash may lose the write, never break anything."""

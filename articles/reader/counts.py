@@ -31,7 +31,7 @@ SELECT followed.feed_id, followed.folder,
 FROM {Subscription._meta.db_table} AS followed
 JOIN {Feed._meta.db_table} AS feed ON feed.id = followed.feed_id
 LEFT JOIN unread ON unread.feed_id = followed.feed_id
-WHERE followed.subscriber_id = %(subscriber)s
+WHERE followed.subscriber_id = %(subscriber)s AND feed.removed IS NULL
 ORDER BY lower(
     coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url)
 ), followed.feed_id

@@ -76,7 +76,7 @@ class ReadingList:
         if self.show == "starred":
             rows = Article.objects.filter(marked_starred(subscriber)).newest_first()
         elif self.feed is not None:
-            feeds = subscriber.subscriptions.filter(feed=self.feed).values("feed")
+            feeds = subscriber.subscriptions.filter(feed=self.feed, feed__removed__isnull=True).values("feed")
             rows = Article.objects.filter(feed__in=feeds).newest_first()
         else:
             rows = followed(subscriber, self.folder)

@@ -293,6 +293,7 @@ def _side(request: HttpRequest, subscriber: Subscriber) -> dict[str, Any]:
     return {
         "counts": unread_counts(subscriber),
         "topics": list(subscriber.topics.all()),
+        "searches": list(subscriber.personal_feeds.exclude(query="").only("name", "query")),
         "folded": _folded(request),
     }
 

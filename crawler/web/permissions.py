@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
@@ -25,6 +26,13 @@ def staff_only(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def person_of(request: HttpRequest) -> User:
+    """Return who is signed in. Raises PermissionDenied for anybody else."""
+    if not request.user.is_authenticated:
+        raise PermissionDenied("only people who are signed in do this")
+    return request.user
 
 
 class StaffWrites(IsAuthenticated):

@@ -54,6 +54,16 @@ def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLi
     return _ranked(_candidates(root.iter("link", "a")), root, url) if root is not None else ()
 
 
+def page_title(body: bytes, content_type: str = "") -> str:
+    """Return the title of an HTML page in one line, "" without one."""
+    try:
+        root = whole_tree(text_of(body[: LIMITS.discovery_bytes], content_type), LIMITS.link_elements)
+    except ReadingError:
+        return ""
+    title = next(root.iter("title"), None) if root is not None else None
+    return "" if title is None else plain_line((title.text or "")[:1000])[:300]
+
+
 def declared_feeds(root: etree._Element, url: str) -> tuple[FeedLink, ...]:
     """Return the feeds in a page's tree that link elements name by a type that only feeds have."""
     declared = (pair for pair in _candidates(root.iter("link")) if pair[1] <= _OWN_TYPE)

@@ -10,11 +10,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
+from django.conf.locale import LANG_INFO
 from django.http import HttpRequest
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from crawler.http.failures import Failure
+from crawler.web.undo import offered
 
 register = template.Library()
 
@@ -110,9 +112,25 @@ def looks(context: Mapping[str, Any]) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def undo_offer(context: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what the person has just done and can undo (`crawler.web.undo`)."""
+    request = context.get("request")
+    return offered(request) if request is not None else None
+
+
+@register.simple_tag(takes_context=True)
 def here_in(context: Mapping[str, Any], path: str) -> SafeString | str:
     """Mark the link to the place that the shown page belongs to."""
     return mark_safe(' aria-current="page"') if context["request"].path.startswith(path) else ""
+
+
+@register.filter
+def language_name(code: str) -> str:
+    """Write a language in English ("French"), or its code where it is not known."""
+    for key in (code.lower(), code.lower().partition("-")[0]):
+        if key in LANG_INFO and "name" in LANG_INFO[key]:
+            return str(LANG_INFO[key]["name"])
+    return code
 
 
 @register.filter

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ import pytest
 from django.test import Client
 from PIL import Image
 
-from crawler.pictures import client as pictures
-from crawler.pictures import loading
+from crawler.pictures import client, loading
 from crawler.pictures.addresses import icon_address, picture_address, with_own_pictures
 from crawler.pictures.cache import PictureCache
+from crawler.walled import client as walled
 from tests.factories import make_feed
 from tests.servers import Reply, Request, WebServer
 
@@ -40,7 +41,7 @@ def proxy(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     loading.picture_cache.cache_clear()
     yield
     loading.picture_cache.cache_clear()
-    pictures.close()
+    walled.close()
 
 
 @pytest.fixture
@@ -129,7 +130,7 @@ def test_what_is_no_picture_is_refused_by_name_and_not_asked_again(name: str) ->
 @pytest.mark.usefixtures("proxy")
 def test_a_slow_picture_is_answered_later_and_its_neighbours_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.pictures.views.SIZES", {"full": 0.3, "thumbnail": 0.3})
-    monkeypatch.setattr("crawler.pictures.client.FETCH_SECONDS", 4.0)
+    monkeypatch.setattr("crawler.pictures.client._LIMITS", replace(client._LIMITS, seconds=4.0))
     with WebServer({"/slow": Reply(png(), seconds=9), "/p.png": PICTURE}) as server:
         began = time.monotonic()
         answer = ask(f"{server.origin}/slow")
@@ -189,7 +190,7 @@ def test_an_icon_is_that_of_the_feed_else_of_the_site_else_a_letter(publisher: W
 @pytest.mark.usefixtures("proxy")
 def test_the_processes_know_no_secret_and_end_with_their_picture(publisher: WebServer) -> None:
     assert ask(f"{publisher.origin}/p.png").status_code == 200
-    server = pictures._server
+    server = walled._server
     assert server is not None
     variables = Path(f"/proc/{server.pid}/environ").read_bytes()
     assert not any(name in variables for name in (b"SECRET", b"DATABASE", b"BROKER", b"PASSWORD"))
@@ -203,9 +204,9 @@ def test_the_processes_know_no_secret_and_end_with_their_picture(publisher: WebS
 @pytest.mark.usefixtures("proxy")
 def test_processes_that_were_killed_are_started_again(publisher: WebServer) -> None:
     assert ask(f"{publisher.origin}/p.png").status_code == 200
-    assert pictures._server is not None
-    os.kill(pictures._server.pid, 9)
-    pictures._server.wait(5)
+    assert walled._server is not None
+    os.kill(walled._server.pid, 9)
+    walled._server.wait(5)
     publisher.replies["/q.png"] = PICTURE
     assert ask(f"{publisher.origin}/q.png").status_code == 200
 

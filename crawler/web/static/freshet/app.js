@@ -32,7 +32,7 @@
       if (toast.matches(":hover, :focus-within")) show.timer = setTimeout(hide, 2000);
       else toast.hidden = true;
     };
-    show.timer = setTimeout(hide, 10000);
+    show.timer = setTimeout(hide, 1000 * (Number(toast.dataset.seconds) || 10));
   };
 
   const isWide = () => matchMedia("(min-width: 47.5rem)").matches;
@@ -271,6 +271,82 @@
     }
   };
 
+  // Rows of a table are picked, all at once or one by one, and dragged to a folder.
+  const pickedRows = (form) => $$("[data-pick]:checked", form);
+  const countPicked = (form) => {
+    const boxes = $$("[data-pick]", form);
+    const all = $("[data-pick-all]", form);
+    const number = pickedRows(form).length;
+    if (all) {
+      all.checked = number > 0 && number === boxes.length;
+      all.indeterminate = number > 0 && number < boxes.length;
+    }
+    for (const output of $$("[data-picked]", form)) output.textContent = number;
+  };
+  document.addEventListener("change", (event) => {
+    const form = event.target.closest(".page:not(.tool) [data-picking]");
+    if (form) {
+      if (event.target.matches("[data-pick-all]")) for (const box of $$("[data-pick]", form)) box.checked = event.target.checked;
+      countPicked(form);
+    }
+    const found = event.target.closest("#found");
+    if (found) {
+      const number = $$('[name="feed"]:checked', found).length;
+      if ($("[data-number]", found)) $("[data-number]", found).textContent = number;
+      if ($("[data-noun]", found)) $("[data-noun]", found).textContent = number === 1 ? "feed" : "feeds";
+    }
+  });
+  let dragged = [];
+  document.addEventListener("dragstart", (event) => {
+    const row = event.target.closest?.("tr[data-feed]");
+    if (!row) return;
+    const picked = pickedRows(row.closest("form")).map((box) => box.value);
+    dragged = picked.includes(row.dataset.feed) ? picked : [row.dataset.feed];
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", dragged.join(","));
+  });
+  const folderBelow = (event) => (dragged.length ? event.target.closest?.("tr[data-folder]") : null);
+  document.addEventListener("dragover", (event) => {
+    for (const row of $$("tr.over")) row.classList.remove("over");
+    const folder = folderBelow(event);
+    const file = $("[data-drop]") && event.dataTransfer?.types.includes("Files");
+    if (folder || file) event.preventDefault();
+    folder?.classList.add("over");
+  });
+  document.addEventListener("drop", (event) => {
+    const folder = folderBelow(event);
+    const form = $("#dropped");
+    if (folder && form) {
+      event.preventDefault();
+      $("[name=category]", form).value = folder.dataset.folder;
+      for (const key of dragged) {
+        const field = document.createElement("input");
+        field.type = "hidden";
+        field.name = "feed";
+        field.value = key;
+        form.append(field);
+      }
+      form.submit();
+    }
+    const target = $("[data-drop]");
+    if (target && event.dataTransfer?.files.length) {
+      event.preventDefault();
+      $("[type=file]", target).files = event.dataTransfer.files;
+      target.requestSubmit();
+    }
+  });
+  document.addEventListener("dragend", () => {
+    dragged = [];
+    for (const row of $$("tr.over")) row.classList.remove("over");
+  });
+  // A field for one address or many: Enter sends it.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && event.target.matches?.('[data-enter="submit"]')) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+    }
+  });
+
   // Folders stay folded.
   document.addEventListener("toggle", (event) => {
     if (!event.target.matches?.("details[data-folder]")) return;
@@ -309,11 +385,11 @@
     "/": () => {
       const field = $('input[type="search"]');
       if (field) field.focus();
-      else location.assign("/articles/");
+      else location.assign("/search/");
     },
     "?": () => actions.keys(),
     u: () => actions.side(),
-    a: () => press('.brand a[href*="add"]'),
+    a: () => press('.brand a[href*="/add/"]'),
     d: () => press(".reader .seg a:not([aria-current])"),
     " ": () => {
       const reader = $("#reader");
@@ -486,10 +562,16 @@
       const isOpen = event.detail.elt.closest?.(".item")?.matches("[aria-current]");
       if (isOpen && event.detail.verb === "post") event.detail.path += `${event.detail.path.includes("?") ? "&" : "?"}open=1`;
     });
+    // What renews itself does not take a field away in which somebody writes.
+    document.body.addEventListener("htmx:beforeSwap", (event) => {
+      const { target, elt, requestConfig } = event.detail;
+      const writes = document.activeElement?.matches("input:not([type=checkbox]), textarea, select");
+      if (requestConfig?.verb === "get" && elt === target && writes && target.contains(document.activeElement)) event.detail.shouldSwap = false;
+    });
     document.body.addEventListener("freshet:unread", (event) => countUnread(event.detail));
     for (const name of ["htmx:responseError", "htmx:sendError"]) {
       document.body.addEventListener(name, (event) => {
-        if (event.detail.elt?.id !== "fresh") say("That did not work: the server gave no answer. Try once more.");
+        if (event.detail.elt?.id !== "fresh" && event.detail.elt?.id !== "import") say("That did not work: the server gave no answer. Try once more.");
       });
     }
   });

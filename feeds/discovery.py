@@ -1,0 +1,204 @@
+"""Search for the feeds behind addresses that people give, with a preview of each, before anything is stored.
+
+All bytes are fetched and read in processes of their own (`crawler.walled`); this module only decides what is
+asked next and in which words the answer is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import msgspec
+
+from crawler.http.client import ACCEPT_FEED
+from crawler.http.failures import Failure
+from crawler.http.urls import BadUrl
+from crawler.walled import client
+from crawler.walled.client import FetchLimits, ProgramError
+from feeds.adding import checked_address
+from feeds.discovery_programs import READ, ReadDocument, ReadFeed
+from feeds.phrases import failure_words, posts_often
+from feeds.sources import likely_feeds
+
+MAX_ADDRESSES = 8
+"""Addresses that are looked at; more are added without a preview."""
+MAX_FEEDS = 6
+"""Feeds shown of one address."""
+LOOK_SECONDS = 14.0
+"""For all requests of one look together."""
+FETCH_SECONDS = 8.0
+READ_SECONDS = 8.0
+MAX_BYTES = 10_000_000
+MAX_LOOKS = 4
+"""Looks at the same time; another is asked to wait."""
+SAME_SHARE = 0.7
+"""Share of common entries from which two feeds are formats of one."""
+
+client.add_programs("feeds.discovery_programs")
+
+_LIMITS = FetchLimits(ACCEPT_FEED, FETCH_SECONDS, MAX_BYTES)
+_looks = threading.BoundedSemaphore(MAX_LOOKS)
+_COMMENTS = re.compile(r"comment|kommentar|comentari|commentaire|коммент|评论|コメント", re.IGNORECASE)
+
+
+class BusyError(Exception):
+    """Error for a look while too many others are under way."""
+
+
+@dataclass(slots=True)
+class FoundFeed:
+    """A feed that was found: its address, what it says of itself, and in which other format it was found."""
+
+    url: str
+    read: ReadFeed
+    same_as: str = ""
+    """The title of the feed above it with the same articles, "" without one."""
+    is_comments: bool = False
+    posted: list[datetime] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """Its title, else its host."""
+        return self.read.title or (urlsplit(self.url).hostname or self.url)
+
+    @property
+    def is_chosen(self) -> bool:
+        """True for a feed that is worth following beside those above it."""
+        return not self.same_as and not self.is_comments
+
+    @property
+    def newest(self) -> list[tuple[str, str, datetime | None]]:
+        """Title, address and time of its newest articles."""
+        return [(entry.title, entry.url, _moment(entry.published)) for entry in self.read.newest]
+
+    def posts(self, now: datetime) -> str:
+        """Return how often it posts and when it last did, "" where it does not say."""
+        return posts_often(self.posted, now)
+
+
+@dataclass(slots=True)
+class Look:
+    """The feeds behind an address, or the reason in words why there are none."""
+
+    address: str
+    feeds: list[FoundFeed] = field(default_factory=list)
+    problem: str = ""
+    page: str = ""
+    """The title of the page, where the address is one."""
+    is_page: bool = False
+
+    @property
+    def site(self) -> str:
+        """The host of the address."""
+        return urlsplit(self.address).hostname or self.address
+
+
+def look_at(texts: Sequence[str]) -> list[Look]:
+    """Look at addresses as people typed them, at most MAX_ADDRESSES, in the order given.
+
+    Raises BusyError while too many other looks are under way.
+    """
+    if not _looks.acquire(timeout=2.0):
+        raise BusyError
+    try:
+        until = time.monotonic() + LOOK_SECONDS
+        with ThreadPoolExecutor(min(len(texts), 4) or 1) as threads:
+            return list(threads.map(lambda text: _look(text, until), texts[:MAX_ADDRESSES]))
+    finally:
+        _looks.release()
+
+
+def _look(text: str, until: float) -> Look:
+    try:
+        address = checked_address(text)
+    except BadUrl as error:
+        return Look(text, problem=f"{error.reason[:1].upper()}{error.reason[1:]}.")
+    look = Look(address.url)
+    try:
+        final, document = _read_at(address.url, until)
+    except ProgramError as error:
+        look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
+        return look
+    if document.feed is not None:
+        look.feeds = [_found(final, document.feed)]
+    elif document.page is not None:
+        look.page, look.is_page, look.address = document.page.title, True, final
+        links = [url for url, _ in document.page.links][:MAX_FEEDS]
+        look.feeds = _read_feeds(links, until) if links else _guessed(final, until)
+        if not look.feeds:
+            look.problem = "This is a page, and no feed of it was found."
+    else:
+        look.problem = f"{failure_words(document.failure, None, datetime.now(UTC))}."
+    _compare(look.feeds)
+    return look
+
+
+def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
+    """Return the address after redirects, and what stands there. Raises ProgramError."""
+    left = until - time.monotonic()
+    if left < 1.0:
+        raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
+    limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, left), MAX_BYTES)
+    fetched = client.fetch(url, limits)
+    words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type}
+    answer = client.run(READ, words, fetched.body, READ_SECONDS, MAX_BYTES)
+    try:
+        return fetched.url, msgspec.msgpack.decode(answer, type=ReadDocument)
+    except msgspec.MsgspecError as error:
+        raise ProgramError(Failure.MALFORMED, "its process wrote nonsense") from error
+
+
+def _read_feeds(urls: Iterable[str], until: float) -> list[FoundFeed]:
+    """Return those of these addresses that are feeds, in their order, each once."""
+    wanted = list(urls)
+    with ThreadPoolExecutor(3) as threads:
+        found = [feed for feed in threads.map(lambda url: _feed_at(url, until), wanted) if feed]
+    return list({feed.url: feed for feed in found}.values())
+
+
+def _guessed(page: str, until: float) -> list[FoundFeed]:
+    """Return the first feed at one of the usual addresses of a page's site."""
+    guesses = likely_feeds(page)
+    for start in range(0, len(guesses), 3):
+        if feeds := _read_feeds(guesses[start : start + 3], until):
+            return feeds[:1]
+    return []
+
+
+def _feed_at(url: str, until: float) -> FoundFeed | None:
+    try:
+        final, document = _read_at(checked_address(url).url, until)
+    except (ProgramError, BadUrl):
+        return None
+    return _found(final, document.feed) if document.feed is not None else None
+
+
+def _found(url: str, feed: ReadFeed) -> FoundFeed:
+    posted = [at for published in feed.posted if (at := _moment(published)) is not None]
+    is_comments = bool(_COMMENTS.search(f"{feed.title} {urlsplit(url).path}"))
+    return FoundFeed(url, feed, posted=posted, is_comments=is_comments)
+
+
+def _compare(feeds: Sequence[FoundFeed]) -> None:
+    """Note of each feed which one above it has the same articles."""
+    for place, feed in enumerate(feeds):
+        own = set(feed.read.identities)
+        for other in feeds[:place]:
+            shared = len(own & set(other.read.identities))
+            if own and not other.same_as and shared >= SAME_SHARE * min(len(own), len(other.read.identities)):
+                feed.same_as = other.title
+                break
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
