@@ -99,7 +99,7 @@ def _freshet(seed: str) -> float:
         before = _of_servers(servers)
         started = time.perf_counter()
         crawl = subprocess.Popen(
-            [*manage, "crawl", seed, "--json"], env=known, stdout=subprocess.PIPE, text=True
+            [*manage, "crawl", seed, "--anywhere", "--json"], env=known, stdout=subprocess.PIPE, text=True
         )
         assert crawl.stdout is not None
         told = json.loads(crawl.stdout.read())

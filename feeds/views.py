@@ -77,7 +77,7 @@ def feed_list(request: HttpRequest) -> HttpResponse:
             "sorts": SORTS,
             "by_folder": sort == "folder",
             "health": request.GET.get("health", ""),
-            "counts": (counts := health_counts()),
+            "health_counts": (counts := health_counts()),
             "chips": [("", "All", counts[""])]
             + [(name, words, counts[name]) for name, (words, _) in HEALTH.items()],
             "query": query.urlencode(),

@@ -29,6 +29,7 @@ from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, 
 from articles.reader.undo import undo_reading, undo_token
 from crawler.web.pages import wants_part
 from crawler.web.syndication.item import point, stored_details
+from feeds.models import Feed
 
 WORDS = ("read", "unread", "star", "unstar")
 MAX_MEMBERS = 20
@@ -50,6 +51,8 @@ def read(request: HttpRequest) -> HttpResponse:
     context = frame | _list(request, subscriber, reading_list, frame["counts"].names)
     if part == "list":
         return _varying(render(request, "read/_list_answer.html", context))
+    if not frame["follows"] and reading_list == ReadingList() and not Feed.objects.exists():
+        return _varying(render(request, "read/welcome.html", context))
     return _varying(render(request, "read/read.html", context))
 
 

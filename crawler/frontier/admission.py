@@ -16,7 +16,6 @@ from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
 from crawler.frontier.queue import enqueue, renew_hosts
-from crawler.frontier.scope import Scope
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
@@ -55,7 +54,7 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     strategy accumulates, a waiting URL gains the scores of its duplicates.
     """
     default_budgets = Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
-    limits, scope = budgets or default_budgets, Scope(crawl.scope)
+    limits, scope = budgets or default_budgets, crawl.bounds()
     accumulates = crawl.rules().accumulates
     links, gained = _once(found)
     states = _known(crawl, list(links))

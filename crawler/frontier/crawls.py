@@ -125,10 +125,12 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
 
     Raises ScopeError.
     """
-    rules = Scope(scope)
+    Scope(scope)
     with transaction.atomic():
-        Crawl.objects.select_for_update().only("id").get(pk=crawl.pk)
-        Crawl.objects.filter(pk=crawl.pk).update(scope=list(scope))
+        locked = Crawl.objects.select_for_update().get(pk=crawl.pk)
+        locked.scope = list(scope)
+        locked.save(update_fields=["scope"])
+        rules = locked.bounds()
         waiting = crawl.waiting.select_for_update().values_list("page_id", "host_id", "url")
         outside = [
             (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)

@@ -31,18 +31,18 @@ class ScopeForm(forms.Form):
 class CrawlForm(RowForm):
     """A form for a crawl's seeds, order, scope and limits."""
 
-    seeds = LinesField(label="Seeds, one to a line")
+    seeds = LinesField(label="Start addresses, one to a line")
     scope = LinesField(
         required=False,
-        label="Scope, one regular expression to a line",
-        help_text="A URL must match one of them. Empty: the whole web.",
+        label="Stay within, one regular expression to a line",
+        help_text="An address must match one of them. Empty: the sites of the start addresses.",
     )
 
     class Meta:
         model = Crawl
         fields = [
-            "seeds", "scope", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
-            "max_hosts", "sitemaps", "keep_bodies", "into_graph",
+            "seeds", "scope", "anywhere", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes",
+            "max_depth", "max_hosts", "sitemaps", "keep_bodies", "into_graph",
         ]  # fmt: skip
         labels = {
             "max_pages": "Pages at most",
@@ -51,6 +51,8 @@ class CrawlForm(RowForm):
             "max_bytes": "Bytes at most",
             "max_depth": "Depth at most",
             "max_hosts": "Hosts at most",
+            "strategy": "Order",
+            "anywhere": "Follow links to other sites, too",
             "sitemaps": "Sitemaps",
             "keep_bodies": "Keep bodies",
             "into_graph": "Into the graph",

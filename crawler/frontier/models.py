@@ -14,6 +14,8 @@ from django.urls import reverse
 
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
+from crawler.frontier.domains import host_of
+from crawler.frontier.scope import Scope
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.frontier.strategies import STRATEGIES, Strategy, make_strategy
 from crawler.web.validators import between
@@ -46,7 +48,11 @@ class Crawl(models.Model):
         models.TextField(),
         default=list,
         blank=True,
-        help_text="Regular expressions; a URL must match one of them. Empty: the whole web.",
+        help_text="Regular expressions; a URL must match one of them. Empty: the start addresses' hosts.",
+    )
+    anywhere = models.BooleanField(
+        default=False,
+        help_text="Without a scope: follow links to other hosts, too, through the whole web.",
     )
     max_pages = models.PositiveIntegerField(
         null=True, blank=True, validators=between(1, 1e8), help_text="Pages to crawl; empty: no limit."
@@ -131,6 +137,10 @@ class Crawl(models.Model):
         if self.state != self.State.RUNNING:
             return self.running_for
         return self.running_for + (now - self.resumed).total_seconds()
+
+    def bounds(self) -> Scope:
+        """Return the URLs that the crawl may fetch. Raises ScopeError."""
+        return Scope(self.scope, () if self.anywhere else map(host_of, self.seeds))
 
     def rules(self) -> Strategy:
         """Return the crawl's strategy, which orders its queue."""

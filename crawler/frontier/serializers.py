@@ -36,14 +36,15 @@ class CrawlSerializer(RowSerializer[Crawl]):
     )
     scope = _expressions(
         required=False,
-        help_text="Regular expressions; a URL must match one of them. Empty: the whole web.",
+        help_text="Regular expressions; a URL must match one of them. Empty: the hosts of the seeds.",
     )
 
     class Meta:
         model = Crawl
         fields = [
-            "id", "seeds", "strategy", "scope", "max_pages", "max_wait", "max_minutes", "max_bytes",
-            "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies", "into_graph",
+            "id", "seeds", "strategy", "scope", "anywhere", "max_pages", "max_wait", "max_minutes",
+            "max_bytes", "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies",
+            "into_graph",
             "state", "reason", "created", "finished", "crawled", "requests", "dropped", "duplicates",
             "refused", "bytes",
         ]  # fmt: skip

@@ -106,7 +106,7 @@ def search(request: HttpRequest) -> HttpResponse:
             context["problem"] = str(error)
         if not is_part:
             _remember(request, wanted.words)
-    context["chips"] = _chips(wanted, context.get("counts", {}))
+    context["chips"] = _chips(wanted, context.get("numbers", {}))
     context["whens"] = [
         (words, wanted.address(when="" if wanted.when == name else name), wanted.when == name)
         for name, (words, _) in WHENS.items()
@@ -178,7 +178,7 @@ def _results(request: HttpRequest, wanted: Wanted, subscriber: Subscriber, *, ty
     found["people"] = people[:limit] if wanted.kind in {"all", "people"} else []
     counts |= {"feeds": feeds.count(), "sites": sites.count(), "people": len(people)}
     found["topic"] = _topic(plain) if wanted.kind == "all" else None
-    return found | {"counts": counts, "is_empty": not any(counts.values())}
+    return found | {"numbers": counts, "is_empty": not any(counts.values())}
 
 
 def _articles(wanted: Wanted, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:

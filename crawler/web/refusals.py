@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
+import logging
+import secrets
+import sys
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.template.loader import render_to_string
 from django.views import defaults
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+log = logging.getLogger(__name__)
+
 API = "/api/"
 GOOGLE_READER = "/api/greader.php"
 
+_HEADINGS = {
+    400: "That was not understood",
+    403: "Not allowed",
+    404: "Nothing is here",
+    413: "That is too large",
+    429: "Too many requests",
+    500: "Something broke here, not with you",
+    503: "Not just now",
+}
+_BROKEN = (
+    "Nothing you have read, starred or written is lost. Try once more; if it stays, tell the person who runs"
+    " this Freshet the number below."
+)
+_AWAY = "Freshet's database does not answer. Nothing is lost; try once more in a minute."
 
-def refusal(request: HttpRequest, words: str, status: int = 400) -> HttpResponse:
-    """Return a response that gives the reason, in the API's format for programs."""
+
+def refusal(request: HttpRequest, words: str, status: int = 400, *, number: str = "") -> HttpResponse:
+    """Return a response that gives the reason: JSON for programs, a page for browsers, else text.
+
+    The page needs no database. `number` is what the log calls the failure by.
+    """
     if _speaks_json(request):
         response: HttpResponse = JsonResponse({"detail": words}, status=status)
+    elif "text/html" in request.headers.get("Accept", "") and "HX-Request" not in request.headers:
+        context = {
+            "heading": _HEADINGS.get(status, "That did not work"),
+            "words": words,
+            "number": number,
+            "now": datetime.now(UTC),
+            "retry": request.get_full_path() if request.method == "GET" and status >= 500 else "",
+        }
+        response = HttpResponse(render_to_string("refusal.html", context), status=status)
     else:
         response = HttpResponse(f"{words}\n", "text/plain; charset=utf-8", status=status)
     response.headers["Cache-Control"] = "private, no-store"
@@ -51,12 +86,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return 500."""
-    return (
-        refusal(request, "The server failed.", 500)
-        if _speaks_json(request)
-        else defaults.server_error(request)
-    )
+    """Return 500 with the number under which the log has it, or 503 while the database is away."""
+    if isinstance(sys.exc_info()[1], OperationalError) and not _answers():
+        return refusal(request, _AWAY, 503)
+    number = secrets.token_hex(4)
+    log.error("Failure %s: %s %s", number, request.method, request.path)
+    words = "The server failed." if _speaks_json(request) else _BROKEN
+    return refusal(request, words, 500, number=number)
 
 
 def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -71,3 +107,8 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _speaks_json(request: HttpRequest) -> bool:
     return request.path.startswith(API) and not request.path.startswith(GOOGLE_READER)
+
+
+def _answers() -> bool:
+    """Return whether the database still answers on this thread's connection."""
+    return connection.connection is not None and connection.is_usable()

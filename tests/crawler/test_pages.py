@@ -205,7 +205,7 @@ def test_an_unknown_address_is_answered_in_words(reader: Client) -> None:
 
 @pytest.mark.parametrize(
     ("path", "current"),
-    [("/tools/", "Overview"), ("/feeds/add/", "Feeds"), ("/articles/", "Search"), ("/health/", "Health")],
+    [("/tools/", "Overview"), ("/add/", "Feeds"), ("/search/", "Search"), ("/health/", "Health")],
 )
 def test_the_navigation_says_where_one_is(client: Client, path: str, current: str) -> None:
     client.force_login(make_user(staff=True))

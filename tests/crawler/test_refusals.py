@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from drf_spectacular.generators import SchemaGenerator
@@ -212,3 +214,40 @@ def test_a_page_that_is_not_there_is_not_found_whatever_form_was_sent(client: Cl
     ):
         answer = client.generic("POST", "/nowhere/", b"a=1", kind)
         assert answer.status_code == 404
+
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+
+
+def test_a_browser_gets_a_page_with_a_way_on(client: Client) -> None:
+    answer = client.get("/healthz?x=%00", headers=BROWSER)
+    assert answer.status_code == 400
+    html = answer.content.decode()
+    assert "That was not understood" in html and "zero byte" in html and 'href="/"' in html
+
+
+@pytest.mark.django_db
+def test_a_failure_has_a_number_that_stands_in_the_log(
+    staff: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("feeds.views.health_counts", lambda: 1 / 0)
+    staff.raise_request_exception = False
+    make_feed()
+    answer = staff.get("/feeds/?a=1", headers=BROWSER)
+    assert answer.status_code == 500
+    number = re.search(r"number <code>(\w+)</code>", answer.content.decode())
+    assert number is not None and f"Failure {number[1]}: GET /feeds/" in caplog.text
+    assert 'href="/feeds/?a=1"' in answer.content.decode()
+
+
+def test_without_a_database_a_page_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr("crawler.web.refusals._answers", lambda: False)
+    monkeypatch.setattr("django.contrib.auth.middleware.get_user", away)
+    client.raise_request_exception = False
+    answer = client.get("/read/", headers=BROWSER)
+    assert answer.status_code == 503
+    assert "Freshet&#x27;s database does not answer" in answer.content.decode()
+    assert client.get("/api/feeds/").status_code == 503

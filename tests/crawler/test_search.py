@@ -33,7 +33,7 @@ def test_one_box_finds_articles_feeds_people_and_sites(reader: Client) -> None:
     assert "Kestrel News" in html and "Ann Kestrel" in html and "Another" not in html
     answer = reader.get("/search/?q=kestrel&in=people")
     assert [row["author"] for row in answer.context["people"]] == ["Ann Kestrel"]
-    assert answer.context["counts"] == {"articles": 1, "feeds": 1, "sites": 0, "people": 1}
+    assert answer.context["numbers"] == {"articles": 1, "feeds": 1, "sites": 0, "people": 1}
 
 
 def test_while_typing_the_beginning_of_a_word_is_enough(reader: Client) -> None:

@@ -347,7 +347,7 @@ def test_feeds_that_need_a_look_are_found_by_their_chips(keeper: Client) -> None
     }.items():  # fmt: skip
         answer = keeper.get(f"/feeds/?health={chip}")
         assert {feed.title for feed in answer.context["feeds"]} == titles
-        assert answer.context["counts"][chip] == len(titles)
+        assert answer.context["health_counts"][chip] == len(titles)
     assert {row["title"] for row in keeper.get("/api/feeds/?health=look").json()["results"]} == {
         "Failing", "Ended",
     }  # fmt: skip

@@ -37,6 +37,11 @@ class Command(BaseCommand):
         parser.add_argument("--max-depth", type=int, metavar="LINKS")
         parser.add_argument("--max-hosts", type=int, metavar="N")
         parser.add_argument("--scope", action="append", default=[], metavar="REGEX", help="may come often")
+        parser.add_argument(
+            "--anywhere",
+            action="store_true",
+            help="follow links to hosts that are not those of the seeds",
+        )
         parser.add_argument("--sitemaps", action="store_true", help="also what sitemaps name")
         parser.add_argument("--no-bodies", action="store_true", help="keep no content")
         parser.add_argument("--graph", action="store_true", help="feeds and data too, all into the graph")
@@ -63,7 +68,7 @@ class Command(BaseCommand):
 
     def _begin(self, options: dict[str, Any]) -> Crawl:
         names = ("seeds", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
-                 "max_hosts", "scope", "sitemaps")  # fmt: skip
+                 "max_hosts", "scope", "anywhere", "sitemaps")  # fmt: skip
         crawl = Crawl(
             keep_bodies=not options["no_bodies"],
             into_graph=options["graph"],

@@ -119,9 +119,9 @@ def undo_offer(context: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 @register.simple_tag(takes_context=True)
-def here_in(context: Mapping[str, Any], path: str) -> SafeString | str:
+def here_in(context: Mapping[str, Any], *paths: str) -> SafeString | str:
     """Mark the link to the place that the shown page belongs to."""
-    return mark_safe(' aria-current="page"') if context["request"].path.startswith(path) else ""
+    return mark_safe(' aria-current="page"') if context["request"].path.startswith(paths) else ""
 
 
 @register.filter

@@ -343,7 +343,7 @@ def test_the_queries_do_not_grow_with_feeds_and_articles(
         reader.subscriptions.create(feed=make_feed(), folder=f"Folder {number % 5}")
     articles_of(reader, 30)
     visitor.get("/read/")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         visitor.get("/read/")
 
 

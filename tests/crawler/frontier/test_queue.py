@@ -78,7 +78,7 @@ def test_the_best_goes_first_and_among_equals_the_one_found_first() -> None:
 
 
 def test_hosts_go_by_their_best_url() -> None:
-    crawl = crawl_from("http://seed.example/")
+    crawl = crawl_from("http://seed.example/", anywhere=True)
     taken(crawl)
     found = {"http://low.example/": 0.1, "http://high.example/": 0.6, "http://low.example/2": 0.5}
     admit(crawl, [link(url, score) for url, score in found.items()], NOW)
@@ -87,7 +87,7 @@ def test_hosts_go_by_their_best_url() -> None:
 
 
 def test_hosts_go_by_turns_where_the_strategy_says_so() -> None:
-    crawl = crawl_from("http://one.example/", strategy="host-round-robin")
+    crawl = crawl_from("http://one.example/", strategy="host-round-robin", anywhere=True)
     admit(crawl, [link(f"http://{name}.example/{i}", 0.0) for i in range(3) for name in ("one", "two")], NOW)
     served = [taken(crawl, later(step), most=1) for step in range(3)]
     assert served[0] == ["http://one.example/", "http://two.example/0"]
@@ -290,3 +290,29 @@ def test_a_deleted_crawl_takes_its_queue_along() -> None:
     assert QueuedUrl.objects.filter(lease__isnull=False).exists()
     crawl.delete()
     assert not (QueuedUrl.objects.exists() or CrawlUrl.objects.exists())
+
+
+def test_a_crawl_stays_on_the_hosts_of_its_seeds_with_and_without_www() -> None:
+    crawl = crawl_from("http://www.one.example/", "http://two.example:8080/")
+    found = [
+        "http://one.example/a",
+        "http://www.one.example/b",
+        "http://two.example/c",
+        "http://far.example/d",
+    ]
+    admitted = admit(crawl, [link(url) for url in found], NOW)
+    assert (admitted.new, admitted.refused) == (3, {"scope": 1})
+
+
+def test_leaving_the_seeds_hosts_is_a_choice_and_a_scope_stands_above_it() -> None:
+    far = [link("http://far.example/")]
+    assert admit(crawl_from(anywhere=True), far, NOW).new == 1
+    assert admit(crawl_from(anywhere=True, scope=["seed.example"]), far, NOW).refused == {"scope": 1}
+    assert admit(crawl_from(scope=["far|seed"]), far, NOW).new == 1
+
+
+def test_a_scope_that_is_taken_away_leaves_the_seeds_hosts() -> None:
+    crawl = crawl_from(scope=["example"])
+    admit(crawl, [link("http://far.example/"), link("http://seed.example/near")], NOW)
+    assert rescope(crawl, []) == 1
+    assert {url.url for url in crawl.waiting} == {"http://seed.example/", "http://seed.example/near"}

@@ -73,7 +73,7 @@ def test_every_reachable_page_is_fetched_once(site: WebServer) -> None:
 def test_links_are_scored_by_their_page(site: WebServer) -> None:
     others = [f"http://127.9.9.{i}:1/" for i in range(1, 6)]
     site.replies["/"] = html("/one", "/two", *others)
-    crawl(site.origin, "--max-pages", 1)
+    crawl(site.origin, "--anywhere", "--max-pages", 1)
     scores = dict(CrawlUrl.objects.values_list("link", "score"))
     assert {link: round(score, 4) for link, score in scores.items()} == {
         "seed": 1.0, "inter": 0.4714, "intra": 0.2357,
