@@ -57,6 +57,37 @@ _FAILURES: dict[Failure, str] = {
     Failure.BUSY: "its server is busy with other requests",
     Failure.LOST: "reading it broke off",
 }
+_WAIT = "Nothing to do: Freshet tries again, later after each failure, at least once a day."
+_PUBLISHER = "Only its publisher can mend it. Freshet goes on trying."
+_ADVICE: dict[Failure, str] = {
+    Failure.DNS: "The site may have moved or ended: look for its new address.",
+    Failure.TLS: _PUBLISHER,
+    Failure.PROXY: "Look at the proxy that the settings name.",
+    Failure.HTTP_4XX: "Look whether the feed has another address now.",
+    Failure.HTTP_OTHER: _PUBLISHER,
+    Failure.GONE: "Remove it, or keep it for its articles.",
+    Failure.THROTTLED: "Nothing to do: Freshet waits as long as it is asked to.",
+    Failure.TOO_LARGE: "Its publisher may have a shorter feed; FETCH_MAX_BYTES allows larger ones.",
+    Failure.REDIRECT: "Look whether the feed has another address now.",
+    Failure.BLOCKED_ADDRESS: "If the network is yours, allow it in FETCH_ALLOWED_NETWORKS.",
+    Failure.BLOCKED_PORT: "Look whether the feed has another address.",
+    Failure.BAD_URL: "Correct the address.",
+    Failure.BAD_SCHEME: "Correct the address.",
+    Failure.ROBOTS: "Nothing to do: the site has to allow it.",
+    Failure.PROTOCOL: _PUBLISHER,
+    Failure.DECODING: _PUBLISHER,
+    Failure.NOT_A_FEED: "Look for its feed on the site, or watch the page.",
+    Failure.MALFORMED: _PUBLISHER,
+    Failure.TOO_DEEP: _PUBLISHER,
+    Failure.TOO_COSTLY: _PUBLISHER,
+    Failure.UNSTORABLE: _PUBLISHER,
+    Failure.UNSUPPORTED_TYPE: "Look for its feed on the site.",
+    Failure.ENTITIES: _PUBLISHER,
+}
+_STATUS_ADVICE = {
+    401: "It can be read only with a password in its address, if its publisher allows that.",
+    403: "Its publisher keeps programs out. Freshet goes on trying.",
+}
 _STATUSES = {
     401: "it asks for a password",
     403: "its server refuses Freshet",
@@ -133,6 +164,17 @@ def failure_words(label: str, since: datetime | None, now: datetime) -> str:
     if away < _MINUTE:
         return words
     return f"{words} for {duration(away)}" if away < _DAY else f"{words} since {_day(since, now)}"
+
+
+def advice(label: str) -> str:
+    """Return what a person can do about a failure, or that there is nothing to do."""
+    status = label.removeprefix("http-")
+    if status.isdecimal() and int(status) in _STATUS_ADVICE:
+        return _STATUS_ADVICE[int(status)]
+    try:
+        return _ADVICE.get(Failure.of(label), _WAIT)
+    except ValueError:
+        return _WAIT
 
 
 def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, zone: tzinfo = UTC) -> str:

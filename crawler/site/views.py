@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from articles.listing import latest
+from crawler.site import phrases
 from crawler.site.health import check_health
 from crawler.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
 from crawler.site.statistics import statistics
@@ -24,6 +26,7 @@ from crawler.site.troubles import (
     page_troubles,
     resting_feeds,
 )
+from feeds.phrases import advice, duration, failure_words
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -108,12 +111,23 @@ def feed_health(request: HttpRequest) -> HttpResponse:
 
 def _tiles(now: datetime) -> dict[str, Any]:
     day = now - timedelta(hours=24)
+    health, figures, kinds = check_health(now), statistics(now), failing_by_kind()
+    free_bytes = shutil.disk_usage(settings.DATA_DIR).free
     return {
         "now": now,
-        "health": check_health(now),
-        "figures": statistics(now),
+        "health": health,
+        "verdict": phrases.verdict(health, figures.failing, free_bytes),
+        "parts": phrases.parts(health),
+        "figures": figures,
+        "freshness": phrases.freshness(figures),
+        "half": duration(figures.delay.p50) if figures.delay.p50 is not None else "",
+        "cost": phrases.cost(figures),
+        "free_bytes": free_bytes,
         "retrieved": retrieved_within(now),
-        "kinds": failing_by_kind(),
+        "kinds": kinds,
+        "troubles": [
+            (row, failure_words(row["failure"], None, now), advice(row["failure"])) for row in kinds[:12]
+        ],
         "day": f"{day:%Y-%m-%dT%H:%M}",
         "tick_seconds": settings.CRAWL_TICK_SECONDS,
     }

@@ -211,7 +211,7 @@ def test_the_charts_are_drawn_and_told_as_tables(keeper: Visitor) -> None:
 def test_the_overview_renews_itself(keeper: Visitor) -> None:
     keeper.page.clock.install()
     page = keeper.goto("/tools/")
-    expect(page.locator("#tiles")).to_contain_text("all well")
+    expect(page.locator("#tiles")).to_contain_text("All is well.")
     Tick.objects.all().delete()
     page.clock.fast_forward(11_000)
     expect(page.locator("#tiles")).to_contain_text("no tick has finished yet")

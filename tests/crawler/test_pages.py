@@ -125,7 +125,7 @@ def test_the_overview_says_all_well_when_tick_and_workers_answer(reader: Client)
     Tick.objects.create(started=now, finished=now, policy="freshness")
     for queue in ("fetch", "store"):
         Pulse.objects.create(queue=queue, sent=now, answered=now)
-    assert "all well" in reader.get("/overview/tiles/").content.decode()
+    assert "All is well." in reader.get("/overview/tiles/").content.decode()
 
 
 def test_failures_on_the_overview_link_to_the_feeds_behind_them(reader: Client) -> None:

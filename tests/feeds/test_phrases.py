@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,10 +17,14 @@ from crawler.http.failures import Failure
 from feeds.phrases import (
     _FLOORS,
     FeedFacts,
+    advice,
     duration,
     failure_words,
+    how_often,
     next_check,
+    posts_often,
     rhythm,
+    short_check,
     state_of,
     usual_hours,
 )
@@ -137,3 +142,40 @@ def test_rhythms_of_any_times(hours: list[int]) -> None:
 )  # fmt: skip
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize("failure", [*Failure, "http-404", "http-401", "http-403", "http-503", "nonsense"])
+def test_every_failure_says_what_to_do(failure: str) -> None:
+    words = advice(str(failure))
+    assert words[0].isupper() and words.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("month", "year", "words"),
+    [(0, 0, ""), (0, 3, "3 a year"), (4, 40, "4 a month"), (8, 90, "2 a week"), (60, 700, "2 a day"), (3, 3, "3 a year")],
+)  # fmt: skip
+def test_how_often_a_feed_posts(month: int, year: int, words: str) -> None:
+    assert how_often(month, year) == words
+
+
+def test_a_preview_says_how_often_and_when_last() -> None:
+    assert posts_often([], NOW) == ""
+    assert posts_often([NOW - timedelta(days=400)], NOW).startswith("Last posted on ")
+    assert posts_often([NOW + timedelta(days=4)], NOW) == ""
+    assert (
+        posts_often([NOW - timedelta(days=n) for n in range(30)], NOW) == "Posts about once a day, last today"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"status": "paused"}, ""),
+        ({"is_on_its_way": True}, "now"),
+        ({"next_at": None}, ""),
+        ({"is_pushed": True}, "when it posts"),
+        ({"next_at": NOW + timedelta(minutes=20)}, "in 20 minutes"),
+    ],
+)
+def test_the_next_check_in_a_few_words(change: dict[str, Any], words: str) -> None:
+    assert short_check(replace(FACTS, **{"next_at": NOW + timedelta(days=20), **change}), NOW) == words

@@ -566,6 +566,8 @@
     document.body.addEventListener("htmx:beforeSwap", (event) => {
       const { target, elt, requestConfig } = event.detail;
       const writes = document.activeElement?.matches("input:not([type=checkbox]), textarea, select");
+      const kept = elt === target && $("details[open]", target)?.id;
+      if (kept) target.addEventListener("htmx:afterSwap", () => { const details = document.getElementById(kept); if (details) details.open = true; }, { once: true });
       if (requestConfig?.verb === "get" && elt === target && writes && target.contains(document.activeElement)) event.detail.shouldSwap = false;
     });
     document.body.addEventListener("freshet:unread", (event) => countUnread(event.detail));
