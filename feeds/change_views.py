@@ -30,7 +30,8 @@ from feeds.selection import retrieve_now
 def change(request: HttpRequest) -> HttpResponse:
     """Do something with the picked feeds, then redirect to the page they were picked on.
 
-    The menu of one row says `only` and `action` in the address, because its boxes may be ticked as well.
+    The menu of one row says `only` and `action` in the address, because its boxes may be ticked as well. With
+    `to`, the table is next: the page of a removed feed is gone.
     """
     data = request.POST.copy()
     if only := request.GET.get("only"):
@@ -38,7 +39,7 @@ def change(request: HttpRequest) -> HttpResponse:
     if action := request.GET.get("action"):
         data["action"] = action
     form = PickedFeedsForm(data)
-    back = safe_next(request, reverse("feeds"))
+    back = reverse("feeds") if request.GET.get("to") else safe_next(request, reverse("feeds"))
     if not form.is_valid():
         messages.error(request, "Nothing was changed: pick at least one feed and an action.")
         return HttpResponseRedirect(back)

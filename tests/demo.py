@@ -34,9 +34,11 @@ from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, UriFilter
 from crawler.text.keys import digest
 from feeds.categories import category_at
+from feeds.imports import start_import
 from feeds.laboratory.experiments import advance, begin
 from feeds.laboratory.models import Experiment
 from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval, Tick
+from feeds.opml import Outline
 from feeds.scheduling.history import pack
 from recrawl.differences import difference
 from recrawl.models import Change, Check, Site, Source, Visit, key_of
@@ -139,6 +141,7 @@ def seed(now: datetime, *, replayed: bool = True) -> None:
     _graph(now)
     _site(now)
     _subscriber(now)
+    _import(now)
 
 
 def _source(
@@ -292,6 +295,24 @@ def _subscriber(now: datetime) -> None:
     note(subscriber, newest[:40:4], Kind.OPENED, now - timedelta(hours=2))
     note(subscriber, newest[1:9:4], Kind.LESS, now - timedelta(hours=1))
     star(subscriber, newest[2:4], now)
+
+
+def _import(now: datetime) -> None:
+    """Add a list of feeds of which one is read, one fails, one waits and one was refused."""
+    keeper = User.objects.get(username="keeper")
+    urls = (
+        "https://late.example/rss",
+        "https://lost.example/rss",
+        "https://new.example/rss",
+        "http://10.0.0.1/",
+    )
+    start_import(keeper, [Outline(url) for url in urls], name="a list.opml", follows=False)
+    Feed.objects.filter(url=urls[0]).update(
+        title="Late Edition", last_success=now, selected_at=None, document_size=3
+    )
+    Feed.objects.filter(url=urls[1]).update(
+        failure="not-a-feed", failure_streak=1, failing_since=now, selected_at=None
+    )
 
 
 def _failing(now: datetime, failing: Failing) -> None:

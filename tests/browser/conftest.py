@@ -87,10 +87,10 @@ def transactional_db(demo: str, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 
 @contextmanager
-def signed_in(demo: str, browser: Browser) -> Iterator[BrowserContext]:
-    """A browser of somebody who may change feeds."""
+def signed_in(demo: str, browser: Browser, name: str = "keeper") -> Iterator[BrowserContext]:
+    """A browser of somebody who is signed in, by default of who may change feeds."""
     client = Client()
-    client.force_login(User.objects.get(username="keeper"))
+    client.force_login(User.objects.get(username=name))
     # Without motion, so that nothing is looked at while its colours change.
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, color_scheme="light", reduced_motion="reduce"

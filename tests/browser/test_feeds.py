@@ -1,0 +1,254 @@
+"""Feeds are added, followed, mended, managed and found, by mouse and keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from articles.models import PersonalFeed
+from crawler.inline import work_off
+from crawler.terminals.client import terminal_client
+from crawler.walled import client as walled
+from feeds.categories import category_at
+from feeds.models import Category, Feed, FeedImport
+from tests.browser.conftest import Visitor, signed_in
+from tests.factories import make_feed, make_user
+from tests.servers import Reply, WebServer
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+def rss(title: str, text: str = "A sentence of the news. " * 90) -> Reply:
+    items = "".join(
+        f"<item><title>{title} number {number}</title><link>https://news.example/{title}/{number}</link>"
+        f"<description>{text}</description></item>"
+        for number in range(3)
+    )
+    body = f'<rss version="2.0"><channel><title>{title}</title>{items}</channel></rss>'
+    return Reply(body.encode(), headers={"Content-Type": "application/rss+xml"})
+
+
+def page_with(*links: str) -> Reply:
+    head = "".join(f'<link rel="alternate" type="application/rss+xml" href="{link}">' for link in links)
+    return Reply(f"<html><head><title>The news</title>{head}</head><p>Hello".encode(), headers=HTML)
+
+
+@pytest.fixture
+def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
+    """A site with three feeds, of which one is another format of the first."""
+    settings.DATA_DIR = tmp_path
+    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
+    settings.FETCH_HOST_SPACING_SECONDS = 0.0
+    monkeypatch.setattr("feeds.adding.Deployment.networks", lambda: ("127.0.0.0/8",))
+    terminal_client.cache_clear()
+    with WebServer({"/": page_with("/main.xml", "/main.atom", "/other.xml")}) as server:
+        server.replies |= {"/main.xml": rss("Main"), "/main.atom": rss("Main"), "/other.xml": rss("Other")}
+        yield server
+    terminal_client.cache_clear()
+    walled.close()
+
+
+@pytest.fixture
+def own_feeds(transactional_db: None) -> Iterator[None]:
+    """Take away the feeds and folders that a test makes: the deployment is shared."""
+    feeds = set(Feed.with_removed.values_list("pk", flat=True))
+    folders = set(Category.objects.values_list("pk", flat=True))
+    yield
+    Feed.with_removed.exclude(pk__in=feeds).delete()
+    Category.objects.exclude(pk__in=folders).delete()
+
+
+def read_now() -> None:
+    """Let the feeds that wait be visited, as workers do."""
+    others = Feed.objects.exclude(url__contains="127.0.0.1").filter(selected_at__isnull=False)
+    waiting = list(others.values_list("pk", "selected_at"))
+    others.update(selected_at=None)
+    work_off()
+    for key, moment in waiting:
+        Feed.objects.filter(pk=key).update(selected_at=moment)
+
+
+def test_four_clicks_lead_from_an_empty_deployment_to_an_article(
+    demo: str, browser: Browser, site: WebServer, own_feeds: None, tmp_path: Path
+) -> None:
+    newcomer = make_user("newcomer", staff=True)
+    Feed.objects.update(removed=datetime.now(UTC))
+    try:
+        with signed_in(demo, browser, newcomer.username) as context:
+            _read_a_first_article(Visitor(context.new_page(), demo), site)
+    finally:
+        Feed.with_removed.exclude(url__contains="127.0.0.1").update(removed=None)
+        newcomer.delete()
+
+
+def _read_a_first_article(visitor: Visitor, site: WebServer) -> None:
+    visitor.listen()
+    page = visitor.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("What do you like to read?")
+    page.keyboard.type(site.origin)
+    page.get_by_role("button", name="Find feeds").click()
+    expect(page.locator("#found h2")).to_have_text("3 feeds found on 127.0.0.1")
+    page.get_by_role("button", name="Follow 2 feeds").click()
+    expect(page.locator("#import")).to_contain_text("0 of 2")
+    read_now()
+    page.get_by_role("link", name="Start reading").click()
+    page.locator(".item .t").first.click()
+    expect(page.locator(".art h1")).to_contain_text("number")
+    assert visitor.complaints == []
+
+
+def test_an_address_is_looked_at_while_it_is_typed(keeper: Visitor, site: WebServer, own_feeds: None) -> None:
+    page = keeper.goto("/add/")
+    expect(page.locator("#address")).to_be_focused()
+    page.keyboard.type(f"{site.origin}/other.xml")
+    expect(page.locator("#found")).to_contain_text("Other number 0")
+    expect(page.locator("#found")).to_contain_text("whole articles")
+    page.locator("#found").get_by_label("Folder").fill("Morning / News")
+    page.keyboard.press("Enter")
+    expect(page.locator("#import")).to_contain_text("waits for its turn")
+    assert str(Feed.objects.get(url=f"{site.origin}/other.xml").category) == "Morning / News"
+    assert keeper.complaints == []
+
+
+def test_words_lead_to_the_search(keeper: Visitor) -> None:
+    page = keeper.goto("/add/")
+    page.keyboard.type("harbour wall")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{keeper.address}/search/?q=harbour+wall")
+
+
+def opml_of(site: WebServer, tmp_path: Path, number: int) -> Path:
+    outlines = "".join(f'<outline text="Feed {n}" xmlUrl="{site.origin}/{n}.xml"/>' for n in range(number))
+    file = tmp_path / "many.opml"
+    file.write_text(f'<opml version="2.0"><body><outline text="Many">{outlines}</outline></body></opml>')
+    return file
+
+
+def test_a_list_of_a_thousand_feeds_is_followed_left_and_come_back_to(
+    keeper: Visitor, site: WebServer, own_feeds: None, tmp_path: Path
+) -> None:
+    page = keeper.goto("/add/")
+    page.locator("[name=opml]").set_input_files(opml_of(site, tmp_path, 1000))
+    page.get_by_role("button", name="Bring the list").click()
+    expect(page.locator("#import")).to_contain_text("0 of 1,000")
+    many = Feed.objects.filter(category__name="Many").order_by("pk")
+    keys = list(many.values_list("pk", flat=True))
+    Feed.objects.filter(pk__in=keys[:400]).update(last_success=datetime.now(UTC), selected_at=None)
+    expect(page.locator("#import")).to_contain_text("400 of 1,000")
+    page.goto(f"{keeper.address}/read/")
+    Feed.objects.filter(pk__in=keys[400:999]).update(last_success=datetime.now(UTC), selected_at=None)
+    Feed.objects.filter(pk=keys[999]).update(failure="http-404", failure_streak=1, selected_at=None)
+    page.goto(f"{keeper.address}/add/")
+    page.get_by_role("link", name="many.opml").click()
+    expect(page.locator("#import")).to_contain_text("999 are fine")
+    failing = page.locator("li.failing")
+    expect(failing).to_contain_text("Feed 999: Not found.")
+    # A line that failed is corrected in place, and read.
+    failing.get_by_role("textbox").fill(f"{site.origin}/main.xml")
+    failing.get_by_role("button", name="Use this address").click()
+    expect(page.locator("#import")).to_contain_text("999 of 1,000")
+    read_now()
+    expect(page.locator("#import")).to_contain_text("1,000 are fine")
+    expect(failing).to_have_count(0)
+    assert keeper.complaints == []
+
+
+def row(page: Page, feed: Feed) -> Any:
+    return page.locator(f"#feed{feed.pk}")
+
+
+@pytest.fixture
+def ten(own_feeds: None) -> list[Feed]:
+    folder = category_at(("Ten",))
+    assert folder is not None
+    return [make_feed(f"https://ten{n}.example/rss", title=f"Ten {n}", category=folder) for n in range(10)]
+
+
+def test_a_feed_is_renamed_in_its_row_and_moved(keeper: Visitor, ten: list[Feed]) -> None:
+    page = keeper.goto("/feeds/?q=ten")
+    row(page, ten[0]).get_by_label("Change Ten 0").click()
+    row(page, ten[0]).get_by_role("link", name="Rename or move").click()
+    expect(row(page, ten[0]).get_by_label("Name")).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("My name")
+    row(page, ten[0]).get_by_label("Folder").fill("Elsewhere")
+    row(page, ten[0]).get_by_role("button", name="Keep").click()
+    expect(page.locator("#toast")).to_contain_text("My name is in Elsewhere now.")
+    expect(row(page, ten[0])).to_contain_text("My name")
+    page.reload()
+    page.locator("#toast button").click()
+    expect(row(page, ten[0])).to_contain_text("Ten 0")
+    assert keeper.complaints == []
+
+
+def test_ten_feeds_are_moved_paused_and_removed_at_once_and_all_is_undone(
+    keeper: Visitor, ten: list[Feed]
+) -> None:
+    page = keeper.goto("/feeds/?q=ten")
+    expect(page.locator(".bulk")).to_be_hidden()
+    page.get_by_label("Pick all feeds of this page").check()
+    expect(page.locator(".bulk")).to_contain_text("10 picked")
+    page.get_by_label("Folder to move to").fill("New one")
+    page.locator(".bulk").get_by_role("button", name="Move", exact=True).click()
+    expect(page.locator("tr.grp")).to_have_text("New one")
+    page.get_by_label("Pick all feeds of this page").check()
+    page.locator(".bulk").get_by_role("button", name="Pause").click()
+    expect(page.locator(".state", has_text="Paused")).to_have_count(10)
+    page.locator("#toast button").click()
+    expect(page.locator(".state", has_text="Paused")).to_have_count(0)
+    page.get_by_label("Pick all feeds of this page").check()
+    page.locator(".bulk").get_by_role("button", name="Remove").click()
+    expect(page.locator("#toast")).to_contain_text("10 feeds are removed.")
+    expect(page.locator("tbody tr")).to_have_count(0)
+    page.locator("#toast button").click()
+    expect(page.locator("tr[data-feed]")).to_have_count(10)
+    assert keeper.complaints == []
+
+
+def test_a_feed_is_dragged_to_a_folder(keeper: Visitor, ten: list[Feed]) -> None:
+    target = category_at(("Target",))
+    assert target is not None
+    Feed.objects.filter(pk=ten[9].pk).update(category=target)
+    page = keeper.goto("/feeds/?q=ten")
+    row(page, ten[0]).drag_to(page.locator(f'tr[data-folder="{target.pk}"]'))
+    expect(page.locator("#toast")).to_contain_text("Moved 1 feed to Target.")
+    assert Feed.objects.get(pk=ten[0].pk).category == target
+
+
+def test_typing_in_the_filter_changes_the_table_and_the_address(keeper: Visitor) -> None:
+    page = keeper.goto("/feeds/")
+    page.get_by_role("searchbox", name="Find a feed").press_sequentially("harbour")
+    expect(page.locator("tr[data-feed]")).to_have_count(1)
+    expect(page).to_have_url(f"{keeper.address}/feeds/?q=harbour&sort=folder")
+    page.go_back()
+    expect(page.locator("tr[data-feed]")).not_to_have_count(1)
+    assert keeper.complaints == []
+
+
+def test_results_appear_while_one_types_and_a_search_is_kept(keeper: Visitor) -> None:
+    page = keeper.goto("/search/")
+    page.keyboard.type("harb")
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page).to_have_url(f"{keeper.address}/search/?q=harb")
+    page.keyboard.type("our")
+    expect(page).to_have_url(f"{keeper.address}/search/?q=harbour")
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.locator("#toast")).to_contain_text("“harbour” is kept beside your folders.")
+    page.goto(f"{keeper.address}/read/")
+    page.locator(".tree").get_by_role("link", name="harbour", exact=True).click()
+    expect(page.locator("#q")).to_have_value("harbour")
+    page.locator(".hit h3 a").first.click()
+    expect(page.locator(".art h1")).to_be_visible()
+    PersonalFeed.objects.filter(query="harbour").delete()
+    assert keeper.complaints == []
+
+
+def test_imports_of_the_demo_say_what_failed(keeper: Visitor) -> None:
+    page = keeper.goto(FeedImport.objects.earliest("pk").get_absolute_url())
+    expect(page.locator("#import")).to_contain_text("Late Edition: 3 articles")
+    expect(page.locator("li.failing")).to_have_count(2)
