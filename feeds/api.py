@@ -133,6 +133,7 @@ class FeedViewSet(
         parameters=[OpenApiParameter("url", str, required=True, description="Of a feed or of a site.")],
         responses={200: LookSerializer},
         filters=False,
+        extensions={"x-staff-only": True},
     )
     @action(detail=False, pagination_class=None, permission_classes=[IsAdminUser])
     def find(self, request: Request) -> Response:

@@ -6,9 +6,10 @@ Only addresses that Freshet has made itself are fetched: the signature is a MAC 
 from __future__ import annotations
 
 import base64
+import hmac
 import html
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -28,8 +29,18 @@ def picture_address(url: str, size: str = "full") -> str:
     """Return the address of a picture of the web at this deployment; `size` is full or thumbnail."""
     if not url.startswith(("http://", "https://")):
         return ""
-    path = reverse("picture", args=[size])
-    return f"{path}?{urlencode({'u': url, 's': signature('picture', url)})}"
+    return f"{_path(size)}?{urlencode({'u': url, 's': signature('picture', url)})}"
+
+
+@cache
+def _path(size: str) -> str:
+    return reverse("picture", args=[size])
+
+
+@cache
+def _key(purpose: str) -> bytes:
+    """Return a purpose's own key, derived from SECRET_KEY."""
+    return salted_hmac(f"crawler.pictures.{purpose}", "", algorithm="sha256").digest()
 
 
 @lru_cache(maxsize=10_000)
@@ -40,7 +51,7 @@ def icon_address(feed: int) -> str:
 
 def signature(purpose: str, text: str) -> str:
     """Return the signature of a text for a purpose: 16 letters."""
-    digest = salted_hmac(f"crawler.pictures.{purpose}", text, algorithm="sha256").digest()
+    digest = hmac.digest(_key(purpose), text.encode("utf-8", "surrogatepass"), "sha256")
     return base64.urlsafe_b64encode(digest[:12]).decode()
 
 

@@ -15,7 +15,7 @@ LITTLE_ROOM = 2e9
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartState:
     """A part of the deployment: its name, its shape (good, warn, bad, learn), and its state in words."""
 
     name: str
@@ -41,7 +41,7 @@ def verdict(health: Health, failing: int, free_bytes: float) -> tuple[str, str, 
     return "good", "All is well.", "Nothing needs a look."
 
 
-def parts(health: Health) -> list[Part]:
+def parts(health: Health) -> list[PartState]:
     """Return the parts of the deployment with their states, and what to do where one does not work."""
     is_starting = health.status == "starting"
     rows = [
@@ -51,12 +51,16 @@ def parts(health: Health) -> list[Part]:
     ]
     if health.graph == OK and health.graph_behind:
         changes = "one change" if health.graph_behind == 1 else f"{health.graph_behind:,} changes"
-        rows.append(Part("Knowledge graph", "learn", f"{changes} behind"))
+        rows.append(PartState("Knowledge graph", "learn", f"{changes} behind"))
     else:
         rows.append(_part("Knowledge graph", health.graph, is_starting, "The log says more."))
     if health.graphs_set_aside:
-        rows.append(Part("Knowledge graph", "warn", f"{health.graphs_set_aside:,} documents were too large"))
-    rows += [Part("Protection", "warn", words) for words in (health.walls, health.sandbox) if words != OK]
+        rows.append(
+            PartState("Knowledge graph", "warn", f"{health.graphs_set_aside:,} documents were too large")
+        )
+    rows += [
+        PartState("Protection", "warn", words) for words in (health.walls, health.sandbox) if words != OK
+    ]
     return rows
 
 
@@ -77,7 +81,11 @@ def cost(figures: Statistics) -> str:
     return f"{tenths} of 10 found out cheaply that nothing is new" if tenths else ""
 
 
-def _part(name: str, words: str, is_starting: bool, what_to_do: str) -> Part:
+def _part(name: str, words: str, is_starting: bool, what_to_do: str) -> PartState:
     if words == OK:
-        return Part(name, "good", "works")
-    return Part(name, "learn", "is starting") if is_starting else Part(name, "bad", f"{words}. {what_to_do}")
+        return PartState(name, "good", "works")
+    return (
+        PartState(name, "learn", "is starting")
+        if is_starting
+        else PartState(name, "bad", f"{words}. {what_to_do}")
+    )

@@ -48,7 +48,7 @@ _RECENT = "searches"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchTerms:
     """A search as its address names it."""
 
     words: str = ""
@@ -60,7 +60,7 @@ class Wanted:
     starred: bool = False
 
     @classmethod
-    def from_parameters(cls, given: QueryDict) -> Wanted:
+    def from_parameters(cls, given: QueryDict) -> SearchTerms:
         """Return the search of an address; unknown values count as not given."""
         kind, when, order = given.get("in", ""), given.get("when", ""), given.get("order", "")
         return cls(
@@ -95,7 +95,7 @@ class Wanted:
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
     """Show what was found; for htmx the results alone."""
-    wanted, subscriber = Wanted.from_parameters(request.GET), subscriber_of(request.user)
+    wanted, subscriber = SearchTerms.from_parameters(request.GET), subscriber_of(request.user)
     is_part = wants_part(request)
     problem = search_problem(wanted.words)
     context: dict[str, Any] = {"wanted": wanted, "problem": problem, "languages": _languages()}
@@ -125,7 +125,7 @@ def search(request: HttpRequest) -> HttpResponse:
 @require_POST
 def keep(request: HttpRequest) -> HttpResponse:
     """Keep a search: it stands in the sidebar and has a feed of its own."""
-    wanted, subscriber = Wanted.from_parameters(request.POST), subscriber_of(request.user)
+    wanted, subscriber = SearchTerms.from_parameters(request.POST), subscriber_of(request.user)
     words = f"{wanted.words} lang:{wanted.language}" if wanted.language else wanted.words
     problem = search_problem(words)
     if not words or problem:
@@ -152,7 +152,9 @@ def _undo_keeping(user: Any, pk: Any) -> str:
     return "The search is no longer kept."
 
 
-def _results(request: HttpRequest, wanted: Wanted, subscriber: Subscriber, *, typing: bool) -> dict[str, Any]:
+def _results(
+    request: HttpRequest, wanted: SearchTerms, subscriber: Subscriber, *, typing: bool
+) -> dict[str, Any]:
     now = datetime.now(UTC)
     rows = _articles(wanted, subscriber, now, typing=typing)
     counts = {"articles": rows.order_by()[: MAX_COUNTED + 1].count()}
@@ -181,7 +183,7 @@ def _results(request: HttpRequest, wanted: Wanted, subscriber: Subscriber, *, ty
     return found | {"numbers": counts, "is_empty": not any(counts.values())}
 
 
-def _articles(wanted: Wanted, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
+def _articles(wanted: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
     rows = Article.objects.search(wanted.words, wanted.language, typing=typing)
     if wanted.when:
         rows = rows.filter(published__gte=now - timedelta(days=WHENS[wanted.when][1]))
@@ -224,7 +226,7 @@ def _topic(words: str) -> dict[str, Any] | None:
     return {"name": keyword, "number": number} if number > 1 else None
 
 
-def _chips(wanted: Wanted, counts: dict[str, int]) -> list[tuple[str, str, bool, str]]:
+def _chips(wanted: SearchTerms, counts: dict[str, int]) -> list[tuple[str, str, bool, str]]:
     """Return name, address, whether it is chosen, and the number of each kind of result."""
 
     def number(kind: str) -> str:

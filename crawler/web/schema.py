@@ -99,7 +99,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     for parameter in operation.get("parameters", ()):
         _exclude_zero_bytes(parameter["schema"])
     statuses = {"400", "401", "406", "429"}
-    if method != "get":
+    if method != "get" or operation.pop("x-staff-only", False):
         statuses.add("403")
     if "{" in path or any(parameter["name"] == "page" for parameter in operation.get("parameters", ())):
         statuses.add("404")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -202,3 +203,135 @@ def test_the_newest_articles_are_read_without_a_network_and_marked_later(
     assert mark.read
     assert mark.starred
     assert page.evaluate("JSON.parse(localStorage.getItem('freshet.later')).articles") == []
+
+
+SWIPE = """(row) => {
+    const box = row.getBoundingClientRect();
+    const at = (x) => ({bubbles: true, pointerType: "touch", clientX: x, clientY: box.y + 10});
+    row.dispatchEvent(new PointerEvent("pointerdown", at(box.x + 150)));
+    row.dispatchEvent(new PointerEvent("pointerup", at(box.x + 150 + distance)));
+}"""
+
+
+def test_a_swipe_marks_as_read_or_stars(keeper: Visitor, unread: int) -> None:
+    page = keeper.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    keeper.goto("/read/")
+    first, second = page.locator(".item").nth(0), page.locator(".item").nth(1)
+    first.evaluate(SWIPE.replace("distance", "80"))
+    expect(first).not_to_have_class("item new")
+    second.evaluate(SWIPE.replace("distance", "-80"))
+    expect(second.locator(".star")).to_have_attribute("aria-pressed", "true")
+    first.evaluate(SWIPE.replace("distance", "10"))
+    expect(first).not_to_have_class("item new")
+    assert Mark.objects.filter(read__isnull=False).count() == 1
+    assert Mark.objects.filter(starred__isnull=False).count() == 1
+    assert keeper.complaints == []
+
+
+@pytest.fixture
+def article(transactional_db: None) -> Iterator[Article]:
+    """An article that a test may rewrite."""
+    row = Article.objects.exclude(content="").earliest("pk")
+    kept = {
+        name: getattr(row, name) for name in ("title", "content", "text", "language", "page_id", "enclosures")
+    }
+    Article.objects.filter(pk=row.pk).update(page=None)
+    yield row
+    Article.objects.filter(pk=row.pk).update(**kept)
+
+
+def shown(keeper: Visitor, row: Article, **columns: object) -> Page:
+    Article.objects.filter(pk=row.pk).update(**columns)
+    return keeper.goto(f"/read/{row.pk}/?show=all")
+
+
+def test_a_right_to_left_article_is_set_from_the_right(keeper: Visitor, article: Article) -> None:
+    body = "<p>هذا مقال عن النهر والقوارب.</p><blockquote><p>قال الصياد</p></blockquote>"
+    page = shown(keeper, article, title="عنوان المقال", language="ar", content=body, text="مقال")
+    assert page.locator(".prose").evaluate("e => getComputedStyle(e).direction") == "rtl"
+    quote = "e => { const s = getComputedStyle(e); return [s.borderRightWidth, s.borderLeftWidth]; }"
+    right, left = page.locator(".prose blockquote").evaluate(quote)
+    assert float(right.removesuffix("px")) > float(left.removesuffix("px"))
+    assert page.locator('.art[lang="ar"], .art [lang="ar"]').count() > 0
+    assert page.locator("html").evaluate("e => getComputedStyle(e).direction") == "ltr"
+
+
+@pytest.mark.parametrize(
+    ("language", "face", "words"),
+    [
+        ("ja", "Noto Sans CJK JP", "川と船の話。"),
+        ("zh", "Noto Sans CJK SC", "河流与船只。"),
+        ("ko", "Noto Sans CJK KR", "강과 배."),
+    ],
+)  # fmt: skip
+def test_an_east_asian_article_has_its_own_face_and_leading(
+    keeper: Visitor, article: Article, language: str, face: str, words: str
+) -> None:
+    page = shown(keeper, article, title=words, language=language, content=f"<p>{words * 40}</p>", text=words)
+    style = "e => { const s = getComputedStyle(e); return [s.fontFamily, s.lineHeight, s.fontSize]; }"
+    family, leading, size = page.locator(".prose p").first.evaluate(style)
+    assert face in family
+    assert float(leading.removesuffix("px")) >= 1.75 * float(size.removesuffix("px"))
+
+
+def test_pictures_sound_code_and_tables_stay_inside_their_column(keeper: Visitor, article: Article) -> None:
+    wide = "<td>a wide cell of a table</td>" * 30
+    body = (
+        '<p>Words.</p><figure><img src="https://a.example/p.png" width="3000" height="2000" alt="A river">'
+        f"<figcaption>A caption</figcaption></figure><pre><code>{'x = 1; ' * 200}</code></pre>"
+        f"<table><tbody><tr>{wide}</tr></tbody></table><p><code>{'y' * 400}</code></p>"
+    )
+    sound = [{"url": "https://a.example/s.mp3", "type": "audio/mpeg", "length": 5}]
+    page = shown(keeper, article, content=body, enclosures=sound, language="en")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator(".prose img").get_attribute("src", timeout=2000).startswith("/img/full/")
+    assert page.locator("audio").get_attribute("src") == "https://a.example/s.mp3"
+    assert page.locator(".prose pre").evaluate("e => e.scrollWidth > e.clientWidth")
+    assert page.locator(".prose .scroll").first.evaluate("e => e.scrollWidth > e.clientWidth")
+
+
+def test_a_word_without_an_end_stays_in_its_column(keeper: Visitor, article: Article, unread: int) -> None:
+    word = "w" * 300_000
+    page = shown(keeper, article, title=word.upper(), content=f"<p>{word}</p>", language="en")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    keeper.goto("/read/?show=all")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.locator(".item").count() > 10
+
+
+def test_ten_thousand_pictures_are_loaded_as_one_scrolls(keeper: Visitor, article: Article) -> None:
+    asked: list[str] = []
+    keeper.page.route(
+        "**/img/full/**", lambda route: asked.append(route.request.url) or route.fulfill(status=404)
+    )
+    many = "".join(f'<p><img src="https://a.example/{n}.png" alt=""></p>' for n in range(10_000))
+    page = shown(keeper, article, content=many, language="en")
+    assert page.locator(".prose img").count() == 10_000
+    assert 0 < len(asked) < 2000
+
+
+def test_script_in_every_field_of_an_article_is_text(keeper: Visitor, article: Article, unread: int) -> None:
+    evil = '"><script>window.harmed = true</script><img src=x onerror="window.harmed = true">'
+    columns = dict.fromkeys(
+        ("title", "author", "category", "summary", "text", "url", "identity", "image"), evil
+    )
+    columns |= {"content": f'<p>{evil}</p><a href="javascript:window.harmed=true">x</a>'}
+    kept = {name: getattr(article, name) for name in columns}
+    details = {"comments": f"javascript:window.harmed=true//{evil}", "rights": evil, "source_title": evil}
+    try:
+        page = shown(keeper, article, **columns, categories=[evil], details=details)
+        page.keyboard.press("o")
+        for path in (
+            "/read/?show=all",
+            f"/articles/{article.pk}/",
+            "/search/?q=harmed",
+            "/articles/?q=harmed",
+        ):
+            keeper.goto(path)
+            assert page.evaluate("window.harmed") is None
+    finally:
+        Article.objects.filter(pk=article.pk).update(**kept, categories=[], details={})
