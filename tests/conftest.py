@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,21 @@ def pytest_configure(config: pytest.Config) -> None:
     flush.emit_post_migrate_signal = lambda *_: None  # what it would have written is KEPT
     hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)  # cores are busy
     hypothesis.settings.load_profile("untimed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Name the test that leaves a time limit on the connection, and lift it: the next one is innocent."""
+    yield
+    raw = connections["default"].connection
+    if raw is None or raw.closed:
+        return
+    (limit,) = raw.execute("SHOW statement_timeout").fetchone()
+    if limit != "0":
+        warnings.warn(f"{item.nodeid} left a statement_timeout of {limit}", stacklevel=1)
+        raw.execute("RESET statement_timeout")
+    if not raw.autocommit:
+        raw.rollback()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

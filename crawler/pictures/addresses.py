@@ -21,6 +21,7 @@ _POSTER = re.compile(r'(<video\b[^>]*\sposter=")([^"]*)(")')
 _SETS = re.compile(r'\s(?:srcset|sizes)="[^"]*"')
 _OFFERED = re.compile(r"<source\b[^>]*\ssrcset=[^>]*>")
 _LOADING = re.compile(r'\s(?:loading|decoding|referrerpolicy)="[^"]*"')
+_RUN = re.compile(r"<[^>]*>|[^\s<>&;]{200}")
 _EAGER = 1
 """So many pictures at the beginning are loaded at once, the others when they come into view."""
 
@@ -61,7 +62,10 @@ def is_signed(purpose: str, text: str, given: str) -> bool:
 
 
 def with_own_pictures(body: str) -> str:
-    """Return sanitised HTML in which every picture is loaded from this deployment."""
+    """Return sanitised HTML in which every picture is loaded from this deployment.
+
+    Runs of hundreds of letters may be broken: browsers take minutes to set one of hundreds of thousands.
+    """
     count = 0
 
     def own(image: re.Match[str]) -> str:
@@ -75,7 +79,11 @@ def with_own_pictures(body: str) -> str:
         lazy = "" if count <= _EAGER else ' loading="lazy"'
         return f'<img src="{html.escape(address)}"{lazy} decoding="async"{bare.removeprefix("<img")}'
 
-    own_body = _IMAGE.sub(own, _OFFERED.sub("", body))
+    own_body = _RUN.sub(_breakable, _IMAGE.sub(own, _OFFERED.sub("", body)))
     return _POSTER.sub(
         lambda match: f"{match[1]}{html.escape(picture_address(html.unescape(match[2])))}{match[3]}", own_body
     )
+
+
+def _breakable(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("<") else f"{match[0]}<wbr>"
