@@ -88,14 +88,14 @@ def pages() -> dict[str, str]:
     training = Feed.objects.get(title="Gazette du Fleuve")
     failing = Feed.objects.get(title="Marsh Observer")
     return {
-        "overview": "/",
+        "overview": "/tools/",
         "feeds": "/feeds/",
         "feed": busy.get_absolute_url(),
         "feed-training": training.get_absolute_url(),
         "feed-failing": failing.get_absolute_url(),
-        "feeds-add": "/feeds/add/",
+        "add": "/add/",
         "articles": "/articles/",
-        "search": "/articles/?q=ferry+mooring&sort=relevance",
+        "search": "/search/?q=ferry+mooring",
         "article": Article.objects.filter(feed=busy, page__isnull=False).first().get_absolute_url(),  # type: ignore[union-attr]
         "health": "/health/",
         "sites": "/sites/",
