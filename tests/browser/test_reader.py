@@ -91,15 +91,29 @@ def test_looks_are_remembered_by_the_server(keeper: Visitor, unread: int) -> Non
     expect(page.locator("#keys")).to_be_hidden()
 
 
-def test_nothing_moves_when_an_article_opens(keeper: Visitor, unread: int) -> None:
-    page = keeper.goto("/read/")
-    page.evaluate(
-        "window.shift = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) "
-        "if (!entry.hadRecentInput) window.shift += entry.value; })"
-        ".observe({type: 'layout-shift', buffered: true})"
-    )
+RECORD_SHIFTS = """
+window.shifts = [];
+new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput)
+  window.shifts.push([entry.value, ...entry.sources.map(source => [
+    source.node?.outerHTML?.slice(0, 80) ?? source.node?.nodeName,
+    JSON.stringify(source.previousRect), JSON.stringify(source.currentRect)])]);
+}).observe({type: 'layout-shift', buffered: true});
+"""
+
+
+@pytest.mark.parametrize("late", ["", ".woff2", ".js", ".webp"])
+def test_nothing_moves_when_an_article_opens(keeper: Visitor, unread: int, late: str) -> None:
+    page = keeper.page
+    page.add_init_script(RECORD_SHIFTS)
+    if late:
+        page.route(f"**/*{late}*", lambda route: (time.sleep(0.7), route.continue_()))
+    keeper.goto("/read/")
     page.wait_for_load_state("networkidle")
-    assert page.evaluate("window.shift") == 0
+    assert page.evaluate("window.shifts") == []
+    keeper.goto(str(page.locator(".item .t").first.get_attribute("href")))
+    page.wait_for_load_state("networkidle")
+    expect(page.locator(".art h1")).to_be_visible()
+    assert page.evaluate("window.shifts") == []
 
 
 def test_a_phone_shows_one_pane_at_a_time(keeper: Visitor, unread: int) -> None:
