@@ -1,7 +1,7 @@
 """Search for the feeds behind addresses that people give, with a preview of each, before anything is stored.
 
 All bytes are fetched and read in processes of their own (`crawler.walled`); this module only decides what is
-asked next and in which words the answer is shown.
+requested next and in which words the result is shown.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ MAX_ADDRESSES = 8
 MAX_FEEDS = 6
 """Feeds shown of one address."""
 LOOK_SECONDS = 14.0
-"""For all requests of one look together."""
+"""Time for all requests of one look together."""
 FETCH_SECONDS = 8.0
 READ_SECONDS = 8.0
 MAX_BYTES = 10_000_000
 MAX_LOOKS = 4
-"""Looks at the same time; another is asked to wait."""
+"""Looks at the same time; another one gets BusyError."""
 SAME_SHARE = 0.7
 """Share of common entries from which two feeds are formats of one."""
 
@@ -54,7 +54,7 @@ class BusyError(Exception):
 
 @dataclass(slots=True)
 class FoundFeed:
-    """A feed that was found: its address, what it says of itself, and in which other format it was found."""
+    """A feed behind an address: its address, its contents, and its twin in another format if there is one."""
 
     url: str
     read: ReadFeed
@@ -127,11 +127,11 @@ def _look(text: str, until: float) -> Look:
         look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
         return look
     if document.feed is not None:
-        look.feeds = [_found(final, document.feed)]
+        look.feeds = [_feed_of(final, document.feed)]
     elif document.page is not None:
         look.page, look.is_page, look.address = document.page.title, True, final
         links = [url for url, _ in document.page.links][:MAX_FEEDS]
-        look.feeds = _read_feeds(links, until) if links else _guessed(final, until)
+        look.feeds = _read_feeds(links, until) if links else _guess_feed(final, until)
         if not look.feeds:
             look.problem = "This is a page, and no feed of it was found."
     else:
@@ -142,28 +142,27 @@ def _look(text: str, until: float) -> Look:
 
 def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
     """Return the address after redirects, and what stands there. Raises ProgramError."""
-    left = until - time.monotonic()
-    if left < 1.0:
+    remaining = until - time.monotonic()
+    if remaining < 1.0:
         raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
-    limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, left), MAX_BYTES)
+    limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
     words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type}
-    answer = client.run(READ, words, fetched.body, READ_SECONDS, MAX_BYTES)
+    encoded = client.run(READ, words, fetched.body, READ_SECONDS, MAX_BYTES)
     try:
-        return fetched.url, msgspec.msgpack.decode(answer, type=ReadDocument)
+        return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
     except msgspec.MsgspecError as error:
         raise ProgramError(Failure.MALFORMED, "its process wrote nonsense") from error
 
 
 def _read_feeds(urls: Iterable[str], until: float) -> list[FoundFeed]:
-    """Return those of these addresses that are feeds, in their order, each once."""
-    wanted = list(urls)
+    """Return the feeds among these addresses, in their order, each once."""
     with ThreadPoolExecutor(3) as threads:
-        found = [feed for feed in threads.map(lambda url: _feed_at(url, until), wanted) if feed]
-    return list({feed.url: feed for feed in found}.values())
+        feeds = list(threads.map(lambda url: _feed_at(url, until), urls))
+    return list({feed.url: feed for feed in feeds if feed is not None}.values())
 
 
-def _guessed(page: str, until: float) -> list[FoundFeed]:
+def _guess_feed(page: str, until: float) -> list[FoundFeed]:
     """Return the first feed at one of the usual addresses of a page's site."""
     guesses = likely_feeds(page)
     for start in range(0, len(guesses), 3):
@@ -177,23 +176,24 @@ def _feed_at(url: str, until: float) -> FoundFeed | None:
         final, document = _read_at(checked_address(url).url, until)
     except (ProgramError, BadUrl):
         return None
-    return _found(final, document.feed) if document.feed is not None else None
+    return _feed_of(final, document.feed) if document.feed is not None else None
 
 
-def _found(url: str, feed: ReadFeed) -> FoundFeed:
+def _feed_of(url: str, feed: ReadFeed) -> FoundFeed:
     posted = [at for published in feed.posted if (at := _moment(published)) is not None]
     is_comments = bool(_COMMENTS.search(f"{feed.title} {urlsplit(url).path}"))
     return FoundFeed(url, feed, posted=posted, is_comments=is_comments)
 
 
 def _compare(feeds: Sequence[FoundFeed]) -> None:
-    """Note of each feed which one above it has the same articles."""
+    """Record in each feed the title of the first one above it that has the same articles."""
     for place, feed in enumerate(feeds):
-        own = set(feed.read.identities)
-        for other in feeds[:place]:
-            shared = len(own & set(other.read.identities))
-            if own and not other.same_as and shared >= SAME_SHARE * min(len(own), len(other.read.identities)):
-                feed.same_as = other.title
+        entries = set(feed.read.identities)
+        for earlier in feeds[:place]:
+            earlier_entries = set(earlier.read.identities)
+            enough = max(SAME_SHARE * min(len(entries), len(earlier_entries)), 1)
+            if not earlier.same_as and len(entries & earlier_entries) >= enough:
+                feed.same_as = earlier.title
                 break
 
 

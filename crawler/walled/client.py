@@ -19,7 +19,7 @@ from crawler.process import confine, fork_server, walls
 from crawler.walled.programs import FAILED, FETCH, OK, Fetched
 
 IDLE_SECONDS = 120.0
-"""The processes end when nothing was wanted for so long."""
+"""Time without a request after which the processes end."""
 _PIECE = 65_536
 
 _modules = ["crawler.walled.programs"]
@@ -28,7 +28,7 @@ _server: fork_server.ForkServer | None = None
 
 
 class ProgramError(Exception):
-    """A program that brought nothing: `kind` is a failure's name, `detail` a sentence."""
+    """Error for a program without a result: `kind` is a failure's name, `detail` a sentence."""
 
     def __init__(self, kind: str, detail: str = "") -> None:
         super().__init__(f"{kind}: {detail}")
@@ -37,7 +37,7 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """The bounds of one fetch, with what is asked for (an Accept header)."""
+    """The bounds of one fetch, with its Accept header."""
 
     accept: str
     seconds: float
@@ -61,9 +61,9 @@ def fetch(url: str, limits: FetchLimits) -> Fetched:
         "max_bytes": limits.max_bytes,
         "allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS],
     }
-    answer = run(FETCH, words, None, limits.seconds, limits.max_bytes + _PIECE)
+    encoded = run(FETCH, words, None, limits.seconds, limits.max_bytes + _PIECE)
     try:
-        return msgspec.msgpack.decode(answer, type=Fetched)
+        return msgspec.msgpack.decode(encoded, type=Fetched)
     except msgspec.MsgspecError as error:
         raise ProgramError(Failure.MALFORMED, "its process wrote nonsense") from error
 
@@ -76,17 +76,17 @@ def run(program: str, words: dict[str, Any], body: bytes | None, seconds: float,
     until = time.monotonic() + seconds
     out_read, out_write = os.pipe()
     in_read, in_write = os.pipe() if body is not None else (-1, -1)
-    theirs = [descriptor for descriptor in (in_read, out_write) if descriptor >= 0]
-    ours = [descriptor for descriptor in (in_write, out_read) if descriptor >= 0]
+    child_ends = [descriptor for descriptor in (in_read, out_write) if descriptor >= 0]
+    parent_ends = [descriptor for descriptor in (in_write, out_read) if descriptor >= 0]
     try:
-        child = _forked(program, words, theirs)
+        child = _fork(program, words, child_ends)
     except OSError as error:
-        _close(ours)
+        _close(parent_ends)
         raise ProgramError(Failure.BUSY, "no process could be started for it") from error
     finally:
-        _close(theirs)
+        _close(child_ends)
     try:
-        answer = _exchanged(in_write, body or b"", out_read, until, max_bytes)
+        answer = _exchange(in_write, body or b"", out_read, until, max_bytes)
     finally:
         child.close()
     if answer[:1] == OK:
@@ -104,7 +104,7 @@ def close() -> None:
             _server = None
 
 
-def _forked(program: str, words: dict[str, Any], descriptors: Sequence[int]) -> fork_server.Served:
+def _fork(program: str, words: dict[str, Any], descriptors: Sequence[int]) -> fork_server.Served:
     """Fork a program of the server, which is started where there is none. Raises OSError."""
     global _server  # noqa: PLW0603 - see above
     with _lock:
@@ -117,11 +117,11 @@ def _forked(program: str, words: dict[str, Any], descriptors: Sequence[int]) -> 
     return server.fork(program, words, descriptors)
 
 
-def _exchanged(writer: int, body: bytes, reader: int, until: float, max_bytes: int) -> bytes:
+def _exchange(writer: int, body: bytes, reader: int, until: float, max_bytes: int) -> bytes:
     """Write a body to one pipe and return what comes from another, closing both. Raises ProgramError."""
     waiting = select.poll()
     waiting.register(reader, select.POLLIN)
-    left = memoryview(body)
+    unsent = memoryview(body)
     if writer >= 0:
         os.set_blocking(writer, False)
         waiting.register(writer, select.POLLOUT)
@@ -135,10 +135,10 @@ def _exchanged(writer: int, body: bytes, reader: int, until: float, max_bytes: i
             for descriptor, _ in waiting.poll(remaining * 1000):
                 if descriptor == writer:
                     try:
-                        left = left[os.write(writer, left[:_PIECE]) :] if left else left
+                        unsent = unsent[os.write(writer, unsent[:_PIECE]) :] if unsent else unsent
                     except OSError:  # it has ended; its answer says why, if anything does
-                        left = left[:0]
-                    if not left:
+                        unsent = unsent[:0]
+                    if not unsent:
                         waiting.unregister(writer)
                         os.close(writer)
                         writer = -1
