@@ -23,8 +23,8 @@ import numpy as np
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, exp, log, sums
 from recrawl.methods.base import Method, unfetched
-from recrawl.methods.belief import ChangeBelief, believe, existence_odds, record, unseen_pages
-from recrawl.methods.ledger import OPEN, Ledger, Past
+from recrawl.methods.belief import ChangeBelief, Group, believe, existence_odds, record, unseen_pages
+from recrawl.methods.ledger import OPEN, Ledger, Past, VisitRates
 
 SIGNALS = 0.5
 """The share of changes that gates are assumed to announce."""
@@ -164,8 +164,8 @@ def _needed(demands: list[float], remaining_budget: float, weekly: float) -> flo
 
 def _limit_groups(pages: Iterable[int], belief: ChangeBelief, max_pages: int) -> list[int]:
     """Limit the pages of each section and kind of gates to a few more than were already fetched there."""
-    groups = belief.groups.tolist()
-    batch_counts: Counter[int] = Counter()
+    groups = belief.groups
+    batch_counts: Counter[Group] = Counter()
     batch = []
     for page in pages:
         group = groups[page]
@@ -181,15 +181,15 @@ def _rates_and_price(past: Past, visit: OpenVisit, ledger: Ledger) -> tuple[Floa
     """Return rates and price, computed once for the whole visit. Pages that join during the visit are not
     fetched again in it.
     """
-    key = f"rates of {visit.weekly}"
-    if key not in ledger.derived:
+    computed = ledger.derived.rates.get(visit.weekly)
+    if computed is None:
         rates = _rates(past)
-        rates_by_path = dict(zip(past.gates.paths, rates.tolist(), strict=True))
-        ledger.derived[key] = past.gates, rates, rates_by_path, min(_price(rates, visit.weekly), MAX_PRICE)
-    gates, rates, rates_by_path, price = ledger.derived[key]
-    if gates is not past.gates:
-        rates = np.array([rates_by_path.get(path, 1.0) for path in past.gates.paths], np.float64)
-    return rates, price
+        computed = VisitRates(past.gates, rates, min(_price(rates, visit.weekly), MAX_PRICE))
+        ledger.derived.rates[visit.weekly] = computed
+    if computed.gates is past.gates:
+        return computed.rates, computed.price
+    rates_by_path = dict(zip(computed.gates.paths, computed.rates.tolist(), strict=True))
+    return np.array([rates_by_path.get(path, 1.0) for path in past.gates.paths], np.float64), computed.price
 
 
 def _rates(past: Past) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, Numbers, bounded, expit, log, logit
 from recrawl.methods.evidence import infer_odds
 from recrawl.methods.gates import Gates, gates_of
-from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Ledger, Past, Track
+from recrawl.methods.ledger import CLOSED, KINDS, LISTING, OPEN, UNSEEN, Derived, Ledger, Past, Track
 from recrawl.methods.listings import naming_new
 from recrawl.structure import raw_directory
 
@@ -28,6 +29,13 @@ _STALE = 0.7
 """The doubt from which a change of a gate fetched long ago says nothing about this week."""
 _LATE = 0.25
 """The weight of a week, in checks, if one fetch found a change after several weeks."""
+
+
+class Group(NamedTuple):
+    """The pages of one section (by number) behind gates of one kind, which probably change together."""
+
+    section: int
+    kind: int
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +52,7 @@ class ChangeBelief:
     kinds: Numbers
     habits: Numbers
     change_odds: Floats
-    fetched_counts: Counter[int] = field(default_factory=Counter)
+    fetched_counts: Counter[Group] = field(default_factory=Counter)
     """The number of pages of each group that this visit has fetched."""
 
     @property
@@ -53,9 +61,10 @@ class ChangeBelief:
         return self.past.sound * (1 - self.change_odds)
 
     @property
-    def groups(self) -> Numbers:
-        """Return the group of each page. Pages of one section behind gates of one kind form a group."""
-        return self.gates.section * KINDS + self.kinds
+    def groups(self) -> list[Group]:
+        """Return the group of each page."""
+        sections, kinds = self.gates.section.tolist(), self.kinds.tolist()
+        return [Group(section, kind) for section, kind in zip(sections, kinds, strict=True)]
 
 
 def believe(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> ChangeBelief:
@@ -152,7 +161,8 @@ def _learn_from(visit: OpenVisit, top: str, belief: ChangeBelief, logits: Floats
         if path in number and path != top
     ]
     if outcomes:
-        belief.fetched_counts.update(belief.groups[[page for page, _ in outcomes]].tolist())
+        groups = belief.groups
+        belief.fetched_counts.update(groups[page] for page, _ in outcomes)
         belief.change_odds, belief.past = infer_odds(
             belief.gates, belief.past, belief.kinds, logits, outcomes
         )
@@ -202,7 +212,7 @@ def record(server: KnownServer, visit: OpenVisit, ledger: Ledger) -> None:
         ledger.add(names[section], (situation, habit), now)
         _settle(page_tracks.values(), total_doubt, outcome.changed)
     ledger.demands = [*ledger.demands, demand][-MAX_DEMANDS:]
-    ledger.derived = {}
+    ledger.derived = Derived()
 
 
 def _keep_revised(belief: ChangeBelief, ledger: Ledger) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,13 +22,13 @@ from recrawl.methods.gates import Gates
 from recrawl.methods.ledger import KINDS, LISTING, Past
 
 _NOW_VARIANCES = (2.0, 2.0, 8.0)
-_BEFORE_VARIANCES = (0.25, 8.0)
+_WEEKS_VARIANCE = 0.25
+_WAITING_SECTION_VARIANCE = 8.0
 _TURNS = 4
 
 Sample = list[float]
+Key = TypeVar("Key", bound=Hashable)
 """The logit of the expected odds of a fetched page, and the share of a change that was found."""
-_NONE = -1
-"""The group of samples that take no part."""
 
 
 def infer_odds(
@@ -46,14 +47,14 @@ def infer_odds(
     size = len(gates.sections)
     listing = [kind == LISTING for kind in page_kinds]
     now_groups = (
-        [_NONE if is_listing else 0 for is_listing in listing],
+        [None if is_listing else 0 for is_listing in listing],
         page_kinds,
-        [_NONE if is_listing else name for name, is_listing in zip(sections, listing, strict=True)],
+        [None if is_listing else section for section, is_listing in zip(sections, listing, strict=True)],
     )
-    before_groups = (
-        [weeks or _NONE for weeks in waited],
-        [weeks * size + name if weeks else _NONE for weeks, name in zip(waited, sections, strict=True)],
-    )
+    weeks_groups = [weeks or None for weeks in waited]
+    section_groups = [
+        (weeks, section) if weeks else None for weeks, section in zip(waited, sections, strict=True)
+    ]
     now_logits, before_logits = bases, stale_bases
     for _ in range(_TURNS):
         now: list[Sample] = []
@@ -64,25 +65,34 @@ def infer_odds(
             either = (now_odds + stale_odds - now_odds * stale_odds) if changed else math.inf
             now.append([bases[at], now_odds / either])
             before.append([stale_bases[at], stale_odds / either])
-        of_now = [_effects(*each, now) for each in zip(now_groups, _NOW_VARIANCES, strict=True)]
-        of_before = [_effects(*each, before) for each in zip(before_groups, _BEFORE_VARIANCES, strict=True)]
+        now_effects = [
+            _effects(groups, variance, now)
+            for groups, variance in zip(now_groups, _NOW_VARIANCES, strict=True)
+        ]
+        weeks_effects = _effects(weeks_groups, _WEEKS_VARIANCE, before)
+        section_effects = _effects(section_groups, _WAITING_SECTION_VARIANCE, before)
         now_logits, before_logits = [sample[0] for sample in now], [sample[0] for sample in before]
-    whole, by_kind, by_section = of_now
+    whole, by_kind, by_section = now_effects
     shifts = _spread(by_section, size)[gates.section] + whole.get(0, 0.0)
     shifts = np.where(kinds == LISTING, 0.0, shifts) + _spread(by_kind, KINDS)[kinds]
-    return bounded(expit(logits + shifts)), _revise(past, gates, pages, of_before)
+    return bounded(expit(logits + shifts)), _revise(past, gates, pages, weeks_effects, section_effects)
 
 
-def _revise(past: Past, gates: Gates, fetched: Sequence[int], effects: Sequence[dict[int, float]]) -> Past:
+def _revise(
+    past: Past,
+    gates: Gates,
+    fetched: Sequence[int],
+    by_weeks: dict[int, float],
+    by_section: dict[tuple[int, int], float],
+) -> Past:
     """Return the past with the doubts of unfetched pages moved by the effects of their weeks and sections."""
-    by_weeks, by_section = effects
     size = len(gates.sections)
     shifts = np.zeros(past.sound.size)
     for weeks, shift in by_weeks.items():
         section_shifts = {
-            group % size: section_shift
-            for group, section_shift in by_section.items()
-            if group // size == weeks
+            section: section_shift
+            for (waiting_weeks, section), section_shift in by_section.items()
+            if waiting_weeks == weeks
         }
         shifts += (past.weeks == weeks) * (shift + _spread(section_shifts, size)[gates.section])
     shifts[fetched] = 0.0
@@ -103,13 +113,16 @@ def _spread(effects: dict[int, float], size: int) -> Floats:
     return values
 
 
-def _effects(groups: Sequence[int], variance: float, samples: Sequence[Sample]) -> dict[int, float]:
-    """Return the most likely common shift of each group's logits. The samples are moved by it."""
-    members: defaultdict[int, list[Sample]] = defaultdict(list)
+def _effects(groups: Sequence[Key | None], variance: float, samples: Sequence[Sample]) -> dict[Key, float]:
+    """Return the most likely common shift of each group's logits. The samples are moved by it.
+
+    Samples of the group None take no part.
+    """
+    members: defaultdict[Key, list[Sample]] = defaultdict(list)
     for group, sample in zip(groups, samples, strict=True):
-        if group != _NONE:
+        if group is not None:
             members[group].append(sample)
-    return {group: _shifted(some, variance) for group, some in members.items()}
+    return {group: _shifted(group_samples, variance) for group, group_samples in members.items()}
 
 
 def _shifted(samples: list[Sample], variance: float) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import orjson
@@ -69,6 +68,54 @@ class Track:
     span: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """Tracks by situation (rows) and page number (columns), and sums over the situations of each page."""
+
+    gates: Gates
+    checks: Floats
+    changes: Floats
+    all_checks: Floats
+    all_changes: Floats
+    span: Floats
+    doubt: Floats
+    """-ln P(no change up to the last visit)."""
+    sound: Floats
+    """P(no change up to the last visit)."""
+    weeks: Numbers
+    """The number of visits since the page's last fetch that left it out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """Expectations by page (columns) and kind of gates (rows): habit, odds of a change, their logit."""
+
+    gates: Gates
+    habits: Numbers
+    odds: Floats
+    logits: Floats
+    opened: Floats
+    """The odds behind open gates, without the page's own checks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VisitRates:
+    """The rates of change of all pages, and the price of a fetch, as the adaptive method computes them."""
+
+    gates: Gates
+    rates: Floats
+    price: float
+
+
+@dataclass(slots=True, eq=False)
+class Derived:
+    """Values computed from a ledger: its past, expectations by the top page's state, rates by budget."""
+
+    past: Past | None = None
+    expected: dict[int, Expected] = field(default_factory=dict)
+    rates: dict[float, VisitRates] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Ledger:
     """Counts of a server ([changes, checks] by cell, for all pages and by section), and the tracks of its
@@ -82,7 +129,7 @@ class Ledger:
     """The estimated number of changed pages in each of the last visits."""
     trust: dict[str, list[float]] = field(default_factory=dict)
     """By source: number of changed pages announced and not, of unchanged pages announced and not."""
-    derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    derived: Derived = field(default_factory=Derived, repr=False, compare=False)
     """Cached values computed from the other fields. Cleared at the end of a visit."""
 
     def odds(self, section: str, situation: int, habit: int) -> float:
@@ -112,17 +159,16 @@ class Ledger:
 
     def past(self, gates: Gates) -> Past:
         """Return the tracks of these pages as arrays."""
-        past: Past | None = self.derived.get("past")
+        past = self.derived.past
         if past is None or past.gates is not gates:
-            past = self.derived["past"] = _past(self, gates)
+            past = self.derived.past = _past(self, gates)
         return past
 
     def expected(self, gates: Gates, top: int) -> Expected:
         """Return the expectations for these pages, given the state of the top page (0 to 2)."""
-        key = f"expected {top}"
-        expected: Expected | None = self.derived.get(key)
+        expected = self.derived.expected.get(top)
         if expected is None or expected.gates is not gates:
-            expected = self.derived[key] = _expected(self, gates, top)
+            expected = self.derived.expected[top] = _expected(self, gates, top)
         return expected
 
     def packed(self) -> bytes:
@@ -158,36 +204,6 @@ class Ledger:
             demands,
             trust,
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Past:
-    """Tracks by situation (rows) and page number (columns), and sums over the situations of each page."""
-
-    gates: Gates
-    checks: Floats
-    changes: Floats
-    all_checks: Floats
-    all_changes: Floats
-    span: Floats
-    doubt: Floats
-    """-ln P(no change up to the last visit)."""
-    sound: Floats
-    """P(no change up to the last visit)."""
-    weeks: Numbers
-    """The number of visits since the page's last fetch that left it out."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Expected:
-    """Expectations by page (columns) and kind of gates (rows): habit, odds of a change, their logit."""
-
-    gates: Gates
-    habits: Numbers
-    odds: Floats
-    logits: Floats
-    opened: Floats
-    """The odds behind open gates, without the page's own checks."""
 
 
 def _past(ledger: Ledger, gates: Gates) -> Past:

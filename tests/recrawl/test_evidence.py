@@ -7,6 +7,7 @@ import pytest
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, ledger_of
 from recrawl.methods.belief import ChangeBelief, believe
+from recrawl.methods.ledger import Derived
 
 PAGES = 30
 
@@ -105,7 +106,7 @@ def test_a_find_on_a_copy_that_was_stale_anyway_tells_little_of_this_week() -> N
             for path, track in ledger_of(server).tracks.items():
                 for row in track.values():
                     row.doubt = 4.0 if path.startswith("a/") else row.doubt
-            ledger_of(server).derived.clear()
+            ledger_of(server).derived = Derived()
         odds.append(fresh(looked(server, 3.0, changed=True), "a/9.html"))
     assert odds[1] < odds[0] / 3
 
