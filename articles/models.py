@@ -198,7 +198,10 @@ class Topic(models.Model):
 
 
 class Mark(models.Model):
-    """A subscriber's mark on an article: when it was read, and when it was starred."""
+    """A subscriber's mark on an article: the times of reading and starring.
+
+    An article without a mark, or with `read` NULL, is unread.
+    """
 
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="marks")
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="marks")

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.database import own_database
 
-PAGES = ("/articles/", "/articles/", "/me/", "/graph/", "/feeds/")
+PAGES = ("/search/", "/search/", "/articles/", "/me/", "/graph/", "/feeds/")
 API = ("/api/articles/", "/api/articles/", "/api/graph/search/", "/api/feeds/")
 SIGNS = (
     *"-\"'()|&!:*<>\\~%_@#.,;/?[]{}=+^$`\t", "or", "OR", "AND", "NOT", "<->", "::tsquery", "--", '""',
@@ -72,7 +72,8 @@ def ask(chance: random.Random, words: list[str], options: argparse.Namespace) ->
         if path.endswith("articles/"):
             parameters |= chance.choice(({}, {}, {"sort": "relevance"}, {"language": "de"}, {"page": "3"}))
         began = time.perf_counter()
-        answer = client.get(path, parameters)
+        typing = path == "/search/" and chance.random() < 0.5
+        answer = client.get(path, parameters, headers={"HX-Request": "true"} if typing else {})
         times.append(time.perf_counter() - began)
         statuses[answer.status_code] += 1
         if answer.status_code not in {200, 400, 404, 503} or times[-1] > options.seconds:

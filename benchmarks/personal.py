@@ -189,9 +189,9 @@ def _fill_articles(feeds: Sequence[int], each: int, dice: random.Random) -> None
 def _learn(subscriber: Any, dice: random.Random) -> None:
     """Interests of somebody who has read for a while."""
     from articles.interest.log import Kind, note
-    from articles.personal.selection import followed
+    from articles.personal.selection import followed_articles
 
-    keys = list(followed(subscriber).values_list("pk", flat=True)[:LEARNED_FROM])
+    keys = list(followed_articles(subscriber).values_list("pk", flat=True)[:LEARNED_FROM])
     note(subscriber, keys, Kind.SHOWN, NOW)
     note(subscriber, dice.sample(keys, len(keys) // 4), Kind.OPENED, NOW + timedelta(hours=1))
 

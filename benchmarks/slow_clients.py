@@ -98,6 +98,7 @@ class SlowClients:
     async def _dawdle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, manner: int) -> None:
         writer.write(HALF_BODY if manner == 2 else HALF_HEAD)
         end = asyncio.ensure_future(reader.read())
+        end.add_done_callback(lambda done: done.cancelled() or done.exception())  # a reset is an end, too
         while not (await asyncio.wait([end], timeout=1.0))[0]:
             if manner:
                 writer.write(b"x")

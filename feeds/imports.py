@@ -35,7 +35,10 @@ _MERGED = _ADDED & Q(feed__isnull=True)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Numbers of an import's lines: all, and those in each state; `articles` are here already."""
+    """Counts of an import's lines, in total and by state.
+
+    `articles` is the number of entries in the documents of the read feeds.
+    """
 
     total: int
     read: int
@@ -47,17 +50,17 @@ class Progress:
 
     @property
     def over(self) -> int:
-        """Lines whose first visit is over, or that need none."""
+        """Number of lines after their first visit, or without need of one."""
         return self.read + self.failed + self.merged + self.known + self.refused
 
     @property
     def open(self) -> int:
-        """Lines whose first visit is still to come."""
+        """Number of lines before their first visit."""
         return self.total - self.over
 
     @property
     def fine(self) -> int:
-        """Lines that led to a feed that can be read."""
+        """Number of lines with a readable feed."""
         return self.read + self.merged
 
 
@@ -131,14 +134,17 @@ def failing_lines(feed_import: FeedImport) -> QuerySet[ImportLine]:
 
 
 def retry(line: ImportLine, because: str) -> None:
-    """Visit the feed of a line now."""
+    """Select the feed of a line for a visit at once."""
     if line.feed is not None:
         retrieve_now(Feed.objects.filter(pk=line.feed.pk), because)
 
 
 @transaction.atomic
 def correct(line: ImportLine, text: str) -> None:
-    """Give a line another address, which its feed takes. Raises BadUrl."""
+    """Change the address of a line, and move its feed there. Raises BadUrl.
+
+    Adds a feed instead if the line has none, its feed was read before, or another feed has the address.
+    """
     address = checked_address(text)
     category = category_at(path_of(line.folder))
     if line.feed is None or line.feed.last_success is not None or known_feeds(address.variants):

@@ -42,8 +42,8 @@ def feed_address(url: str) -> str:
 def likely_feeds(url: str) -> list[str]:
     """Return addresses at which the feed of a page may be, the likeliest first; at most MAX_GUESSES.
 
-    The first follow from what the page's path looks like (an account of Mastodon or PeerTube), the others
-    are the usual ones of its directory and its site.
+    The first come from the path if it looks like an account of Mastodon or PeerTube, the others are
+    USUAL_PATHS below its directory and its site.
     """
     try:
         parts = urlsplit(url)
@@ -66,7 +66,7 @@ def likely_feeds(url: str) -> list[str]:
 
 
 def podcast_named(body: bytes) -> str:
-    """Return the feed named by an answer of Apple's lookup of podcasts (JSON), "" for anything else."""
+    """Return the feed address in an answer of Apple's lookup of podcasts (JSON), "" for anything else."""
     if len(body) > MAX_LOOKUP_BYTES or body[:100].lstrip()[:1] != b"{":
         return ""
     try:
@@ -82,10 +82,10 @@ def podcast_named(body: bytes) -> str:
 
 
 def _youtube(url: str, path: Sequence[str], query: str) -> str:
-    given = parse_qs(query)
+    parameters = parse_qs(query)
     feed = "https://www.youtube.com/feeds/videos.xml?"
-    if given.get("list"):
-        return feed + urlencode({"playlist_id": given["list"][0]})
+    if parameters.get("list"):
+        return feed + urlencode({"playlist_id": parameters["list"][0]})
     if len(path) >= 2 and path[0] == "channel":
         return feed + urlencode({"channel_id": path[1]})
     if len(path) >= 2 and path[0] == "user":
@@ -119,8 +119,8 @@ def _reddit(url: str, path: Sequence[str], query: str) -> str:
     if not path or path[-1].endswith(".rss"):
         return ""
     if path[0] in {"r", "user", "u", "domain"} and len(path) >= 2:
-        kept = ["user" if path[0] == "u" else path[0], *path[1:]]
-        return f"https://www.reddit.com/{'/'.join(kept)}/.rss"
+        feed_path = ["user" if path[0] == "u" else path[0], *path[1:]]
+        return f"https://www.reddit.com/{'/'.join(feed_path)}/.rss"
     return ""
 
 

@@ -12,7 +12,7 @@ from django.db.models import F
 from crawler.database.bulk import update_rows
 from crawler.engine.wake import wake_recrawl
 from crawler.frontier.budgets import MAX_REDIRECTS
-from crawler.frontier.check_in import may_pass, retry_at
+from crawler.frontier.check_in import is_retryable, retry_at
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage, ListedPages
 from crawler.reading.lines import unpacked
@@ -86,7 +86,7 @@ class _VisitCheckIn:
         if not harvest.failure or row.attempts >= MAX_ATTEMPTS:
             return False
         unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
-        if not unsure and not may_pass(harvest):
+        if not unsure and not is_retryable(harvest):
             return False
         row.not_before, row.lease, row.losses = retry_at(harvest, row.attempts), None, 0
         row.save(update_fields=["attempts", "not_before", "lease", "losses"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recrawl.division import above, by_links
+from recrawl.division import by_links, groups_above
 from recrawl.models import Check, Site, Visit, WatchedPage
 from recrawl.stored_server import knowledge_of
 
@@ -38,7 +38,7 @@ def outline(site: Site, visit: Visit | None) -> list[Gate]:
         return []
     knowledge = knowledge_of(site)
     sites = by_links(knowledge.server.graph)
-    over = above(knowledge.server.graph, sites)
+    over = groups_above(knowledge.server.graph, sites)
     children: dict[int, list[int]] = {}
     for number, holders in enumerate(over):
         parents = [holder for holder in holders if holder < number]

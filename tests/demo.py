@@ -19,7 +19,7 @@ from articles.interest.log import Kind, note
 from articles.models import Article, Page
 from articles.personal.following import follow, subscriber_of
 from articles.personal.marking import star
-from articles.personal.selection import create_personal_feed, followed, revoke_address
+from articles.personal.selection import create_personal_feed, followed_articles, revoke_address
 from articles.personal.topics import follow_topic
 from crawler.engine.models import Host, Pulse
 from crawler.frontier.admission import Found, admit
@@ -286,7 +286,7 @@ def _subscriber(now: datetime) -> None:
     told = Article.objects.filter(feed__title="The Harbour Courier").latest("published")
     again = Feed.objects.get(title="Riverside Weather Desk").articles.latest("published")
     Article.objects.filter(pk=again.pk).update(title=told.title, text=told.text, published=told.published)
-    newest = list(followed(subscriber).values_list("pk", flat=True)[:80])
+    newest = list(followed_articles(subscriber).values_list("pk", flat=True)[:80])
     keys = {*newest, told.pk, again.pk}
     Enrichment.objects.exclude(pk__in=keys).update(state=Enrichment.State.DONE)
     while enrich(now):

@@ -18,7 +18,7 @@ from django.db.models import IntegerField, OuterRef, Q, QuerySet, Subquery
 from articles.greader.names import BadInput, Stream
 from articles.models import Article, ArticleQuerySet, Subscriber, Subscription
 from articles.personal.marking import marked_read, marked_starred
-from articles.personal.selection import followed
+from articles.personal.selection import followed_articles
 from crawler.http.urls import BadUrl
 from crawler.web.pagination import beyond
 from feeds.adding import checked_address, known_feeds
@@ -88,7 +88,7 @@ def from_microseconds(number: int) -> datetime:
 
 def select(subscriber: Subscriber, selection: StreamSelection) -> ArticleQuerySet:
     """Return the articles of a selection, newest first."""
-    articles = followed(subscriber)
+    articles = followed_articles(subscriber)
     articles = articles.filter(reduce(or_, (_condition(subscriber, stream) for stream in selection.streams)))
     for stream in selection.include:
         articles = articles.filter(_condition(subscriber, stream))
@@ -141,7 +141,7 @@ def unread_counts(subscriber: Subscriber) -> list[Unread]:
 
 def followed_keys(subscriber: Subscriber, keys: Iterable[int]) -> QuerySet[Article, int]:
     """Filter the primary keys to articles of feeds that the subscriber follows."""
-    return followed(subscriber).filter(pk__in=set(keys)).order_by().values_list("pk", flat=True)
+    return followed_articles(subscriber).filter(pk__in=set(keys)).order_by().values_list("pk", flat=True)
 
 
 def _condition(subscriber: Subscriber, stream: Stream) -> Q:

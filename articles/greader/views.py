@@ -22,7 +22,7 @@ from articles.greader.streams import (
 )
 from articles.greader.wire import ApiCall, in_json, plain, reads
 from articles.personal.following import export_subscriptions
-from articles.personal.selection import followed
+from articles.personal.selection import followed_articles
 from crawler.pictures.addresses import icon_address
 
 DEFAULT_ITEMS = 20
@@ -144,7 +144,7 @@ def item_contents(call: ApiCall) -> HttpResponse:
     """Return the items with the given ids that the subscriber follows."""
     call.parameters.needed("i")
     keys = {item_key(text) for text in call.parameters.all("i", MAX_ITEMS)}
-    articles = with_texts(followed(call.subscriber).filter(pk__in=keys))
+    articles = with_texts(followed_articles(call.subscriber).filter(pk__in=keys))
     if _oldest_first(call):
         articles = articles.order_by("published", "id")
     return in_json(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from articles.interest.model import APART
+from articles.interest.model import SPECIAL_PRIORS
 from articles.interest.models import Interest
 from articles.interest.naming import Label, labels
 from articles.interest.stored import weights_of
@@ -50,7 +50,7 @@ def weight_rows(subscriber: Subscriber, now: datetime) -> list[WeightRow]:
     rows = [
         WeightRow(name, weight.mean, 1 / math.sqrt(weight.precision))
         for name in weights.beliefs
-        if name not in APART
+        if name not in SPECIAL_PRIORS
         for weight in [aged.weight(name)]
     ]
     return sorted(rows, key=lambda row: (-abs(row.weight), row.feature))

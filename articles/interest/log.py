@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from articles.interest.features import MAX_NAME_LENGTH
 from articles.interest.model import Weights
@@ -146,13 +146,9 @@ def _undo(events: QuerySet[Event], now: datetime) -> int:
 
 def _noteworthy(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> list[int]:
     """Return the articles that get an event, in the given order."""
-    before = Event.objects.valid().filter(subscriber=subscriber, article__in=articles)
-    lately = before.filter(kind=kind, at__gt=now - AGAIN_AFTER)
-    if kind == Kind.SHOWN:
-        noted = set(before.done().union(lately).values_list("article_id", flat=True))
-    elif kind == Kind.OPENED:
-        noted = set(lately.values_list("article_id", flat=True))
-    else:
-        noted = set(before.filter(kind=kind).values_list("article_id", flat=True))
-    existing = set(Article.objects.filter(pk__in=articles).values_list("pk", flat=True))
-    return [article for article in dict.fromkeys(articles) if article in existing and article not in noted]
+    is_recent = Q(kind=kind, at__gt=now - AGAIN_AFTER)
+    counted = {Kind.SHOWN: ~Q(kind=Kind.SHOWN) | is_recent, Kind.OPENED: is_recent}.get(kind, Q(kind=kind))
+    earlier = Event.objects.valid().filter(counted, subscriber=subscriber, article=OuterRef("pk"))
+    rows = Article.objects.filter(~Exists(earlier), pk__in=articles).order_by()
+    noteworthy = set(rows.values_list("pk", flat=True))
+    return [article for article in dict.fromkeys(articles) if article in noteworthy]

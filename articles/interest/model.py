@@ -10,8 +10,8 @@ and adds s x_i^2 p (1 - p) to the precisions, p = sigmoid(w x) at the minimum. W
 `HALF_LIFE` that passes, mean and precision lose half of their distance from the prior.
 
 Features are named "keyword:x", "category:x", "feed:x" and "author:x". One person goes by feeds, another by
-topics wherever they appear, so each kind has a trust, a factor on its weights. It is learned in the same way,
-before the weights, from their prediction of the event (and so from articles that they have not learned from).
+topics wherever they appear, so each kind has a trust, a factor on its weights. The model learns the trusts in
+the same way, from the prediction of the weights before the event, and then the weights.
 
 Two weights belong to no feature: the bias (how often this subscriber opens anything), which changes no
 order, and the weight of an article's age, whose prior prefers new articles. Times are epoch seconds, ages
@@ -56,7 +56,7 @@ class Belief(NamedTuple):
 
 
 PRIOR = Belief(0.0, 5.0, 0.0)
-APART: Mapping[str, Belief] = {
+SPECIAL_PRIORS: Mapping[str, Belief] = {
     BIAS: Belief(-1.0, 1.0, 0.0),
     AGE: Belief(-0.3, 20.0, 0.0),
     **dict.fromkeys(TRUSTS.values(), Belief(1.0, 1.0, 0.0)),
@@ -72,14 +72,17 @@ class Weights:
     learned: int = 0
 
     def belief(self, name: str, at: float) -> Belief:
-        """Return a weight aged to `at`, or its prior where nothing was learned. Ageing never runs back."""
+        """Return the weight aged to `at`, or its prior if it is not learned.
+
+        Returns it as it is for an `at` before its time.
+        """
         belief = self.beliefs.get(name)
         if belief is None:
-            return APART.get(name, PRIOR)
+            return SPECIAL_PRIORS.get(name, PRIOR)
         mean, precision, learned_at = belief
         if at <= learned_at:
             return belief
-        prior = APART.get(name, PRIOR)
+        prior = SPECIAL_PRIORS.get(name, PRIOR)
         retained_share = 0.5 ** ((at - learned_at) / HALF_LIFE)
         mean = prior.mean + (mean - prior.mean) * retained_share
         return Belief(mean, prior.precision + (precision - prior.precision) * retained_share, at)
@@ -91,8 +94,8 @@ class Weights:
     def learn(self, features: Mapping[str, float], kind: str, at: float, *, age: float | None = None) -> None:
         """Learn from an event. Raises KeyError for an unknown kind of event or feature."""
         target, strength = STRENGTHS[kind]
-        apart = {BIAS: 1.0} if age is None else {BIAS: 1.0, AGE: age_value(age)}
-        beliefs = {name: self.belief(name, at) for name in (*features, *apart)}
+        bias_and_age = {BIAS: 1.0} if age is None else {BIAS: 1.0, AGE: age_value(age)}
+        beliefs = {name: self.belief(name, at) for name in (*features, *bias_and_age)}
         trust_values: dict[str, float] = {}
         for name, value in features.items():
             if name in self.beliefs:
@@ -100,9 +103,9 @@ class Weights:
                 trust_values[trust] = trust_values.get(trust, 0.0) + value * beliefs[name].mean
         # Both steps start from the beliefs before the event.
         trusts = {name: self.belief(name, at) for name in trust_values}
-        offset = sum(value * beliefs[name].mean for name, value in apart.items())
+        offset = sum(value * beliefs[name].mean for name, value in bias_and_age.items())
         self._step(trust_values, trusts, target=target, strength=strength, at=at, offset=offset)
-        self._step({**features, **apart}, beliefs, target=target, strength=strength, at=at)
+        self._step({**features, **bias_and_age}, beliefs, target=target, strength=strength, at=at)
         self.learned += 1
         if len(self.beliefs) > MAX_FEATURES:
             self._drop_least(at)
@@ -118,21 +121,21 @@ class Weights:
         offset: float = 0.0,
     ) -> None:
         """Move the weights of these values from the given beliefs to the minimum."""
-        before, spread = offset, 0.0
+        log_odds, variance = offset, 0.0
         for name, value in values.items():
             mean, precision, _ = beliefs[name]
-            before += value * mean
-            spread += value * value / precision
-        chance = sigmoid(_minimum(before, spread * strength, target))
+            log_odds += value * mean
+            variance += value * value / precision
+        chance = sigmoid(_minimum(log_odds, variance * strength, target))
         step, certainty = strength * (target - chance), strength * chance * (1 - chance)
         for name, value in values.items():
-            mean, precision, then = beliefs[name]
+            mean, precision, learned_at = beliefs[name]
             moved = mean + step * value / precision
-            self.beliefs[name] = Belief(moved, precision + certainty * value * value, max(at, then))
+            self.beliefs[name] = Belief(moved, precision + certainty * value * value, max(at, learned_at))
 
     def _drop_least(self, at: float) -> None:
         """Forget MAX_FEATURES // 5 features, those with the smallest weights."""
-        names = [name for name in self.beliefs if name not in APART]
+        names = [name for name in self.beliefs if name not in SPECIAL_PRIORS]
         names.sort(key=lambda name: (abs(self.belief(name, at).mean), name))
         for name in names[: MAX_FEATURES // 5]:
             del self.beliefs[name]
@@ -144,10 +147,9 @@ class Aged:
     def __init__(self, weights: Weights, at: float) -> None:
         self._weights = weights
         self._at = at
-        self._known: dict[str, Belief] = {}
+        self._aged_beliefs: dict[str, Belief] = {}
         self._trusts: dict[str, float] = {}
-        # By the first letter, in which kinds differ: most features of most articles are looked up here.
-        self._unlearned = {kind[0]: self._trusted(PRIOR, kind) for kind in KINDS}
+        self._unlearned = {kind: self._trusted(PRIOR, kind) for kind in KINDS}
         self._steepness = min(weights.belief(AGE, at).mean, 0.0)
 
     def trust(self, kind: str) -> float:
@@ -159,10 +161,12 @@ class Aged:
     def weight(self, name: str) -> Belief:
         """Return a feature's weight times the trust in its kind."""
         if name not in self._weights.beliefs:
-            return self._unlearned[name[0]]
-        belief = self._known.get(name)
+            return self._unlearned[kind_of(name)]
+        belief = self._aged_beliefs.get(name)
         if belief is None:
-            belief = self._known[name] = self._trusted(self._weights.belief(name, self._at), kind_of(name))
+            belief = self._aged_beliefs[name] = self._trusted(
+                self._weights.belief(name, self._at), kind_of(name)
+            )
         return belief
 
     def _trusted(self, belief: Belief, kind: str) -> Belief:
@@ -186,17 +190,15 @@ class Aged:
         return self.score_and_variance(features)[1]
 
     def score_and_variance(self, features: Mapping[str, float]) -> tuple[float, float]:
-        """Return score and variance in one pass, as a list has hundreds of articles with a dozen features
-        each.
-        """
-        beliefs, aged_beliefs, unlearned = self._weights.beliefs, self._known, self._unlearned
+        """Return score and variance in one pass."""
+        beliefs, aged_beliefs, unlearned = self._weights.beliefs, self._aged_beliefs, self._unlearned
         score = variance = 0.0
         for name, value in features.items():
             if name in beliefs:
                 mean, precision, _ = aged_beliefs.get(name) or self.weight(name)
                 score += value * mean
             else:
-                precision = unlearned[name[0]].precision
+                precision = unlearned[kind_of(name)].precision
             variance += value * value / precision
         return score, variance
 
@@ -266,17 +268,17 @@ def _minimum(before: float, spread: float, target: float) -> float:
     The right side falls with z, so there is one solution, between `before` and the right side there.
     """
     low, high = sorted((before, before + spread * (target - sigmoid(before))))
-    z, moved = before, high - low
+    z, last_step = before, high - low
     for _ in range(100):
         chance = sigmoid(z)
-        off = z - before - spread * (target - chance)
-        low, high = (low, z) if off > 0 else (z, high)
-        step = z - off / (1 + spread * chance * (1 - chance))
+        residual = z - before - spread * (target - chance)
+        low, high = (low, z) if residual > 0 else (z, high)
+        step = z - residual / (1 + spread * chance * (1 - chance))
         # Newton's step where it is a short one, else half of what is left.
-        good = low <= step <= high and abs(step - z) <= moved / 2
-        following = step if good else (low + high) / 2
-        moved = abs(following - z)
-        z = following
-        if moved < 1e-12:
+        is_newton_step = low <= step <= high and abs(step - z) <= last_step / 2
+        next_z = step if is_newton_step else (low + high) / 2
+        last_step = abs(next_z - z)
+        z = next_z
+        if last_step < 1e-12:
             break
     return z

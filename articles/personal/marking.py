@@ -31,8 +31,9 @@ def mark_read(subscriber: Subscriber, articles: Sequence[int], now: datetime, *,
 
 
 def star(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, starred: bool = True) -> None:
-    """Star these articles (primary keys), or remove the star. Notes or undoes a save for the subscriber's
-    interests.
+    """Star these articles (primary keys), or remove their stars.
+
+    Adds a save to the log of the subscriber's interests, or takes it back.
     """
     with transaction.atomic():
         if starred:
@@ -70,7 +71,7 @@ def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime) -
 
 @transaction.atomic
 def _clear(subscriber: Subscriber, articles: Sequence[int], name: str) -> None:
-    # What was never marked needs no row to say so. The locks are taken in the order of `_mark`.
+    # An article without a mark needs no row. Locks in the order of `_mark`.
     marks = Mark.objects.filter(
         subscriber=subscriber, article__in=set(articles), **{f"{name}__isnull": False}
     )

@@ -17,7 +17,7 @@ from articles.listing import lean
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import folder_named, folders_of, subscriber_of
 from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
-from articles.personal.selection import RANKED, followed, once_a_story
+from articles.personal.selection import RANKED, followed_articles, once_a_story
 from crawler.web.filters import search_problem
 from crawler.web.pages import safe_next, wants_part
 
@@ -118,7 +118,7 @@ class ReadingQuery:
             return stars.search(words)
         if self.view == "hidden":
             return Article.objects.filter(pk__in=hidden_articles(subscriber)).newest_first().search(words)
-        unhidden = followed(subscriber, self.folder).search(words)
+        unhidden = followed_articles(subscriber, self.folder).search(words)
         unhidden = unhidden.exclude(pk__in=hidden_articles(subscriber))
         if self.view == "unread":
             unhidden = unhidden.filter(~marked_read(subscriber))

@@ -34,10 +34,10 @@ from crawler.web.syndication.formats import FORMATS
 
 MAX_KEYWORDS = 50
 RANKED = 500
-"""So many of the newest are ordered by interest."""
+"""Number of newest articles that the order by interest ranks."""
 
 
-def followed(subscriber: Subscriber, folder: str = "") -> ArticleQuerySet:
+def followed_articles(subscriber: Subscriber, folder: str = "") -> ArticleQuerySet:
     """Return the articles that a subscriber follows, in one folder and its subfolders or in all, newest
     first.
 
@@ -65,14 +65,14 @@ def of_topics_only(subscriber: Subscriber) -> ArticleQuerySet:
 def selection(personal_feed: PersonalFeed) -> ArticleQuerySet:
     """Return the articles of a personal feed, newest first.
 
-    They are those that its search finds, else those that the subscriber follows. An article has at least one
-    word of `include`, none of `exclude`, and one of the categories. Excludes articles that the subscriber
-    hid.
+    Starts from the results of its search, or from the followed articles if it has no search. Keeps articles
+    with a word of `include`, no word of `exclude`, and one of the categories; an empty filter keeps all.
+    Excludes articles that the subscriber hid.
     """
     if personal_feed.query:
         articles = Article.objects.search(personal_feed.query).newest_first()
     else:
-        articles = followed(personal_feed.subscriber, personal_feed.folder)
+        articles = followed_articles(personal_feed.subscriber, personal_feed.folder)
     if personal_feed.include:
         articles = articles.filter(search=_any_of(personal_feed.include))
     if personal_feed.exclude:

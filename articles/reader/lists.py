@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, FilteredRelation, Q
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -17,10 +17,10 @@ from articles.enrichment.models import Enrichment
 from articles.interest.log import hidden_articles
 from articles.interest.scoring import ranked
 from articles.listing import lean
-from articles.models import Article, ArticleQuerySet, Mark, Subscriber
+from articles.models import Article, ArticleQuerySet, Subscriber
 from articles.personal.following import folder_named
 from articles.personal.marking import marked_read, marked_starred
-from articles.personal.selection import RANKED, followed, once_a_story
+from articles.personal.selection import RANKED, followed_articles, once_a_story
 
 PAGE_ARTICLES = 30
 LAST_PAGE = 1000
@@ -79,7 +79,7 @@ class ReadingList:
             feeds = subscriber.subscriptions.filter(feed=self.feed, feed__removed__isnull=True).values("feed")
             rows = Article.objects.filter(feed__in=feeds).newest_first()
         else:
-            rows = followed(subscriber, self.folder)
+            rows = followed_articles(subscriber, self.folder)
         if self.show != "starred":
             rows = rows.exclude(pk__in=hidden_articles(subscriber))
             if self.feed is None:
@@ -107,8 +107,10 @@ class ReadingList:
             return articles.filter(Q(published__lt=place[0]) | Q(published=place[0], pk__lt=place[1]))
         return articles.filter(Q(published__gt=place[0]) | Q(published=place[0], pk__gt=place[1]))
 
-    def neighbours(self, subscriber: Subscriber, article: Article) -> tuple[int | None, int | None]:
-        """Return the keys of the articles before and after one in the list, None at its ends.
+    def neighbours(
+        self, subscriber: Subscriber, article: Article
+    ) -> tuple[Neighbour | None, Neighbour | None]:
+        """Return the articles before and after one in the list, None at its ends.
 
         By interest there are none: the order changes with every article that is opened.
         """
@@ -118,13 +120,35 @@ class ReadingList:
         place = (article.published, article.pk)
         newer = rows.filter(Q(published__gt=place[0]) | Q(published=place[0], pk__gt=place[1]))
         older = rows.filter(Q(published__lt=place[0]) | Q(published=place[0], pk__lt=place[1]))
-        columns = ("published", "pk")
+        columns = ("published", "pk", "title", "identity", "language", "feed__title", "feed__url")
         nearest_newer = newer.order_by("published", "id").values_list(*columns)[:1]
         nearest_older = older.order_by("-published", "-id").values_list(*columns)[:1]
-        places = list(nearest_newer.union(nearest_older, all=True))
-        next_newer = next((key for at, key in places if (at, key) > place), None)
-        next_older = next((key for at, key in places if (at, key) < place), None)
+        nearest = [Neighbour(*row) for row in nearest_newer.union(nearest_older, all=True)]
+        next_newer = next((row for row in nearest if (row.published, row.key) > place), None)
+        next_older = next((row for row in nearest if (row.published, row.key) < place), None)
         return (next_older, next_newer) if self.order == "old" else (next_newer, next_older)
+
+
+class Neighbour(NamedTuple):
+    """The article before or after another one in a list."""
+
+    published: datetime
+    key: int
+    article_title: str
+    identity: str
+    language: str
+    feed_title: str
+    feed_url: str
+
+    @property
+    def title(self) -> str:
+        """The title of the article, else its identity."""
+        return self.article_title or self.identity
+
+    @property
+    def source(self) -> str:
+        """The title of the feed, else its address."""
+        return self.feed_title or self.feed_url
 
 
 @cache
@@ -185,27 +209,31 @@ class Day:
 def rows_of(
     subscriber: Subscriber, keys: Sequence[int], names: Mapping[int, str], opened: int | None = None
 ) -> list[Row]:
-    """Return the rows of these articles in this order, in three queries. `names` are the followed feeds'."""
-    articles = lean(Article.objects.all()).in_bulk(keys)
-    marks = {mark.article_id: mark for mark in Mark.objects.filter(subscriber=subscriber, article__in=keys)}
-    stories = _stories(keys)
-    rows = []
-    for key in keys:
-        if article := articles.get(key):
-            mark = marks.get(key)
-            story, members = stories.get(key, (None, 1))
-            rows.append(
-                Row(
-                    article,
-                    names.get(article.feed_id) or str(article.feed),
-                    is_read=bool(mark and mark.read),
-                    is_starred=bool(mark and mark.starred),
-                    also_in=members - 1,
-                    story=story,
-                    is_open=key == opened,
-                )
-            )
-    return rows
+    """Return the rows of these articles in this order, in at most two queries.
+
+    `names` has the subscriber's names for feeds, by feed.
+    """
+    with_marks = lean(Article.objects.all()).annotate(
+        mark=FilteredRelation("marks", condition=Q(marks__subscriber=subscriber)),
+        was_read=F("mark__read"),
+        was_starred=F("mark__starred"),
+        story_key=F("enrichment__story_id"),
+    )
+    articles: dict[int, Any] = with_marks.in_bulk(keys)
+    members = _member_counts({article.story_key for article in articles.values()} - {None})
+    return [
+        Row(
+            article,
+            names.get(article.feed_id) or str(article.feed),
+            is_read=article.was_read is not None,
+            is_starred=article.was_starred is not None,
+            also_in=members.get(article.story_key, 1) - 1,
+            story=article.story_key,
+            is_open=key == opened,
+        )
+        for key in keys
+        if (article := articles.get(key)) is not None
+    ]
 
 
 def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:
@@ -230,20 +258,12 @@ def day_name(day: date, today: date) -> str:
     return f"{day.day} {day:%B}" if day.year == today.year else f"{day.day} {day:%B %Y}"
 
 
-def _stories(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Return the story and the number of its members of each article that has one."""
-    own: Mapping[int, int] = dict(
-        Enrichment.objects.filter(article__in=keys, story__isnull=False).values_list("article_id", "story_id")
-    )
-    if not own:
+def _member_counts(stories: Collection[int]) -> dict[int, int]:
+    """Return the number of articles of each of these stories."""
+    if not stories:
         return {}
-    counts = dict(
-        Enrichment.objects.filter(story__in=set(own.values()))
-        .order_by()
-        .values_list("story")
-        .annotate(members=Count("article"))
-    )
-    return {article: (story, counts.get(story, 1)) for article, story in own.items()}
+    members = Enrichment.objects.filter(story__in=stories).order_by().values_list("story")
+    return dict(members.annotate(members=Count("article")))
 
 
 def _number(text: str) -> int:

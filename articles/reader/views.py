@@ -61,7 +61,7 @@ def article(request: HttpRequest, pk: int) -> HttpResponse:
     """Show an article beside the list it was opened from; for htmx the article alone."""
     subscriber = _subscriber(request)
     reading_list = ReadingList.from_parameters(request.GET)
-    article_row = get_object_or_404(_with_everything(subscriber), pk=pk)
+    article_row = get_object_or_404(_with_columns_shown(subscriber), pk=pk)
     if feedback.note_opening(request, pk):
         mark_read(subscriber, [pk], datetime.now(UTC))
     if wants_part(request):
@@ -69,7 +69,7 @@ def article(request: HttpRequest, pk: int) -> HttpResponse:
         context = _article(request, subscriber, reading_list, article_row, names)
         context["row"] = _row_of(article_row, context)
         response = render(request, "read/_article_answer.html", context)
-        return _varying(_counted(response, subscriber, article_row))
+        return _varying(_with_unread_count(response, subscriber, article_row))
     frame = _frame(request, subscriber, reading_list)
     names = frame["counts"].names
     context = frame | _article(request, subscriber, reading_list, article_row, names)
@@ -83,7 +83,7 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     if word not in WORDS:
         raise Http404(f"there is no button {word!r}")
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
-    marked = get_object_or_404(_named(Article.objects.only("pk", "feed_id"), subscriber), pk=pk)
+    marked = get_object_or_404(_with_own_title(Article.objects.only("pk", "feed_id"), subscriber), pk=pk)
     if word in {"read", "unread"}:
         mark_read(subscriber, [pk], now, read=word == "read")
     else:
@@ -96,14 +96,14 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
         subscriber, [pk], {marked.feed_id: getattr(marked, "own_title", None) or ""}, opened=opened
     )
     response = render(request, "read/_mark_answer.html", {"row": row, "list": reading_list})
-    return response if word in {"star", "unstar"} else _counted(response, subscriber, marked)
+    return response if word in {"star", "unstar"} else _with_unread_count(response, subscriber, marked)
 
 
 @require_POST
 def mark_list(request: HttpRequest) -> HttpResponse:
     """Mark the articles of the list as read, and offer to undo it.
 
-    With `above`, an article's key, those before it in the list; with `day`, those of this day (UTC).
+    `above`, the key of an article, limits this to the articles before it; `day` to one day (UTC).
     """
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     reading_list = ReadingList.from_parameters(request.GET)
@@ -118,9 +118,9 @@ def mark_list(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def mark_passed(request: HttpRequest) -> HttpResponse:
-    """Mark articles as read that were scrolled past or read without a network, and star those in `starred`.
+    """Mark the articles in `articles` as read and star those in `starred`.
 
-    Both are keys with commas between.
+    Both are comma-separated keys, from scrolling past or from use without a network.
     """
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     read, starred = (
@@ -202,7 +202,7 @@ def _of_day(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
 
 
 def _subscriber(request: HttpRequest) -> Subscriber:
-    """Return the requesting subscriber with the topics that list and sidebar need."""
+    """Return the requesting subscriber with its topics, which list and sidebar need."""
     subscriber = subscriber_of(request.user)
     prefetch_related_objects([subscriber], "topics")
     return subscriber
@@ -213,16 +213,18 @@ def _names(subscriber: Subscriber) -> dict[int, str]:
     return dict(subscriber.subscriptions.exclude(title="").values_list("feed_id", "title"))
 
 
-def _named(articles: QuerySet[Article], subscriber: Subscriber) -> QuerySet[Article]:
-    """Add the subscriber's own name of the feed, "" for the feed's own, None where it is not followed."""
-    followed = subscriber.subscriptions.filter(feed=OuterRef("feed")).values("title")
-    return articles.annotate(own_title=Subquery(followed[:1]))
+def _with_own_title(articles: QuerySet[Article], subscriber: Subscriber) -> QuerySet[Article]:
+    """Annotate `own_title`: the subscriber's name for the feed, "" if the subscriber gives none, None if the
+    subscriber does not follow the feed.
+    """
+    titles = subscriber.subscriptions.filter(feed=OuterRef("feed")).values("title")
+    return articles.annotate(own_title=Subquery(titles[:1]))
 
 
-def _counted(response: HttpResponse, subscriber: Subscriber, marked: Article) -> HttpResponse:
+def _with_unread_count(response: HttpResponse, subscriber: Subscriber, marked: Article) -> HttpResponse:
     """Add the unread articles of a feed to an answer, for app.js to show in the sidebar.
 
-    An article of a feed that is not followed is on a topic; then these are counted.
+    If the subscriber does not follow the feed, adds the unread count of the topics instead.
     """
     if getattr(marked, "own_title", None) is None:
         count = {"topics": unread_on_topics(subscriber)}
@@ -232,12 +234,12 @@ def _counted(response: HttpResponse, subscriber: Subscriber, marked: Article) ->
     return response
 
 
-def _with_everything(subscriber: Subscriber) -> QuerySet[Article]:
+def _with_columns_shown(subscriber: Subscriber) -> QuerySet[Article]:
     """Return articles with feed, page, enrichment, and whether they are starred, without long columns."""
     rows = Article.objects.select_related("feed", "page", "enrichment").annotate(
         is_starred=marked_starred(subscriber), excerpt=Left("text", 280)
     )
-    return _named(rows, subscriber).defer(
+    return _with_own_title(rows, subscriber).defer(
         "search", "page__html", "feed__fingerprints", "enrichment__signature", "enrichment__bands"
     )
 
@@ -270,7 +272,7 @@ def _list(
     now = datetime.now(UTC)
     if request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", ""):
         note(subscriber, keys, Kind.SHOWN, now)
-    days = by_day(rows, now) if reading_list.order != "interest" else by_day(rows, now)[:0]
+    days = [] if reading_list.order == "interest" else by_day(rows, now)
     return {
         "list": reading_list,
         "days": days,
@@ -282,7 +284,10 @@ def _list(
 
 
 def _with_opened(keys: list[int], opened: int) -> list[int]:
-    """Return the keys with that of the open article in its place: it was read, and left the unread ones."""
+    """Return the keys with the key of the open article at its place by date.
+
+    Opening marks it as read, so the unread list does not contain it.
+    """
     places = dict(Article.objects.filter(pk__in=[*keys, opened]).values_list("pk", "published"))
     if opened not in places:
         return keys
@@ -292,7 +297,7 @@ def _with_opened(keys: list[int], opened: int) -> list[int]:
 
 
 def _side(request: HttpRequest, subscriber: Subscriber) -> dict[str, Any]:
-    """Return what the sidebar shows: counts, topics, and which folders are folded."""
+    """Return the sidebar's context: counts, topics, kept searches, and folded folders."""
     return {
         "counts": unread_counts(subscriber),
         "topics": list(subscriber.topics.all()),
@@ -302,7 +307,7 @@ def _side(request: HttpRequest, subscriber: Subscriber) -> dict[str, Any]:
 
 
 def _frame(request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList) -> dict[str, Any]:
-    """Return what the sidebar and the bar of the list show."""
+    """Return the context of the sidebar and of the list's bar."""
     side = _side(request, subscriber)
     current: Counts = side["counts"]
     title = current.names.get(reading_list.feed or 0) or reading_list.folder or TITLES[reading_list.show]
@@ -325,14 +330,13 @@ def _article(
     row: Article,
     names: Mapping[int, str],
 ) -> dict[str, Any]:
-    body, said, audio = body_of(row), stored_details(row.details), audio_of(row)
-    wanted = request.GET.get("text", "")
-    source = wanted if wanted in {"feed", "page"} and getattr(body, wanted) else body.source
+    body, details, audio = body_of(row), stored_details(row.details), audio_of(row)
+    requested = request.GET.get("text", "")
+    source = requested if requested in {"feed", "page"} and getattr(body, requested) else body.source
     shown = body.page if source == "page" else body.feed
     previous, following = reading_list.neighbours(subscriber, row)
     story = row.enrichment.story_id if hasattr(row, "enrichment") else None
     members = list(told().filter(story=story).exclude(pk=row.pk)[:MAX_MEMBERS]) if story else []
-    followers = Article.objects.filter(pk=following or 0).select_related("feed")
     return {
         "article": row,
         "list": reading_list,
@@ -342,15 +346,15 @@ def _article(
         "has_both": bool(body.feed and body.page),
         "minutes": max(round(reading_seconds(text_of(shown)) / 60), 1) if shown else 0,
         "audio": audio,
-        "said": said,
-        "place": point(said).split(),
-        "length": said.duration or (audio or {}).get("duration", 0),
+        "details": details,
+        "place": point(details).split(),
+        "length": details.duration or (audio or {}).get("duration", 0),
         "files": [file for file in media_of(row) if not file["type"].startswith(("image/", "audio/"))],
         "mark": {"starred": getattr(row, "is_starred", False)},
         "members": members,
-        "previous": reading_list.address(previous) if previous else "",
-        "next": reading_list.address(following) if following else "",
-        "next_article": followers.only("title", "language", "identity", "feed__title", "feed__url").first(),
+        "previous": reading_list.address(previous.key) if previous else "",
+        "next": reading_list.address(following.key) if following else "",
+        "next_article": following,
         "opened": True,
     }
 

@@ -102,7 +102,7 @@ class Sealed:
                 confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=_own_directories()
             )
             modules = ["crawler.deployment.sealed"]
-            self._server = fork_server.started(modules, _sealed_environment(), walled)
+            self._server = fork_server.start_server(modules, _sealed_environment(), walled)
         return self._server
 
     def child(

@@ -34,7 +34,7 @@ def _worker(words: dict[str, Any], descriptors: list[int]) -> None:
     with os.fdopen(pipe) as secret:
         _reach(secret.read())
     for descriptor in sockets:
-        readers.given_server.append(ForkServer(socket.socket(fileno=descriptor)))
+        readers.inherited_servers.append(ForkServer(socket.socket(fileno=descriptor)))
     os.environ[lifeline.READY_FD] = str(ready)
     os.environ[lifeline.PROCESS_NAME] = words["name"]
     workers.work(words["name"], words["queues"], words["pool"], words["concurrency"], words["niceness"])

@@ -23,17 +23,17 @@ from psycopg.pq import TransactionStatus
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 AGAIN_SECONDS = 0.2
-# With these, waiting and sending notice within a minute that a server on another machine has vanished.
-NOTICE_LOSS: dict[str, Any] = {
+TCP_SETTINGS: dict[str, Any] = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,
 }
+"""Settings that report a vanished remote server within a minute, while waiting and while sending."""
 
 
 class Waker:
-    """A pipe that wakes the thread of this process that waits for messages."""
+    """A pipe that wakes the thread waiting for messages."""
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
@@ -69,10 +69,10 @@ class Waker:
 
 
 class Link:
-    """The connection to a broker, opened at first use and again after a loss; `openings` counts. Thread-safe.
+    """The connection to a broker. It opens at first use and again after a loss. Thread-safe.
 
-    `fresh` holds the queues that may have unread messages: those with a notification, and all queues after a
-    new connection, which has missed earlier notifications.
+    `openings` is the number of times it opened. `fresh` is the set of queues with possibly unread messages: a
+    notification adds its queue, a new connection adds all queues, because it misses earlier notifications.
     """
 
     def __init__(self, dsn: str, patience: float) -> None:
@@ -93,7 +93,7 @@ class Link:
         Raises psycopg.OperationalError when the server cannot be reached for `patience` seconds.
         """
         with self._lock:
-            connection = self._opened()
+            connection = self._open_connection()
             try:
                 yield connection
             finally:
@@ -112,7 +112,7 @@ class Link:
                 if self._connection is not None and not self._connection.closed:
                     _listen(self._connection, queue)
                 else:
-                    self._opened()
+                    self._open_connection()
             self.fresh.add(queue)
 
     def wait(self, queues: set[str], seconds: float) -> bool:
@@ -122,14 +122,14 @@ class Link:
         psycopg.OperationalError when the connection was lost.
         """
         with self.connection() as connection:
-            self._hear(connection)
+            self._read_notifications(connection)
             if self.fresh & queues:
                 return True
             socket = connection.fileno()
         quiet = self.waker.wait(seconds, socket)
         with self._lock:
             if connection is self._connection and not connection.closed:
-                self._hear(connection)
+                self._read_notifications(connection)
         return quiet
 
     def close(self) -> None:
@@ -139,29 +139,29 @@ class Link:
                 self._connection.close()
             self._connection = None
 
-    def forget(self) -> None:
+    def reset_after_fork(self) -> None:
         """Reset all state in a forked child, which must not use the parent's connection."""
         self.waker = Waker()
         self._lock = threading.RLock()
         self._connection = None
         self._queues, self.fresh, self.users = set(), set(), weakref.WeakSet()
 
-    def _opened(self) -> Connection:
+    def _open_connection(self) -> Connection:
         """Return the open connection. Retries for `patience` seconds to open one."""
         until = time.monotonic() + self._patience
         while self._connection is None or self._connection.closed:
             try:
-                self._open()
+                self._connect()
             except psycopg.OperationalError:
                 if time.monotonic() > until:
                     raise
                 time.sleep(AGAIN_SECONDS)
         return self._connection
 
-    def _open(self) -> None:
+    def _connect(self) -> None:
         seconds = max(2, int(self._patience))
-        connection = psycopg.connect(self.dsn, autocommit=True, connect_timeout=seconds, **NOTICE_LOSS)
-        connection.add_notify_handler(self._heard)
+        connection = psycopg.connect(self.dsn, autocommit=True, connect_timeout=seconds, **TCP_SETTINGS)
+        connection.add_notify_handler(self._on_notification)
         for queue in self._queues:
             _listen(connection, queue)
         self._connection = connection
@@ -169,18 +169,18 @@ class Link:
         self.fresh |= self._queues
         self.waker.wake()
 
-    def _hear(self, connection: Connection) -> None:
+    def _read_notifications(self, connection: Connection) -> None:
         """Read the notifications that have arrived."""
         try:
             connection.pgconn.consume_input()
-            while word := connection.pgconn.notifies():
-                self.fresh.add(_queue(word.relname.decode()))
+            while notification := connection.pgconn.notifies():
+                self.fresh.add(_queue(notification.relname.decode()))
         except psycopg.OperationalError:
             connection.close()
             raise
 
-    def _heard(self, word: psycopg.Notify) -> None:
-        self.fresh.add(_queue(word.channel))
+    def _on_notification(self, notification: psycopg.Notify) -> None:
+        self.fresh.add(_queue(notification.channel))
 
 
 def _listen(connection: Connection, queue: str) -> None:
@@ -192,12 +192,12 @@ def _queue(channel: str) -> str:
 
 
 _links: dict[str, Link] = {}
-_making = threading.Lock()
+_links_lock = threading.Lock()
 
 
 def link_to(dsn: str, patience: float) -> Link:
     """Return this process's link to the broker at `dsn`."""
-    with _making:
+    with _links_lock:
         if dsn not in _links:
             _links[dsn] = Link(dsn, patience)
         return _links[dsn]
@@ -205,12 +205,12 @@ def link_to(dsn: str, patience: float) -> Link:
 
 def _after_fork() -> None:
     """Reset the links in a forked child: connections, locks and pipes are the parent's."""
-    global _making  # noqa: PLW0603 - another thread of the parent may have held it
-    _making = threading.Lock()
+    global _links_lock  # noqa: PLW0603 - another thread of the parent may have held it
+    _links_lock = threading.Lock()
     if _links:
         signal.set_wakeup_fd(-1)
     for link in _links.values():
-        link.forget()
+        link.reset_after_fork()
 
 
 os.register_at_fork(after_in_child=_after_fork)

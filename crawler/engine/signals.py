@@ -1,4 +1,6 @@
-"""Signals of the engine. Receivers run in its transaction, except those of `checked_in`."""
+"""Signals of the engine. Receivers of `settled` and `robots_read` run in the transaction of the check-in, the
+others outside any.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ checked_in = Signal()
 """Sent after the transaction that stored results: `results`."""
 
 ticked = Signal()
-"""Sent after a tick whose selection is handed out: `now`. Outside any transaction."""
+"""Sent after a tick whose selection is handed out: `now`."""
 
 planned = Signal()
-"""Sent after the daily plan was made: `now`. Outside any transaction, in the process for slow work."""
+"""Sent after the daily plan was made: `now`. In the process for slow work."""
 
 asked = Signal()
 """Asks receivers whether tending would find work: `now`. If one returns true, tending runs within seconds,

@@ -28,13 +28,14 @@ from crawler.reading.documents import CrawledPage
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
-MAX_ATTEMPTS = 5  # with one that is sent again on a new connection, six requests
+MAX_ATTEMPTS = 5
+"""Attempts per URL: at most six requests, because one may be sent again on a new connection."""
 RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 600.0
-BEHIND = 1e6
-"""Subtracted from the score of a row of the queue for every failed attempt; greater than any score.
+ATTEMPT_PENALTY = 1e6
+"""Amount to subtract from a queue row's score per attempt, larger than any score.
 
-So one slow URL does not hold its host until all its attempts are used up. The URL's own score stays.
+A slow URL then goes to the end of the queue, and does not block its host. The URL's own score stays.
 """
 CHANGED = [
     "state", "attempts", "waited", "fetched", "status", "failure", "detail", "elapsed", "size",
@@ -49,8 +50,8 @@ class _Gain:
     rows: list[CrawlUrl] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
     pages: list[CrawledPage] = field(default_factory=list)
-    cut: int = 0
-    withheld: int = 0
+    links_over_limit: int = 0
+    nofollow_links: int = 0
     bytes: int = 0
     retried: list[QueuedUrl] = field(default_factory=list)
 
@@ -72,15 +73,16 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
     settled = Settled()
     if not by_page:
         return settled
-    out = {
-        place.page_id: place
-        for place in QueuedUrl.objects.under(leases).select_for_update().filter(page__in=by_page)
+    leased_by_page = {
+        queued_url.page_id: queued_url
+        for queued_url in QueuedUrl.objects.under(leases).select_for_update().filter(page__in=by_page)
     }
-    QueuedUrl.objects.filter(page__in=out).delete()
+    QueuedUrl.objects.filter(page__in=leased_by_page).delete()
     gains: dict[int, _Gain] = defaultdict(_Gain)
-    crawls = Crawl.objects.in_bulk({place.crawl_id for place in out.values()})
-    for row in CrawlUrl.objects.filter(id__in=out).order_by("id"):
-        row.attempts, row.waited = out[row.pk].attempts, out[row.pk].waited
+    crawls = Crawl.objects.in_bulk({queued_url.crawl_id for queued_url in leased_by_page.values()})
+    for row in CrawlUrl.objects.filter(id__in=leased_by_page).order_by("id"):
+        queued_url = leased_by_page[row.pk]
+        row.attempts, row.waited = queued_url.attempts, queued_url.waited
         _settle(row, by_page[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
     for key, gain in sorted(gains.items()):
         _store(crawls[key], gain, now)
@@ -92,7 +94,7 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
     return settled
 
 
-def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
+def queue_named_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
     """Queue the sitemaps named in these hosts' robots.txt, for crawls that use sitemaps."""
     sitemaps = {host.pk: named_sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
     if not sitemaps:
@@ -106,7 +108,7 @@ def name_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
         admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1) for url in urls], now)
 
 
-def may_pass(harvest: Harvest) -> bool:
+def is_retryable(harvest: Harvest) -> bool:
     """Return whether another attempt may succeed."""
     return retry_of(harvest.failure, harvest.status) in {Retry.SOON, Retry.THROTTLED}
 
@@ -118,7 +120,7 @@ def retry_at(harvest: Harvest, attempts: int) -> datetime:
     longer; at most MAX_RETRY_SECONDS.
     """
     wait = max(harvest.retry_after or 0.0, RETRY_SECONDS * 4.0 ** (attempts - 1))
-    ended = harvest.at + harvest.elapsed  # a slow one has taken more time than it is to wait
+    ended = harvest.at + harvest.elapsed  # a slow attempt can take longer than the wait
     return datetime.fromtimestamp(ended, UTC) + timedelta(seconds=min(wait, MAX_RETRY_SECONDS))
 
 
@@ -148,13 +150,13 @@ def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
         row.state, row.failure = State.FAILED, Failure.REDIRECT.value
         row.detail = f"more than {MAX_REDIRECTS} redirects in a row"
         return
-    gain.cut += page.cut
-    gain.withheld += page.withheld
+    gain.links_over_limit += page.cut
+    gain.nofollow_links += page.withheld
     gain.found += _links(row, page, crawl)
 
 
 def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
-    if not may_pass(harvest) or row.attempts >= MAX_ATTEMPTS:
+    if not is_retryable(harvest) or row.attempts >= MAX_ATTEMPTS:
         row.state = State.FAILED
         return
     row.state = State.QUEUED
@@ -162,7 +164,7 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
     gain.retried.append(
         QueuedUrl(
             page_id=row.pk, crawl_id=row.crawl_id, host_id=row.host_id, url=row.url, link=row.link,
-            score=row.score - BEHIND * row.attempts, queued=row.queued, not_before=row.queued,
+            score=row.score - ATTEMPT_PENALTY * row.attempts, queued=row.queued, not_before=row.queued,
             attempts=row.attempts,
         )
     )  # fmt: skip
@@ -179,16 +181,16 @@ def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
         depth = row.depth if row.link == CrawlUrl.Link.SEED else row.depth + 1
         return [Found(url, row.link, row.score, depth, row.parent, hops=row.hops + 1) for url in page.links]
     own_domain = registrable_domain(host_of(row.url))
-    leaving = [registrable_domain(host_of(url)) != own_domain for url in page.links]
-    row.inter = sum(leaving)
-    row.intra = len(leaving) - row.inter
+    is_external = [registrable_domain(host_of(url)) != own_domain for url in page.links]
+    row.inter = sum(is_external)
+    row.intra = len(is_external) - row.inter
     scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
     inter, intra = CrawlUrl.Link.INTER.value, CrawlUrl.Link.INTRA.value
     return [
         Found(url, inter, scores.inter, row.depth + 1, row.id, key)
-        if leaves
+        if external
         else Found(url, intra, scores.intra, row.depth + 1, row.id, key)
-        for url, leaves, key in zip(page.links, leaving, keys, strict=True)
+        for url, external, key in zip(page.links, is_external, keys, strict=True)
     ]
 
 
@@ -199,11 +201,11 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
         keep_bodies(gain.pages)
     update_rows(CrawlUrl, gain.rows, CHANGED)
     insert_rows(QueuedUrl, gain.retried)
-    renew_hosts(crawl.pk, {place.host_id for place in gain.retried})
+    renew_hosts(crawl.pk, {queued_url.host_id for queued_url in gain.retried})
     dropped = drop_expired(crawl, now)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]
-    refused = admitted.refused + Counter(links=gain.cut, nofollow=gain.withheld)
+    refused = admitted.refused + Counter(links=gain.links_over_limit, nofollow=gain.nofollow_links)
     Crawl.objects.filter(pk=crawl.pk).update(
         crawled=F("crawled") + len(crawled),
         requests=F("requests") + sum(row.failure != Failure.ROBOTS for row in gain.rows),

@@ -14,7 +14,7 @@ from crawler.engine.models import Host
 from crawler.engine.signals import robots_read
 from crawler.engine.work import Results, Work, register
 from crawler.frontier import queue
-from crawler.frontier.check_in import Settled, check_in_crawls, name_sitemaps
+from crawler.frontier.check_in import Settled, check_in_crawls, queue_named_sitemaps
 from crawler.frontier.crawls import room as room_of
 from crawler.frontier.models import Crawl, QueuedUrl
 from crawler.messages import TURN_SECONDS, Assignment
@@ -80,7 +80,7 @@ class UrlWork(Work):
 @receiver(robots_read)
 def queue_sitemaps(hosts: Sequence[Host], now: datetime, **_: object) -> None:
     """Queue the sitemaps named in robots.txt, for crawls that use sitemaps."""
-    name_sitemaps(hosts, now)
+    queue_named_sitemaps(hosts, now)
 
 
 def _most(host: Host) -> int:

@@ -2,11 +2,11 @@
 
 A process that handles hostile bytes must not be a fork of one that knows passwords: they would still be in
 its memory. So it is forked from a server that was started as a program of its own, confined as needed, with
-an environment without secrets. `ForkServer` is the client's side. The server imports the modules that it is
-given, and these add the programs that may be forked to `PROGRAMS`.
+an environment without secrets. `ForkServer` is the client's side. The server imports the modules named in
+its command, and these add programs to `PROGRAMS`.
 
-A request is a length, JSON and descriptors on a local socket. The last descriptor is the child's status: its
-process id is written there when it has begun and its exit code when it has ended.
+A request is a length, JSON and descriptors on a local socket. The last descriptor is the status
+pipe: the server writes the child's process id to it at the start, and its exit code at the end.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ from crawler.process import forks, memory
 MAX_CHILDREN = 64
 
 Run = Callable[[dict[str, Any], list[int]], object]
-"""What a child does with the words and the descriptors that it was given."""
+"""The function of a child, called with the words and the descriptors of its request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to fork. With `asks`, its last descriptor is a socket on which to request these programs."""
+    """A program to fork. If `asks` has names, the child gets a socket as its last descriptor, and can request
+    these programs on it.
+    """
 
     run: Run
     asks: tuple[str, ...] = ()
@@ -64,9 +66,9 @@ class ForkServer:
         self._lock = threading.Lock()
         self._process = process
         self.pid = process.pid if process else 0
-        """Of its process, where it was started by this one."""
+        """The server's process id, 0 if another process started the server."""
 
-    def fork(self, program: str, words: Mapping[str, Any], descriptors: Sequence[int]) -> Served:
+    def fork(self, program: str, words: Mapping[str, Any], descriptors: Sequence[int]) -> ServedChild:
         """Start a program of the server with these words and copies of these descriptors.
 
         Raises OSError when the server has ended.
@@ -83,7 +85,7 @@ class ForkServer:
             raise
         finally:
             os.close(status_write)
-        return Served(status_read)
+        return ServedChild(status_read)
 
     @property
     def alive(self) -> bool:
@@ -108,24 +110,24 @@ class ForkServer:
         return self.wait()
 
 
-class Served(forks.Forked):
-    """A child of the fork server. It counts as killed when the server, with which it dies, has ended."""
+class ServedChild(forks.Forked):
+    """A child of the fork server. It dies with the server; its exit code is then that of a kill."""
 
     def __init__(self, status: int) -> None:
         self._status = status
-        self._unwanted = False
+        self._kill_requested = False
         self.lost = False
-        """Whether it ended, or never began, because the server did."""
+        """True when the server ended before it reported the exit code of the child."""
         super().__init__(0)
 
     def begun(self, seconds: float) -> bool:
         """Wait until the child has begun and its `pid` is known. Returns False after `seconds`."""
-        self._hear(seconds)
+        self._read_status(seconds)
         return self.pid != 0
 
     def poll(self) -> int | None:
         """Return the child's exit code, None while it runs."""
-        self._hear(0.0)
+        self._read_status(0.0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -138,38 +140,40 @@ class Served(forks.Forked):
             remaining_seconds = 60.0 if until is None else until - time.monotonic()
             if remaining_seconds <= 0:
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
-            self._hear(remaining_seconds)
+            self._read_status(remaining_seconds)
         return self.returncode
 
     def kill(self) -> None:
-        """Kill the child with its group. A child that has not begun is killed as soon as it reports."""
-        self._unwanted = True
+        """Kill the child with its group. A child without a known process id is killed as soon
+        as the server reports the id.
+        """
+        self._kill_requested = True
         super().kill()
 
     def close(self) -> None:
         """Kill the child and stop listening to its status."""
         self.kill()
         if self.returncode is None:
-            self._ended(_KILLED)
+            self._set_exit_code(_KILLED)
 
-    def _hear(self, seconds: float) -> None:
+    def _read_status(self, seconds: float) -> None:
         while self.returncode is None and readable(self._status, seconds):
             message = os.read(self._status, _STATUS.size)
             if message and not self.pid:
                 (self.pid,) = _STATUS.unpack(message)
-                if self._unwanted:
+                if self._kill_requested:
                     super().kill()
             else:
                 self.lost = not message
-                self._ended(_STATUS.unpack(message)[0] if message else _KILLED)
+                self._set_exit_code(_STATUS.unpack(message)[0] if message else _KILLED)
             seconds = 0.0
 
-    def _ended(self, code: int) -> None:
+    def _set_exit_code(self, code: int) -> None:
         self.returncode = code
         os.close(self._status)
 
 
-def started(
+def start_server(
     modules: Sequence[str],
     environment: Mapping[str, str],
     walled: Callable[[list[str]], list[str]] = lambda command: command,
@@ -182,22 +186,24 @@ def started(
     `walled` wraps the server's command in one that confines it. With `idle_seconds` the server also ends when
     it has had no child and no request for that long.
     """
-    ours, theirs = socket.socketpair()
-    options = json.dumps({"socket": theirs.fileno(), "modules": list(modules), "idle_seconds": idle_seconds})
-    with theirs:
+    own_end, other_end = socket.socketpair()
+    options = json.dumps(
+        {"socket": other_end.fileno(), "modules": list(modules), "idle_seconds": idle_seconds}
+    )
+    with other_end:
         try:
             process = subprocess.Popen(  # noqa: S603 - this very interpreter
                 walled([sys.executable, "-c", f"from {__name__} import main; main()", options]),
                 stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[other_end.fileno()],
                 cwd=_ROOT,
                 env=dict(environment),
                 process_group=0,
             )
         except BaseException:
-            ours.close()
+            own_end.close()
             raise
-    return ForkServer(ours, process)
+    return ForkServer(own_end, process)
 
 
 def readable(descriptor: int, seconds: float) -> bool:
@@ -216,7 +222,7 @@ class _Server:
         programs: Mapping[str, Program],
         idle_seconds: float | None = None,
     ) -> None:
-        self._askers: dict[int, tuple[socket.socket, Mapping[str, Program]]] = {}
+        self._clients: dict[int, tuple[socket.socket, Mapping[str, Program]]] = {}
         self._owner = connection.fileno()
         self._status: dict[int, int] = {}
         self._idle_seconds = idle_seconds
@@ -230,11 +236,11 @@ class _Server:
         self._listen(connection, programs)
 
     def serve(self) -> None:
-        """Fork on request until the client that started this process has gone, or `idle_seconds` have passed.
+        """Fork on request until the client that started this process has gone, or after `idle_seconds`.
 
-        Children die with this process. Children that may send requests, too, do not keep it alive.
+        Children die with this process. Children with a request socket of their own do not keep it alive.
         """
-        while self._owner in self._askers:
+        while self._owner in self._clients:
             patience = None if self._status or self._idle_seconds is None else 1000 * self._idle_seconds
             ready = {descriptor for descriptor, _ in self._waiting.poll(patience)}
             if not ready:
@@ -242,25 +248,28 @@ class _Server:
             if self._wake in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake, 4096)
-            for asker in ready & self._askers.keys():
-                self._answer(asker)
-            self._tell_ends()
+            for client in ready & self._clients.keys():
+                self._answer(client)
+            self._report_exits()
 
-    def _listen(self, asker: socket.socket, programs: Mapping[str, Program]) -> None:
-        asker.settimeout(_PATIENCE_SECONDS)
-        self._askers[asker.fileno()] = asker, programs
-        self._waiting.register(asker, select.POLLIN)
+    def _listen(self, client: socket.socket, programs: Mapping[str, Program]) -> None:
+        client.settimeout(_PATIENCE_SECONDS)
+        self._clients[client.fileno()] = client, programs
+        self._waiting.register(client, select.POLLIN)
 
-    def _answer(self, asking: int) -> None:
-        """Fork the requested program. Where that fails, the status is closed with nothing written to it."""
+    def _answer(self, number: int) -> None:
+        """Fork the requested program.
+
+        Closes the status pipe without a word if the program is unknown or there are MAX_CHILDREN already.
+        """
         descriptors: list[int] = []
-        asker, programs = self._askers[asking]
+        client, programs = self._clients[number]
         try:
-            name, words = _received(asker, descriptors)
+            name, words = _read_request(client, descriptors)
         except (OSError, ValueError, KeyError):  # it has gone, or writes nonsense
-            del self._askers[asking]
-            self._waiting.unregister(asking)
-            asker.close()
+            del self._clients[number]
+            self._waiting.unregister(number)
+            client.close()
         else:
             program = programs.get(name)
             if program is not None and len(self._status) < MAX_CHILDREN:
@@ -273,19 +282,19 @@ class _Server:
         """Fork a child that runs the program. Returns its process id."""
         inherited = list(descriptors)
         if program.asks:
-            ours, theirs = socket.socketpair()
-            inherited.append(theirs.detach())
+            own_end, other_end = socket.socketpair()
+            inherited.append(other_end.detach())
         child = forks.fork(lambda: program.run(words, inherited), str(words.get("name", "")), inherited).pid
         if program.asks:
             os.close(inherited[-1])
-            self._listen(ours, {name: PROGRAMS[name] for name in program.asks})
+            self._listen(own_end, {name: PROGRAMS[name] for name in program.asks})
         try:
             os.write(status, _STATUS.pack(child))
-        except OSError:  # whoever asked for it has gone meanwhile
+        except OSError:  # the client has gone meanwhile
             os.kill(child, signal.SIGKILL)
         return child
 
-    def _tell_ends(self) -> None:
+    def _report_exits(self) -> None:
         """Report the exit codes of children that have ended."""
         with contextlib.suppress(ChildProcessError):
             while True:
@@ -300,19 +309,19 @@ class _Server:
                 os.close(status)
 
 
-def _received(asker: socket.socket, descriptors: list[int]) -> tuple[str, dict[str, Any]]:
-    """Read the program and words of the next request; its descriptors are added to the list.
+def _read_request(client: socket.socket, descriptors: list[int]) -> tuple[str, dict[str, Any]]:
+    """Read the program and words of the next request, and add its descriptors to the list.
 
     Raises OSError when the client has gone, ValueError or KeyError for an invalid request.
     """
-    head, received, _, _ = socket.recv_fds(asker, _LENGTH.size, _MAX_DESCRIPTORS)
+    head, received, _, _ = socket.recv_fds(client, _LENGTH.size, _MAX_DESCRIPTORS)
     descriptors += received
     if len(head) < _LENGTH.size or not received:
         raise ConnectionResetError
     (length,) = _LENGTH.unpack(head)
     body = b""
     while len(body) < min(length, _MAX_BYTES):
-        piece = asker.recv(length - len(body))
+        piece = client.recv(length - len(body))
         if not piece:
             raise ConnectionResetError
         body += piece

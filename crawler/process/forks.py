@@ -1,8 +1,8 @@
 """Processes made by fork: they share the memory that their parent has loaded, and begin at once.
 
 A process that loads Django and its libraries takes seconds and a hundred megabytes; a fork of a loaded
-process takes milliseconds, and only the pages that it changes. `fork` must be called while there is one
-thread: the other threads do not exist in the child, and their locks stay locked there.
+process takes milliseconds, and memory only for the pages that it changes. `fork` must be called while there
+is one thread: other threads do not exist in the child, and their locks stay locked there.
 """
 
 from __future__ import annotations
@@ -81,12 +81,13 @@ class Forked:
 
 
 def fork(run: Callable[[], object], name: str, inherited: Collection[int] = ()) -> Forked:
-    """Run the function in a child, which then ends with exit code 0, or 1 after an exception.
+    """Run the function in a child, which exits with 0 after a return, 1 after an exception, or the code of a
+    SystemExit.
 
     The child leads a group of its own, dies with this process and handles no signal yet. Its only open files
     are the standard ones (its input is empty) and those in `inherited`.
     """
-    parent, opened = os.getpid(), _opened()
+    parent, open_files = os.getpid(), _open_descriptors()
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -98,10 +99,10 @@ def fork(run: Callable[[], object], name: str, inherited: Collection[int] = ()) 
     try:
         os.setpgid(0, 0)
         lifeline.die_with_parent(signal.SIGKILL, parent)
-        call_it(name)
+        set_process_name(name)
         memory.offer_to_kernel(name)
         _forget_signals()
-        for descriptor in opened - {0, 1, 2, *inherited}:
+        for descriptor in open_files - {0, 1, 2, *inherited}:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         _empty_input()
@@ -118,8 +119,8 @@ def fork(run: Callable[[], object], name: str, inherited: Collection[int] = ()) 
         os._exit(code)
 
 
-def call_it(name: str) -> None:
-    """Name the process as `ps` shows it, where the kernel is Linux; the first 15 bytes count."""
+def set_process_name(name: str) -> None:
+    """Set the name that `ps` shows, at most 15 bytes. Does nothing outside Linux."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
 
@@ -130,8 +131,8 @@ def _forget_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _opened() -> set[int]:
-    """Return the descriptors that are open now, before anything after a fork opens others."""
+def _open_descriptors() -> set[int]:
+    """Return the open descriptors. To be called before the fork, which opens others."""
     return {int(name) for name in os.listdir("/dev/fd") if name.isdigit()}
 
 
@@ -153,22 +154,22 @@ class ForkedResult:
     """The result of a function that runs in its own process, so that its memory is freed afterwards."""
 
     def __init__(self, function: Callable[[], str], name: str) -> None:
-        self._said, say = os.pipe()
+        self._reader, writer = os.pipe()
 
         def run() -> None:
             try:
                 outcome = ["", function()]
             except Exception as error:
                 outcome = [type(error).__name__, str(error)]
-            with os.fdopen(say, "w") as pipe:
+            with os.fdopen(writer, "w") as pipe:
                 json.dump(outcome, pipe)
 
-        self._process = fork(run, name, [say])
-        os.close(say)
+        self._process = fork(run, name, [writer])
+        os.close(writer)
 
     def get(self) -> str:
         """Wait for the result. Raises ResultError where the function raised or its process died."""
-        with os.fdopen(self._said) as pipe:
+        with os.fdopen(self._reader) as pipe:
             message = pipe.read()
         code = self._process.wait()
         if not message:

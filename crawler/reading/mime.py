@@ -71,9 +71,7 @@ class MimeType:
 def parse_mime_type(text: str) -> MimeType | None:
     """Parse a MIME type by section 4.4 of the standard.
 
-    Returns None for an invalid one. Of equal parameters the first counts.
-
-    Parameters: the first one counts.
+    Returns None for an invalid type. Takes the first of several parameters with the same name.
     """
     text = text.strip(_SPACE)
     kind, slash, tail = text.partition("/")

@@ -60,17 +60,17 @@ class SearchTerms:
     starred: bool = False
 
     @classmethod
-    def from_parameters(cls, given: QueryDict) -> SearchTerms:
+    def from_parameters(cls, parameters: QueryDict) -> SearchTerms:
         """Return the search of an address; unknown values count as not given."""
-        kind, when, order = given.get("in", ""), given.get("when", ""), given.get("order", "")
+        kind, when, order = parameters.get("in", ""), parameters.get("when", ""), parameters.get("order", "")
         return cls(
-            words=" ".join(given.get("q", "").replace("\0", "").split()),
+            words=" ".join(parameters.get("q", "").replace("\0", "").split()),
             kind=kind if kind in KINDS else "all",
             when=when if when in WHENS else "",
-            language=given.get("lang", "")[:20],
+            language=parameters.get("lang", "")[:20],
             order=order if order in {"new", "best"} else "",
-            unread=bool(given.get("unread")),
-            starred=bool(given.get("starred")),
+            unread=bool(parameters.get("unread")),
+            starred=bool(parameters.get("starred")),
         )
 
     @property
@@ -94,21 +94,21 @@ class SearchTerms:
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """Show what was found; for htmx the results alone."""
-    wanted, subscriber = SearchTerms.from_parameters(request.GET), subscriber_of(request.user)
+    """Show the results of a search; for htmx the results alone."""
+    terms, subscriber = SearchTerms.from_parameters(request.GET), subscriber_of(request.user)
     is_part = wants_part(request)
-    problem = search_problem(wanted.words)
-    context: dict[str, Any] = {"wanted": wanted, "problem": problem, "languages": _languages()}
-    if wanted.words and not problem:
+    problem = search_problem(terms.words)
+    context: dict[str, Any] = {"terms": terms, "problem": problem, "languages": _languages()}
+    if terms.words and not problem:
         try:
-            context |= _results(request, wanted, subscriber, typing=is_part)
+            context |= _results(request, terms, subscriber, typing=is_part)
         except SearchError as error:
             context["problem"] = str(error)
         if not is_part:
-            _remember(request, wanted.words)
-    context["chips"] = _chips(wanted, context.get("numbers", {}))
+            _remember(request, terms.words)
+    context["chips"] = _chips(terms, context.get("numbers", {}))
     context["whens"] = [
-        (words, wanted.address(when="" if wanted.when == name else name), wanted.when == name)
+        (words, terms.address(when="" if terms.when == name else name), terms.when == name)
         for name, (words, _) in WHENS.items()
     ]
     context |= {
@@ -117,7 +117,7 @@ def search(request: HttpRequest) -> HttpResponse:
     }
     response = render(request, "search/_hits.html" if is_part else "search/search.html", context)
     if is_part:
-        response.headers["HX-Push-Url"] = wanted.address()
+        response.headers["HX-Push-Url"] = terms.address()
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -125,18 +125,20 @@ def search(request: HttpRequest) -> HttpResponse:
 @require_POST
 def keep(request: HttpRequest) -> HttpResponse:
     """Keep a search: it stands in the sidebar and has a feed of its own."""
-    wanted, subscriber = SearchTerms.from_parameters(request.POST), subscriber_of(request.user)
-    words = f"{wanted.words} lang:{wanted.language}" if wanted.language else wanted.words
+    terms, subscriber = SearchTerms.from_parameters(request.POST), subscriber_of(request.user)
+    words = f"{terms.words} lang:{terms.language}" if terms.language else terms.words
     problem = search_problem(words)
     if not words or problem:
         messages.error(request, problem or "There is no search to keep.")
-        return HttpResponseRedirect(wanted.address())
+        return HttpResponseRedirect(terms.address())
     if subscriber.personal_feeds.filter(Q(query=words) | Q(name=words[:200])).exists():
         messages.info(request, "This search is kept already.")
-        return HttpResponseRedirect(wanted.address())
-    kept = create_personal_feed(subscriber, name=words[:200], query=words)
-    undo.offer(request, f"“{kept.name}” is kept beside your folders.", "search.keep", kept.pk)
-    return HttpResponseRedirect(wanted.address())
+        return HttpResponseRedirect(terms.address())
+    personal_feed = create_personal_feed(subscriber, name=words[:200], query=words)
+    undo.offer(
+        request, f"“{personal_feed.name}” is kept beside your folders.", "search.keep", personal_feed.pk
+    )
+    return HttpResponseRedirect(terms.address())
 
 
 @require_POST
@@ -153,45 +155,44 @@ def _undo_keeping(user: Any, pk: Any) -> str:
 
 
 def _results(
-    request: HttpRequest, wanted: SearchTerms, subscriber: Subscriber, *, typing: bool
+    request: HttpRequest, terms: SearchTerms, subscriber: Subscriber, *, typing: bool
 ) -> dict[str, Any]:
     now = datetime.now(UTC)
-    rows = _articles(wanted, subscriber, now, typing=typing)
+    rows = _articles(terms, subscriber, now, typing=typing)
     counts = {"articles": rows.order_by()[: MAX_COUNTED + 1].count()}
-    found: dict[str, Any] = {}
-    if wanted.kind in {"all", "articles"}:
-        is_new = wanted.order == "new" or not split_operators(wanted.words)[0]
-        ordered = rows.newest_first() if is_new else by_relevance(rows, wanted.words)
+    plain_words = split_operators(terms.words)[0]
+    results: dict[str, Any] = {}
+    if terms.kind in {"all", "articles"}:
+        is_newest_first = terms.order == "new" or not plain_words
+        ordered = rows.newest_first() if is_newest_first else by_relevance(rows, terms.words)
         page = page_of(request, lean(ordered), size=PAGE_HITS)
         articles: list[Article] = list(page.object_list)
-        plain = split_operators(wanted.words)[0]
-        found |= {
+        results |= {
             "page": page,
             "articles": articles,
-            "snippets": snippets(articles, plain) if plain else {},
-            "is_new": is_new,
+            "snippets": snippets(articles, plain_words) if plain_words else {},
+            "is_newest_first": is_newest_first,
         }
-    limit = MAX_ASIDE if wanted.kind == "all" else 50
-    plain = split_operators(wanted.words)[0]
-    feeds, sites = _feeds(plain), _sites(plain)
-    found["feeds"] = list(feeds[:limit]) if wanted.kind in {"all", "feeds"} else []
-    found["sites"] = list(sites[:limit]) if wanted.kind in {"all", "sites"} else []
-    people = _people(plain)
-    found["people"] = people[:limit] if wanted.kind in {"all", "people"} else []
+    limit = MAX_ASIDE if terms.kind == "all" else 50
+    feeds, sites = _feeds(plain_words), _sites(plain_words)
+    results["feeds"] = list(feeds[:limit]) if terms.kind in {"all", "feeds"} else []
+    results["sites"] = list(sites[:limit]) if terms.kind in {"all", "sites"} else []
+    people = _people(plain_words)
+    results["people"] = people[:limit] if terms.kind in {"all", "people"} else []
     counts |= {"feeds": feeds.count(), "sites": sites.count(), "people": len(people)}
-    found["topic"] = _topic(plain) if wanted.kind == "all" else None
-    return found | {"numbers": counts, "is_empty": not any(counts.values())}
+    results["topic"] = _topic(plain_words) if terms.kind == "all" else None
+    return results | {"numbers": counts, "is_empty": not any(counts.values())}
 
 
-def _articles(wanted: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
-    rows = Article.objects.search(wanted.words, wanted.language, typing=typing)
-    if wanted.when:
-        rows = rows.filter(published__gte=now - timedelta(days=WHENS[wanted.when][1]))
-    if wanted.language:
-        rows = rows.filter(language__startswith=wanted.language)
-    if wanted.unread:
+def _articles(terms: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
+    rows = Article.objects.search(terms.words, terms.language, typing=typing)
+    if terms.when:
+        rows = rows.filter(published__gte=now - timedelta(days=WHENS[terms.when][1]))
+    if terms.language:
+        rows = rows.filter(language__startswith=terms.language)
+    if terms.unread:
         rows = rows.filter(~marked_read(subscriber))
-    return rows.filter(marked_starred(subscriber)) if wanted.starred else rows
+    return rows.filter(marked_starred(subscriber)) if terms.starred else rows
 
 
 def _feeds(words: str) -> QuerySet[Feed]:
@@ -207,7 +208,7 @@ def _sites(words: str) -> QuerySet[Site]:
 
 
 def _people(words: str) -> list[dict[str, Any]]:
-    """Return authors whose names have the words, among the newest articles, with their numbers."""
+    """Return the authors among the newest articles with these words in their names, each with a count."""
     if not words:
         return []
     newest = Article.objects.filter(search=author_query(words)).newest_first().values("pk")[:MAX_COUNTED]
@@ -217,7 +218,7 @@ def _people(words: str) -> list[dict[str, Any]]:
 
 
 def _topic(words: str) -> dict[str, Any] | None:
-    """Return the keyword that the words name, with the number of its articles, None without any."""
+    """Return the keyword equal to these words and its number of articles, None for fewer than two."""
     keyword = " ".join(words.casefold().split())[:64]
     if not keyword:
         return None
@@ -226,8 +227,8 @@ def _topic(words: str) -> dict[str, Any] | None:
     return {"name": keyword, "number": number} if number > 1 else None
 
 
-def _chips(wanted: SearchTerms, counts: dict[str, int]) -> list[tuple[str, str, bool, str]]:
-    """Return name, address, whether it is chosen, and the number of each kind of result."""
+def _chips(terms: SearchTerms, counts: dict[str, int]) -> list[tuple[str, str, bool, str]]:
+    """Return the label, address, selected flag and count of each kind of result."""
 
     def number(kind: str) -> str:
         count = counts.get(kind)
@@ -236,7 +237,7 @@ def _chips(wanted: SearchTerms, counts: dict[str, int]) -> list[tuple[str, str, 
         return f"over {MAX_COUNTED:,}" if count > MAX_COUNTED else f"{count:,}"
 
     return [
-        (words, wanted.address(kind=kind), wanted.kind == kind, number(kind)) for kind, words in KINDS.items()
+        (words, terms.address(kind=kind), terms.kind == kind, number(kind)) for kind, words in KINDS.items()
     ]
 
 

@@ -2,9 +2,9 @@
 
 Parsers are C and Python code on untrusted bytes. Some documents keep them busy for minutes, a few crash them,
 and a thread cannot be stopped. So a terminal's threads only fetch, and hand the documents to a long-lived
-process (`reader_process`): one document at a time, because more at once would only share the processors. A
-document that is not read within HELD_SECONDS is set aside: the next document goes to another process, and the
-slow one may use up its processor time, with at most MAX_SLOW set aside at once.
+process (`reader_process`): one document at a time, because several would only share the processors. After
+MAX_TURN_SECONDS a slow document is set aside: the next one goes to another process, and the slow one may use
+up its processor time. At most MAX_SLOW documents are set aside at once.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ CPU_SECONDS = 10
 """Maximum processor time for one document."""
 WALL_SECONDS = 60.0
 """Maximum wall-clock time for one document, longer because the machine may be busy with other things."""
-START_SECONDS = 120.0
-GOING_SECONDS = 5.0
-HELD_SECONDS = 1.0
+MAX_START_SECONDS = 120.0
+MAX_END_SECONDS = 5.0
+MAX_TURN_SECONDS = 1.0
 MAX_SLOW = 1 if memory.is_small() else 3
-MAX_KEPT = 1 if memory.is_small() else 2
+MAX_IDLE = 1 if memory.is_small() else 2
 MAX_BYTES = memory.share(1 / 4, 150, 300)
 """Resident memory beyond which a process is not given another document."""
 
@@ -65,7 +65,7 @@ class Readers:
         wall_seconds: float = WALL_SECONDS,
         server: ForkServer | None = None,
     ) -> None:
-        """Fork readers from `server`, or from a server of our own that is started with the first document."""
+        """Fork readers from `server`, or from a server of its own, which starts with the first document."""
         self._cpu_seconds, self._wall_seconds = cpu_seconds, wall_seconds
         self._server = server
         self._turn = threading.Lock()
@@ -85,7 +85,7 @@ class Readers:
         except EndedError as ended:
             if ended.by_limit:
                 raise ReadingError(*ended.meaning(self._cpu_seconds)) from None
-            try:  # it may have been killed for another's sake: once more, in a new process
+            try:  # another document may have caused the kill: once more, in a new process
                 reply = self._ask(job)
             except EndedError as again:
                 raise ReadingError(*again.meaning(self._cpu_seconds)) from None
@@ -100,7 +100,7 @@ class Readers:
             process = self._take()
             try:
                 process.ask(job)
-                reply = process.answer(HELD_SECONDS)
+                reply = process.answer(MAX_TURN_SECONDS)
                 if reply is None:
                     with self._out_of_the_way(turn):
                         reply = process.answer(self._wall_seconds)
@@ -110,14 +110,14 @@ class Readers:
 
     @contextmanager
     def _out_of_the_way(self, turn: ExitStack) -> Iterator[None]:
-        """Let other documents be read meanwhile, unless MAX_SLOW slow ones are set aside already."""
-        aside = self._slow.acquire(blocking=False)
-        if aside:
+        """Let others read documents meanwhile, unless MAX_SLOW slow ones are set aside already."""
+        is_set_aside = self._slow.acquire(blocking=False)
+        if is_set_aside:
             turn.close()
         try:
             yield
         finally:
-            if aside:
+            if is_set_aside:
                 self._slow.release()
 
     def close(self) -> None:
@@ -138,16 +138,16 @@ class Readers:
                     return process
                 process.end()
         try:
-            process = self._started()
-            ready = process.answer(START_SECONDS)
+            process = self._start_process()
+            ready = process.answer(MAX_START_SECONDS)
         except EndedError as ended:
             raise ReadingError(Failure.BUSY, f"no reader could be started ({ended.code})") from None
         if ready is None:
             process.end()
-            raise ReadingError(Failure.BUSY, f"no process to read it was ready within {START_SECONDS:g} s")
+            raise ReadingError(Failure.BUSY, f"no reader was ready within {MAX_START_SECONDS:g} s")
         return process
 
-    def _started(self) -> _Process:
+    def _start_process(self) -> _Process:
         """Start a reader process, from a new server of our own where the present one has ended."""
         with self._lock:
             if self._server is not None:
@@ -160,7 +160,7 @@ class Readers:
         """Keep the process for the next document, unless it is busy, dead, too large, or one too many."""
         if process.free and process.alive and process.size() <= MAX_BYTES:
             with self._lock:
-                if len(self._idle) < MAX_KEPT:
+                if len(self._idle) < MAX_IDLE:
                     self._idle.append(process)
                     return
         process.end()
@@ -168,17 +168,17 @@ class Readers:
 
 def _own_server() -> ForkServer:
     """Start a fork server that has loaded all handlers and has none of this process's environment."""
-    return fork_server.started([reader_process.__name__, *modules()], walls.environment())
+    return fork_server.start_server([reader_process.__name__, *modules()], walls.environment())
 
 
-given_server: list[ForkServer] = []
+inherited_servers: list[ForkServer] = []
 """The fork server that the parent process passed on, if any; set before the first document is read."""
 
 
 @cache
 def terminal_readers() -> Readers:
     """Return the readers of this process."""
-    readers = Readers(server=given_server[0] if given_server else None)
+    readers = Readers(server=inherited_servers[0] if inherited_servers else None)
     atexit.register(readers.close)
     return readers
 
@@ -244,8 +244,9 @@ class _Process:
         waiting = select.poll()
         waiting.register(self._answers, select.POLLIN)
         while True:
-            whole = LENGTH.size + (LENGTH.unpack_from(self._read)[0] if len(self._read) >= LENGTH.size else 0)
-            if len(self._read) >= max(whole, LENGTH.size + 1):
+            has_head = len(self._read) >= LENGTH.size
+            message_size = LENGTH.size + (LENGTH.unpack_from(self._read)[0] if has_head else 0)
+            if len(self._read) >= max(message_size, LENGTH.size + 1):
                 reply = bytes(self._read[LENGTH.size :])
                 self._read.clear()
                 self.free = True
@@ -253,10 +254,10 @@ class _Process:
             remaining_seconds = until - time.monotonic()
             if remaining_seconds <= 0 or not waiting.poll(remaining_seconds * 1000):
                 return None
-            got = os.read(self._answers, 1 << 20)
-            if not got:
+            chunk = os.read(self._answers, 1 << 20)
+            if not chunk:
                 raise EndedError(self._process.wait())
-            self._read += got
+            self._read += chunk
 
     def size(self) -> int:
         """Return the resident memory in bytes. Returns 0 where the system does not tell."""
@@ -266,12 +267,12 @@ class _Process:
             return 0
 
     def end(self) -> None:
-        """Kill the process and wait up to GOING_SECONDS for its end."""
+        """Kill the process and wait up to MAX_END_SECONDS for its end."""
         self._process.kill()
         os.close(self._jobs)
         os.close(self._answers)
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GOING_SECONDS)
+            self._process.wait(MAX_END_SECONDS)
         self._process.close()
 
 

@@ -104,7 +104,7 @@ def close() -> None:
             _server = None
 
 
-def _fork(program: str, words: dict[str, Any], descriptors: Sequence[int]) -> fork_server.Served:
+def _fork(program: str, words: dict[str, Any], descriptors: Sequence[int]) -> fork_server.ServedChild:
     """Fork a program of the server, which is started where there is none. Raises OSError."""
     global _server  # noqa: PLW0603 - see above
     with _lock:
@@ -112,7 +112,7 @@ def _fork(program: str, words: dict[str, Any], descriptors: Sequence[int]) -> fo
             if _server is not None:
                 _server.close()
             walled = partial(confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=())
-            _server = fork_server.started(tuple(_modules), walls.environment(), walled, IDLE_SECONDS)
+            _server = fork_server.start_server(tuple(_modules), walls.environment(), walled, IDLE_SECONDS)
         server = _server
     return server.fork(program, words, descriptors)
 

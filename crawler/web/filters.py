@@ -71,6 +71,10 @@ class HoursFilter(django_filters.NumberFilter):  # type: ignore[misc]
 class _Offers(forms.Select):
     """A select field that also shows a given value that is none of its choices."""
 
+    def use_required_attribute(self, initial: Any) -> bool:
+        """Return False without the first of the choices, which may take a query."""
+        return False
+
     def optgroups(self, name: str, value: list[str], attrs: Any = None) -> Any:
         choices = list(self.choices)
         self.choices = [

@@ -1,7 +1,7 @@
 """Training phase of advaRSS: M, T and ToE (section 3.1 of Adam, Bouras and Poulopoulos 2010).
 
 A new feed is visited every M ticks; M grows while nothing is new and falls when something is. The
-paper's counter ToE is kept as the time at which it reaches zero: a tick that runs twice counts once.
+database holds the time at which the paper's counter ToE reaches zero, so a tick that runs twice counts once.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Methods A, B and C: fetch the tops of every site, then the members of sites whose top has changed. Pure."""
+"""Methods A, B and C: fetch the tops of every group, then the members of groups with a changed top. Pure."""
 
 from __future__ import annotations
 
-from recrawl.division import Division, above, by_directory, by_links
+from recrawl.division import PageGroup, by_directory, by_links, groups_above
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
 from recrawl.structure import SiteGraph
 
 
 class ByDirectory(Method):
-    """Method A: sites are directories."""
+    """Method A: groups are directories."""
 
     name = "A"
 
@@ -18,7 +18,7 @@ class ByDirectory(Method):
 
 
 class ByLinks(Method):
-    """Method B: sites are pages that other directories link to."""
+    """Method B: each page with links from other directories is the top of a group."""
 
     name = "B"
 
@@ -27,35 +27,35 @@ class ByLinks(Method):
 
 
 class ByLinksGated(Method):
-    """Method C: as B, but a site is checked only if a site above it has changed. The top page's site is
-    always checked.
+    """Method C: as B, but a group is checked only if a group above it has changed. The group of the server's
+    top page is always checked.
     """
 
     name = "C"
 
     def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
-        sites, over = server.derived(_sites_and_those_above)
-        changed = {number for number, site in enumerate(sites) if _changed(site, visit)}
+        groups, over = server.derived(_groups_and_those_above)
+        changed = {number for number, group in enumerate(groups) if _changed(group, visit)}
         tops: list[str] = []
         members: list[str] = []
-        for number, site in enumerate(sites):
-            if server.top in site.tops or over[number] & changed:
-                tops += site.tops
+        for number, group in enumerate(groups):
+            if server.top in group.tops or over[number] & changed:
+                tops += group.tops
             if number in changed:
-                members += site.members
+                members += group.members
         return unfetched(tops, server, visit) or unfetched(members, server, visit)
 
 
-def _sites_and_those_above(graph: SiteGraph) -> tuple[list[Division], list[set[int]]]:
-    sites = by_links(graph)
-    return sites, above(graph, sites)
+def _groups_and_those_above(graph: SiteGraph) -> tuple[list[PageGroup], list[set[int]]]:
+    groups = by_links(graph)
+    return groups, groups_above(graph, groups)
 
 
-def _tops_then_members(sites: list[Division], server: KnownServer, visit: OpenVisit) -> list[str]:
-    tops = [top for site in sites for top in site.tops]
-    members = [page for site in sites if _changed(site, visit) for page in site.members]
+def _tops_then_members(groups: list[PageGroup], server: KnownServer, visit: OpenVisit) -> list[str]:
+    tops = [top for group in groups for top in group.tops]
+    members = [page for group in groups if _changed(group, visit) for page in group.members]
     return unfetched(tops, server, visit) or unfetched(members, server, visit)
 
 
-def _changed(site: Division, visit: OpenVisit) -> bool:
-    return any(visit.changed(top) for top in site.tops)
+def _changed(group: PageGroup, visit: OpenVisit) -> bool:
+    return any(visit.changed(top) for top in group.tops)

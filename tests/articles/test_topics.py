@@ -7,7 +7,7 @@ import pytest
 from articles.enrichment.enrich import enrich
 from articles.enrichment.models import Enrichment
 from articles.models import Topic
-from articles.personal.selection import followed, selection
+from articles.personal.selection import followed_articles, selection
 from articles.personal.topics import MAX_TOPICS, TopicError, follow_topic
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber, make_token
 
@@ -26,9 +26,9 @@ def titles(articles):
 def test_a_keyword_brings_articles_of_any_feed(ann):
     make_article(title="Flood", text="The river rose.")
     make_article(title="Drought", text="It did not rain.")
-    assert titles(followed(ann)) == []
+    assert titles(followed_articles(ann)) == []
     follow_topic(ann, "keyword", "river")
-    assert titles(followed(ann)) == ["Flood"]
+    assert titles(followed_articles(ann)) == ["Flood"]
     assert titles(selection(make_personal_feed(ann))) == ["Flood"]
 
 
@@ -39,7 +39,7 @@ def test_a_category_brings_what_is_filed_under_it(ann):
     enrich(datetime.now(UTC))
     Enrichment.objects.filter(article=article).update(category="Weather")
     follow_topic(ann, "category", "Weather")
-    assert titles(followed(ann)) == ["Flood", "Tagged"]
+    assert titles(followed_articles(ann)) == ["Flood", "Tagged"]
 
 
 def test_a_site_brings_what_stands_there(ann):
@@ -47,13 +47,13 @@ def test_a_site_brings_what_stands_there(ann):
     make_article(make_feed("https://other.example/feed"), title="Elsewhere")
     topic, _ = follow_topic(ann, "site", "https://News.example/about")
     assert topic.value == "news.example"
-    assert titles(followed(ann)) == ["There"]
+    assert titles(followed_articles(ann)) == ["There"]
 
 
 def test_topics_are_in_no_folder(ann):
     make_article(title="Flood", text="The river rose.")
     follow_topic(ann, "keyword", "river")
-    assert titles(followed(ann, "News")) == []
+    assert titles(followed_articles(ann, "News")) == []
 
 
 @pytest.mark.parametrize(("kind", "value"), [("colour", "red"), ("keyword", "  "), ("site", "http://[bad")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.division import Division, above, by_directory, by_links
+from recrawl.division import PageGroup, by_directory, by_links, groups_above
 from recrawl.structure import SiteGraph, directories, is_index
 
 # Figure 4: A, B, C in one directory, D, E, F in a second, G, H in a third.
@@ -61,52 +61,52 @@ def test_index_pages_by_their_names() -> None:
 def test_figure_3_division_by_directory() -> None:
     links = {"x/A": ["x/B", "x/C"], "x/B": ["x/D"], "x/C": ["y/E"], "x/D": [], "y/E": []}
     assert by_directory(graph(links)) == [
-        Division(("x/A",), ("x/B", "x/C", "x/D")),
-        Division(("y/E",), ()),
+        PageGroup(("x/A",), ("x/B", "x/C", "x/D")),
+        PageGroup(("y/E",), ()),
     ]
 
 
 def test_pages_of_one_least_depth_are_all_tops() -> None:
     links = {"A": ["y/E", "y/F"], "y/E": ["y/G"], "y/F": [], "y/G": []}
-    assert by_directory(graph(links))[1] == Division(("y/E", "y/F"), ("y/G",))
+    assert by_directory(graph(links))[1] == PageGroup(("y/E", "y/F"), ("y/G",))
 
 
 def test_figure_4_division_by_links() -> None:
     assert by_links(graph(FIGURE_4)) == [
-        Division(("a/A",), ("a/B", "a/C")),
-        Division(("d/D",), ("d/E",)),
-        Division(("g/G",), ("g/H",)),
-        Division(("d/E",), ("d/F",)),
+        PageGroup(("a/A",), ("a/B", "a/C")),
+        PageGroup(("d/D",), ("d/E",)),
+        PageGroup(("g/G",), ("g/H",)),
+        PageGroup(("d/E",), ("d/F",)),
     ]
 
 
 def test_figure_4_sites_above() -> None:
     drawn = graph(FIGURE_4)
     # A is above D and G; D, which links to E, is above E; nothing is above A.
-    assert above(drawn, by_links(drawn)) == [set(), {0}, {0}, {1}]
+    assert groups_above(drawn, by_links(drawn)) == [set(), {0}, {0}, {1}]
 
 
 def test_pages_that_no_top_links_to_go_to_their_shallowest_parent() -> None:
     links = {"A": ["d/D"], "d/D": ["d/E"], "d/E": ["d/F"], "d/F": ["d/G"], "d/G": []}
     assert by_links(graph(links))[1:] == [
-        Division(("d/D",), ("d/E",)),
-        Division(("d/E",), ("d/F",)),
-        Division(("d/F",), ("d/G",)),
+        PageGroup(("d/D",), ("d/E",)),
+        PageGroup(("d/E",), ("d/F",)),
+        PageGroup(("d/F",), ("d/G",)),
     ]
 
 
 def test_childless_pages_without_a_parent_go_to_their_directory_s_top() -> None:
     links = {"A": ["d/D", "d/X"], "d/D": ["d/E"], "d/E": [], "d/X": []}
-    assert Division(("d/D",), ("d/E", "d/X")) in by_links(graph(links))
+    assert PageGroup(("d/D",), ("d/E", "d/X")) in by_links(graph(links))
 
 
 def test_a_directory_of_childless_pages_has_its_shallowest_as_top() -> None:
     links = {"A": ["d/D", "d/E", "B"], "B": ["d/F"], "d/D": [], "d/E": [], "d/F": []}
-    assert by_links(graph(links)) == [Division(("A",), ("B",)), Division(("d/D",), ("d/E", "d/F"))]
+    assert by_links(graph(links)) == [PageGroup(("A",), ("B",)), PageGroup(("d/D",), ("d/E", "d/F"))]
 
 
 def test_the_top_page_alone_is_a_site() -> None:
-    assert by_links(graph({"A": []})) == [Division(("A",), ())]
+    assert by_links(graph({"A": []})) == [PageGroup(("A",), ())]
     assert by_links(graph({"B": []}, "A")) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.division import above, by_links
+from recrawl.division import by_links, groups_above
 from recrawl.methods import gates as module
 from recrawl.methods.gates import gates_of
 from tests.recrawl.test_division import FIGURE_4, PATHS, graph
@@ -18,7 +18,7 @@ def by_name(links: dict[str, list[str]]) -> dict[str, set[str]]:
     drawn = graph(links)
     sites = by_links(drawn)
     found: dict[str, set[str]] = {page: set() for page in links}
-    for site, over in zip(sites, above(drawn, sites), strict=True):
+    for site, over in zip(sites, groups_above(drawn, sites), strict=True):
         for member in site.members:
             found[member].update(site.tops)
         for top in site.tops:

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from crawler.pipeline.sparql.child import LENGTH
 from crawler.process import fork_server
-from crawler.process.fork_server import ForkServer, Served
+from crawler.process.fork_server import ForkServer, ServedChild
 from crawler.process.walls import environment as bare_environment
 
 MAX_AT_ONCE = 4
@@ -118,14 +118,16 @@ class QueryServer:
         with self._starting:
             if self._server is None:
                 environment = bare_environment()
-                self._server = fork_server.started([_PROGRAM], environment, idle_seconds=self._idle_seconds)
+                self._server = fork_server.start_server(
+                    [_PROGRAM], environment, idle_seconds=self._idle_seconds
+                )
                 # It must not stay a zombie when it ends, and nobody else waits for it.
                 wait = self._server.wait
                 threading.Thread(target=wait, name="wait for the query server", daemon=True).start()
             return self._server
 
 
-def _answered(child: Served, reader: int, seconds: int) -> bytes:
+def _answered(child: ServedChild, reader: int, seconds: int) -> bytes:
     """Read the child's answer, which is empty where a limit ended it. Raises TimeoutError."""
     if not child.begun(START_SECONDS) and not child.lost:
         raise TimeoutError

@@ -1,9 +1,9 @@
 """Detection of SERVICE in queries, by the terminals of SPARQL 1.1 (section 19.8), in every reading.
 
-Oxigraph's parser knows no tokens: it takes `true.SERVICE` and `SERVICE:name{` apart wherever that helps,
-reads `<` as "less than" where no address is wanted, and tries a long string as an empty one where it is
-spoilt. So each of these readings is followed here, and a query is refused when any of them may hold the word.
-The other wall is the process that asks: it can open no socket (see crawler/process/walls.py).
+Oxigraph's parser has no tokenizer. It splits `true.SERVICE` and `SERVICE:name{` where that makes the query
+valid, reads `<` as "less than" where no IRI can stand, and reads a malformed long string as an empty one. So
+the functions here follow each of these readings, and refuse a query if any of them may have the word. This is
+the first wall; the second is the process of the query, which can open no socket (crawler/process/walls.py).
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def refusal(query: str) -> str:
 def _scan(query: str) -> None:
     """Follow every reading from the beginning; they meet again, so that this is linear. Raises _Refused.
 
-    A reading is a place and whether it stands behind a "less than": until the next `)` or `{` no pattern can
-    begin there, for operators stand in brackets only. Whatever such a reading meets that no expression has
-    ends it; in others it is a reason to refuse.
+    A reading is a position and a flag for "after a less-than". Operators stand only in brackets, so no
+    pattern begins there before the next `)` or `{`. A malformed token ends a flagged reading, and a forbidden
+    word does not refuse it; either one refuses any other reading.
     """
     visited: set[tuple[int, bool]] = set()
     readings = [(0, False)]

@@ -19,7 +19,7 @@ def news(ann):
     return Subscription.objects.create(subscriber=ann.subscriber, feed=feed, folder="Papers/Daily")
 
 
-def followed(reader):
+def followed_articles(reader):
     rows = reader.get("subscription/list", output="json").json()["subscriptions"]
     return {row["url"]: (row["title"], [each["label"] for each in row["categories"]]) for row in rows}
 
@@ -49,8 +49,8 @@ def test_lists_take_one_query_and_hold_one_s_own(ann, bob, news, django_assert_n
     for _ in range(4):
         Subscription.objects.create(subscriber=ann.subscriber, feed=make_feed())
     with django_assert_num_queries(2):  # login, subscriptions
-        assert len(followed(ann)) == 5
-    assert followed(bob) == {}
+        assert len(followed_articles(ann)) == 5
+    assert followed_articles(bob) == {}
     assert bob.get("tag/list").json() == {"tags": [{"id": "user/-/state/com.google/starred"}]}
 
 
@@ -74,22 +74,22 @@ def test_preferences_are_empty(ann):
 
 def test_subscribing_by_address(ann):
     edit(ann, ac="subscribe", s="feed/https://new.example/rss", t="New", a="user/-/label/ Fun /Odd")
-    assert followed(ann) == {"https://new.example/rss": ("New", ["Fun/Odd"])}
+    assert followed_articles(ann) == {"https://new.example/rss": ("New", ["Fun/Odd"])}
     assert Feed.objects.get().status == "active"
     edit(ann, ac="subscribe", s="feed/https://new.example/rss", t="Other")
-    assert followed(ann) == {"https://new.example/rss": ("New", ["Fun/Odd"])}
+    assert followed_articles(ann) == {"https://new.example/rss": ("New", ["Fun/Odd"])}
 
 
 def test_subscribing_to_a_feed_that_is_here(ann, bob, news):
     edit(bob, ac="subscribe", s=f"feed/{news.feed_id}")
-    assert followed(bob) == {"https://news.example/feed": ("News", [])}
+    assert followed_articles(bob) == {"https://news.example/feed": ("News", [])}
 
 
 def test_unsubscribing(ann, bob, news):
     edit(bob, ac="subscribe", s=f"feed/{news.feed_id}")
     edit(ann, ac="unsubscribe", s=f"feed/{news.feed_id}")
-    assert followed(ann) == {}
-    assert len(followed(bob)) == 1
+    assert followed_articles(ann) == {}
+    assert len(followed_articles(bob)) == 1
 
 
 def test_unsubscribing_by_address(ann, news):
@@ -111,7 +111,7 @@ def test_unsubscribing_by_address(ann, news):
 )
 def test_editing_title_and_folder(ann, news, form, expected):
     edit(ann, ac="edit", s=f"feed/{news.feed_id}", **form)
-    assert followed(ann) == {"https://news.example/feed": expected}
+    assert followed_articles(ann) == {"https://news.example/feed": expected}
 
 
 def test_editing_many_at_once(ann, news):
@@ -123,7 +123,7 @@ def test_editing_many_at_once(ann, news):
         t=["", "Two"],
         a="user/-/label/All",
     )
-    assert sorted(followed(ann).values()) == [("News", ["All"]), ("Two", ["All"])]
+    assert sorted(followed_articles(ann).values()) == [("News", ["All"]), ("Two", ["All"])]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_one_bad_feed_among_many_undoes_the_rest(ann):
 def test_nobody_edits_another_s_subscription(ann, bob, news):
     for action in ("edit", "unsubscribe"):
         assert bob.post("subscription/edit", ac=action, s=f"feed/{news.feed_id}", t="Mine").status_code == 400
-    assert followed(ann) == {"https://news.example/feed": ("News", ["Papers/Daily"])}
+    assert followed_articles(ann) == {"https://news.example/feed": ("News", ["Papers/Daily"])}
 
 
 @pytest.mark.parametrize("prefix", ["", "feed/"])
@@ -169,7 +169,7 @@ def test_adding_quickly(ann, prefix):
         "streamId": f"feed/{feed.pk}",
         "streamName": "https://new.example/",
     }
-    assert list(followed(ann)) == ["https://new.example/"]
+    assert list(followed_articles(ann)) == ["https://new.example/"]
 
 
 def test_what_cannot_be_added_says_why(ann):
@@ -184,8 +184,8 @@ def test_renaming_a_folder(ann, bob, news):
     personal_feed = make_personal_feed(ann.subscriber, folder="Papers/Daily")
     form = {"s": "user/-/label/Papers/Daily", "dest": "user/-/label/Dailies"}
     assert ann.post("rename-tag", form).content == b"OK"
-    assert followed(ann)["https://news.example/feed"][1] == ["Dailies"]
-    assert followed(bob)["https://news.example/feed"][1] == ["Papers/Daily"]
+    assert followed_articles(ann)["https://news.example/feed"][1] == ["Dailies"]
+    assert followed_articles(bob)["https://news.example/feed"][1] == ["Papers/Daily"]
     renamed = PersonalFeed.objects.get()
     assert renamed.folder == "Dailies"
     assert renamed.changed > personal_feed.changed
@@ -201,12 +201,12 @@ def test_renaming_a_folder(ann, bob, news):
 )  # fmt: skip
 def test_a_folder_is_renamed_from_something_to_something(ann, news, form):
     assert ann.post("rename-tag", form).status_code == 400
-    assert followed(ann)["https://news.example/feed"][1] == ["Papers/Daily"]
+    assert followed_articles(ann)["https://news.example/feed"][1] == ["Papers/Daily"]
 
 
 def test_taking_folders_away_leaves_their_feeds(ann, bob, news):
     Subscription.objects.create(subscriber=ann.subscriber, feed=make_feed(), folder="Art")
     assert ann.post("disable-tag", s=["user/-/label/Papers/Daily", "user/-/label/Art"]).content == b"OK"
-    assert [labels for _, labels in followed(ann).values()] == [[], []]
+    assert [labels for _, labels in followed_articles(ann).values()] == [[], []]
     assert bob.post("disable-tag", s="user/-/label/Art").status_code == 400
     assert ann.post("disable-tag").status_code == 400

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from articles.interest.features import author_name, features_of_article
 from articles.interest.model import (
-    APART,
     DAY,
     HALF_LIFE,
     KINDS,
     MAX_FEATURES,
     PRIOR,
+    SPECIAL_PRIORS,
     STRENGTHS,
     LoggedEvent,
     Weights,
@@ -81,7 +81,7 @@ def test_half_is_forgotten_in_a_half_life_and_nearly_all_in_ten():
     assert half.mean == pytest.approx(fresh.mean / 2)
     assert half.precision - PRIOR.precision == pytest.approx((fresh.precision - PRIOR.precision) / 2)
     assert abs(weights.belief("feed:a", START + 10 * HALF_LIFE).mean) < fresh.mean / 1000
-    assert weights.belief("bias", START + 1000 * HALF_LIFE)[:2] == pytest.approx(APART["bias"][:2])
+    assert weights.belief("bias", START + 1000 * HALF_LIFE)[:2] == pytest.approx(SPECIAL_PRIORS["bias"][:2])
 
 
 def test_time_that_runs_backwards_ages_nothing():
@@ -167,7 +167,7 @@ def test_the_least_telling_features_go_when_there_are_too_many():
     for i in range(MAX_FEATURES + 10):
         weights.learn({f"keyword:{i}": 0.2}, "shown", START)
     assert len(weights.beliefs) <= MAX_FEATURES
-    assert {"feed:kept", *(name for name in APART if name != "age" and "trust" not in name)} <= set(
+    assert {"feed:kept", *(name for name in SPECIAL_PRIORS if name != "age" and "trust" not in name)} <= set(
         weights.beliefs
     )
 

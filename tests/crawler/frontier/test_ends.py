@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, sweep
 from crawler.engine.models import Host
-from crawler.frontier.check_in import name_sitemaps
+from crawler.frontier.check_in import queue_named_sitemaps
 from crawler.frontier.crawls import begin, cancel, pause, requeue, resume, tend
 from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
 from crawler.frontier.queue import release_urls
@@ -128,7 +128,10 @@ def test_a_crawl_that_ends_while_sitemaps_come_gets_none_of_them() -> None:
         done = execute(sql, params, many, context)
         if sql.startswith('UPDATE "frontier_crawl" ') and "nothing is left to crawl" in params[:3]:
             naming = threading.Thread(
-                target=lambda: (transaction.atomic(name_sitemaps)([host], now()), connections.close_all())
+                target=lambda: (
+                    transaction.atomic(queue_named_sitemaps)([host], now()),
+                    connections.close_all(),
+                )
             )
             threads.append(naming)
             naming.start()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from crawler.process import fork_server
-from crawler.process.fork_server import ForkServer, Served, started
+from crawler.process.fork_server import ForkServer, ServedChild, start_server
 
 PROGRAMS = "tests.crawler.terminals.programs"
 SLOW = 60.0
@@ -22,14 +22,14 @@ SLOW = 60.0
 
 @pytest.fixture
 def server() -> Iterator[ForkServer]:
-    made = started([PROGRAMS], dict(os.environ))
+    made = start_server([PROGRAMS], dict(os.environ))
     yield made
     if made.alive:
         os.kill(made.pid, signal.SIGKILL)
     made.close()
 
 
-def said_by(server: ForkServer, program: str, **words: object) -> tuple[Served, str]:
+def said_by(server: ForkServer, program: str, **words: object) -> tuple[ServedChild, str]:
     """A program that writes to its one descriptor, and what it wrote until it ended."""
     read, write = os.pipe()
     child = server.fork(program, words, [write])
@@ -89,12 +89,12 @@ def test_a_server_ends_with_the_last_who_could_ask(server: ForkServer) -> None:
 
 def test_a_server_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fork_server, "_PATIENCE_SECONDS", 0.2)
-    hangs = started([PROGRAMS], dict(os.environ), lambda command: ["sleep", "600"])
+    hangs = start_server([PROGRAMS], dict(os.environ), lambda command: ["sleep", "600"])
     assert hangs.close() == -signal.SIGKILL
 
 
 def test_a_server_that_nobody_asks_ends_when_it_may_be_idle_so_long() -> None:
-    server = started([PROGRAMS], dict(os.environ), idle_seconds=0.2)
+    server = start_server([PROGRAMS], dict(os.environ), idle_seconds=0.2)
     nothing = os.open(os.devnull, os.O_RDONLY)
     child = server.fork("wait", {}, [nothing])
     assert child.begun(SLOW)

@@ -115,7 +115,7 @@ def test_what_goes_wrong_is_a_named_failure_and_the_next_is_read(
 
 def test_a_slow_document_gets_out_of_the_way(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as may be aside, and one more: the others are read meanwhile."""
-    monkeypatch.setattr(module, "HELD_SECONDS", 0.1)
+    monkeypatch.setattr(module, "MAX_TURN_SECONDS", 0.1)
     slow = Readers(cpu_seconds=4, wall_seconds=120.0)
     failures: list[str] = []
 
