@@ -33,7 +33,7 @@ ITEMS = 20
 PAGES = (
     "/me/", "/me/", "/me/", "/articles/", "/articles/?page=2", "/articles/?q=river",
     "/articles/{}/", "/articles/{}/", "/articles/{}/", "/articles/{}/", "/articles/{}/",
-    "/stories/", "/feeds/", "/feeds/1/", "/api/articles/", "/api/articles/{}/", "/api/articles/{}/",
+    "/articles/stories/", "/feeds/", "/feeds/1/", "/api/articles/", "/api/articles/{}/", "/api/articles/{}/",
 )  # fmt: skip
 MIN_RATIO = 0.85
 

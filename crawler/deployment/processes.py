@@ -25,7 +25,7 @@ from crawler.process.forks import Process
 PLANNER_QUEUES = ("recrawl", "later")
 GRAPH_QUEUES = ("index", "extract", "enrich")
 WEB_NICENESS = (
-    5  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
+    7  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
 )
 NICENESS = 10  # the graph can wait, the news cannot
 LATER_LOADED = (
