@@ -245,6 +245,7 @@ MIDDLEWARE = [
     # Every page is for people with an account, but for those that say otherwise (login_not_required).
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "crawler.web.zones.reader_zone",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Last: in the place of a refused sign-in it answers that there were too many.
     "axes.middleware.AxesMiddleware",

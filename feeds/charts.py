@@ -43,20 +43,21 @@ def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: i
     )
 
 
-def clock(rates: Sequence[float], hour_now: float) -> SafeString:
-    """Draw articles per hour for each hour of day (24, UTC) as wedges of a 24-hour dial, midnight at the top.
+def clock(rates: Sequence[float], hour_now: float, zone: str = "UTC") -> SafeString:
+    """Draw articles per hour for each hour of day (24) as wedges of a 24-hour dial, midnight at the top.
 
-    `hour_now` is the hour of day with its fraction, shown by the hand.
+    `hour_now` is the hour of day with its fraction, shown by the hand. `zone` names the time zone of both.
     """
     top = max(rates, default=0.0) or 1.0
     wedges = format_html_join(
         "",
-        '<path class="wedge" d="{}"><title>{} to {} UTC: {} articles an hour</title></path>',
+        '<path class="wedge" d="{}"><title>{} to {} {}: {} articles an hour</title></path>',
         (
             (
                 _wedge(hour, _INNER + (_OUTER - _INNER) * rate / top),
                 _hour(hour),
                 _hour(hour + 1),
+                zone,
                 f"{rate:.2f}",
             )
             for hour, rate in enumerate(rates)
@@ -72,7 +73,7 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
     x, y = _point(hour_now, _OUTER + 4)
     return format_html(
         '<svg class="clock" viewBox="0 0 240 240" role="img" aria-label="'
-        'Posting by hour of day, UTC: {total} articles a day, most from {peak} to {after}">'
+        'Posting by hour of day, {zone}: {total} articles a day, most from {peak} to {after}">'
         '<circle class="ring" cx="120" cy="120" r="{outer}"/>'
         '<circle class="ring" cx="120" cy="120" r="{half}"/>'
         "{wedges}{labels}"
@@ -80,6 +81,7 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
         '<circle class="cell-frame" cx="120" cy="120" r="{core}"/>'
         '<text class="total" x="120" y="121" text-anchor="middle">{total}</text>'
         '<text x="120" y="135" text-anchor="middle">a day</text></svg>',
+        zone=zone,
         total=_short(sum(rates)),
         peak=_hour(peak),
         after=_hour(peak + 1),
@@ -93,8 +95,8 @@ def clock(rates: Sequence[float], hour_now: float) -> SafeString:
     )
 
 
-def heat_map(counts: Sequence[Sequence[int]]) -> SafeString:
-    """Draw the articles posted in each hour of the week (7 x 24, Monday first, UTC)."""
+def heat_map(counts: Sequence[Sequence[int]], zone: str = "UTC") -> SafeString:
+    """Draw the articles posted in each hour of the week (7 x 24, Monday first), in the named time zone."""
     top = max(count for day in counts for count in day)
     busiest = next((day, hour) for day in range(7) for hour in range(24) if counts[day][hour] == top)
     width, height = _LEFT + 24 * _CELL, _TOP + 7 * _CELL
@@ -113,10 +115,11 @@ def heat_map(counts: Sequence[Sequence[int]]) -> SafeString:
     )
     return format_html(
         '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="'
-        'Articles by hour of the week, UTC: {}, most on {} at {}">'
+        'Articles by hour of the week, {}: {}, most on {} at {}">'
         "{}{}{}</svg>",
         width,
         height,
+        zone,
         sum(sum(day) for day in counts),
         DAYS[busiest[0]],
         _hour(busiest[1]),

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -104,13 +105,13 @@ def _rows() -> QuerySet[Feed]:
 
 def _row_context(feeds: list[Feed], now: datetime) -> dict[str, Any]:
     """Return what rows of the table show: states, next checks, how often each posts, and folders."""
-    visits = next_visits(feeds, now)
+    zone, visits = timezone.get_current_timezone(), next_visits(feeds, now)
     facts = {feed.id: facts_of(feed, visits[feed.id]) for feed in feeds}
     posted = posting_counts((feed.id for feed in feeds), now)
     return {
         "visits": visits,
         "states": {key: state_of(fact, now) for key, fact in facts.items()},
-        "checks": {key: short_check(fact, now) for key, fact in facts.items()},
+        "checks": {key: short_check(fact, now, zone) for key, fact in facts.items()},
         "posts": {key: how_often(*posted.get(key, (0, 0))) for key in facts},
         "sparks": _sparklines(feeds),
         "paths": {key: " / ".join(path) for key, path in all_paths().items()},
@@ -125,7 +126,7 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
         "fingerprints"
     )
     feed = get_object_or_404(feeds, pk=pk)
-    now = datetime.now(UTC)
+    now, zone = datetime.now(UTC), timezone.get_current_timezone()
     log = page_of(request, Retrieval.objects.filter(feed=feed), size=25)
     return render_list(
         request,
@@ -137,15 +138,16 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
             "visit": (visit := next_visits([feed], now)[feed.id]),
             "posted": (posted := _posted(feed, now)),
             "state": state_of(facts := facts_of(feed, visit), now),
-            "rhythm": rhythm(posted, now),
-            "next_check": next_check(facts, now, usual_hours(posted, now)),
+            "rhythm": rhythm(posted, now, zone),
+            "next_check": next_check(facts, now, usual_hours(posted, now, zone), zone),
             "rate": articles_a_day([feed.id], now)[feed.id],
             "log": _shares(feed, now),
             "articles": feed.articles.defer("text", "content", "summary", "search")[:10],
             "aliases": feed.aliases.all()[:50],
             "folders": folder_choices(),
             "public_url": settings.PUBLIC_URL,
-            **_habits(posted, now),
+            "zone": f"{now.astimezone(zone):%Z}",
+            **_habits(posted, now.astimezone(zone)),
         },
     )
 
@@ -180,7 +182,14 @@ def opml(request: HttpRequest) -> HttpResponse:
 def _sparklines(feeds: list[Feed]) -> dict[int, str]:
     rows = PostingHistory.objects.filter(feed__in=feeds).values_list("feed_id", "hourly")
     rates = {feed: memoryview(bytes(hourly)).cast("f").tolist() for feed, hourly in rows}
-    return {feed: sparkline(hourly, "posting by hour of day, UTC") for feed, hourly in rates.items()}
+    now = timezone.localtime()
+    hours_ahead = round((now.utcoffset() or timedelta()) / timedelta(hours=1))
+    label = f"posting by hour of day, {now:%Z}"
+    return {
+        feed: sparkline([hourly[(hour - hours_ahead) % 24] for hour in range(24)], label)
+        for feed, hourly in rates.items()
+        if len(hourly) == 24
+    }
 
 
 def facts_of(feed: Feed, visit: NextVisit) -> FeedFacts:
@@ -208,17 +217,18 @@ def _posted(feed: Feed, now: datetime) -> list[datetime]:
 
 
 def _habits(posted: Sequence[datetime], now: datetime) -> dict[str, Any]:
-    """Return clock and heat map of what was really posted, None values where nothing was."""
+    """Return clock and heat map of the posted articles in the time zone of `now`, None without any."""
     if not posted:
         return {"clock": None, "heat": None}
     days = max((now - posted[-1]).total_seconds() / 86_400, 1.0)
     weekly = [[0] * 24 for _ in range(7)]
     for at in posted:
-        weekly[at.weekday()][at.hour] += 1
+        local = at.astimezone(now.tzinfo)
+        weekly[local.weekday()][local.hour] += 1
     hourly = [sum(day[hour] for day in weekly) / days for hour in range(24)]
     return {
-        "clock": clock(hourly, now.hour + now.minute / 60),
-        "heat": heat_map(weekly),
+        "clock": clock(hourly, now.hour + now.minute / 60, f"{now:%Z}"),
+        "heat": heat_map(weekly, f"{now:%Z}"),
         "hourly": hourly,
     }
 

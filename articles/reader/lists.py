@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, FilteredRelation, Q
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 
 from articles.enrichment.models import Enrichment
@@ -237,12 +238,12 @@ def rows_of(
 
 
 def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:
-    """Group rows that follow each other by the day of publication (UTC)."""
+    """Group rows that follow each other by the day of publication, in the reader's time zone."""
     days: list[Day] = []
     for row in rows:
-        published = row.article.published.astimezone(UTC).date()
+        published = timezone.localdate(row.article.published)
         if not days or days[-1].date != published:
-            days.append(Day(day_name(published, now.astimezone(UTC).date()), published))
+            days.append(Day(day_name(published, timezone.localdate(now)), published))
         days[-1].rows.append(row)
     return days
 

@@ -13,6 +13,7 @@ from django.db.models.functions import Left
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
@@ -103,7 +104,7 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
 def mark_list(request: HttpRequest) -> HttpResponse:
     """Mark the articles of the list as read, and offer to undo it.
 
-    `above`, the key of an article, limits this to the articles before it; `day` to one day (UTC).
+    `above`, the key of an article, limits this to the articles before it; `day` to one day.
     """
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     reading_list = ReadingList.from_parameters(request.GET)
@@ -193,10 +194,13 @@ def _key(text: str) -> int:
 
 
 def _of_day(articles: ArticleQuerySet, text: str) -> ArticleQuerySet:
-    """Filter to the articles of a day (UTC) as written in ISO 8601; to none for anything else."""
+    """Filter to the articles of a day (ISO 8601) in the reader's zone; to none for anything else."""
     try:
-        start = datetime.combine(date.fromisoformat(text), time.min, UTC)
-        return articles.filter(published__gte=start, published__lt=start + timedelta(days=1))
+        day, zone = date.fromisoformat(text), timezone.get_current_timezone()
+        start, end = (
+            datetime.combine(start_day, time.min, zone) for start_day in (day, day + timedelta(days=1))
+        )
+        return articles.filter(published__gte=start, published__lt=end)
     except (ValueError, OverflowError):
         return articles.none()
 

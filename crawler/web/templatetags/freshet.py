@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django import template
 from django.conf.locale import LANG_INFO
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -34,16 +35,15 @@ _UNITS = (
 
 @register.simple_tag
 def ago(moment: datetime | None, never: str = "never") -> SafeString:
-    """Write a moment relative to now ("4 min ago", "in 2 h") with the absolute UTC time on hover."""
+    """Write a moment relative to now ("4 min ago", "in 2 h") with the full date on hover."""
     if moment is None:
         return format_html('<span class="muted">{}</span>', never)
     away = (moment - datetime.now(UTC)).total_seconds()
     words = f"in {duration(away)}" if away > 0 else f"{duration(-away)} ago"
     if abs(away) < 5:
         words = "now"
-    utc = moment.astimezone(UTC)
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>', utc.isoformat(), f"{utc:%a %Y-%m-%d %H:%M:%S}", words
+        '<time datetime="{}" title="{}">{}</time>', moment.astimezone(UTC).isoformat(), _full(moment), words
     )
 
 
@@ -51,7 +51,7 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
 def short_ago(moment: datetime) -> SafeString:
     """Write how long ago a moment was in few signs ("12 min", "3 h", "24 Nov"), the full date on hover."""
     away = max((datetime.now(UTC) - moment).total_seconds(), 0.0)
-    utc = moment.astimezone(UTC)
+    local = timezone.localtime(moment)
     if away < MINUTE:
         words = "now"
     elif away < HOUR:
@@ -59,29 +59,32 @@ def short_ago(moment: datetime) -> SafeString:
     elif away < DAY:
         words = f"{away / HOUR:.0f} h"
     else:
-        words = f"{utc.day} {utc:%b}" if utc.year == datetime.now(UTC).year else f"{utc.day} {utc:%b %Y}"
-    return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), _full(utc), words)
+        is_this_year = local.year == timezone.localtime().year
+        words = f"{local.day} {local:%b}" if is_this_year else f"{local.day} {local:%b %Y}"
+    stamp = moment.astimezone(UTC).isoformat()
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(moment), words)
 
 
 @register.simple_tag
 def long_date(moment: datetime) -> SafeString:
     """Write a moment as people say it ("Today, 8:12"), the full date on hover."""
-    utc, today = moment.astimezone(UTC), datetime.now(UTC).date()
-    days = (today - utc.date()).days
+    local, today = timezone.localtime(moment), timezone.localdate()
     names = {0: "Today", 1: "Yesterday"}
-    day = names.get(days) or (f"{utc.day} {utc:%B}" if utc.year == today.year else f"{utc.day} {utc:%B %Y}")
+    date = f"{local.day} {local:%B}" if local.year == today.year else f"{local.day} {local:%B %Y}"
     return format_html(
         '<time datetime="{}" title="{}">{}, {}:{}</time>',
-        utc.isoformat(),
-        _full(utc),
-        day,
-        utc.hour,
-        f"{utc:%M}",
+        moment.astimezone(UTC).isoformat(),
+        _full(moment),
+        names.get((today - local.date()).days, date),
+        local.hour,
+        f"{local:%M}",
     )
 
 
-def _full(utc: datetime) -> str:
-    return f"{utc:%A} {utc.day} {utc:%B %Y, %H:%M} UTC"
+def _full(moment: datetime) -> str:
+    """Write a moment in the reader's zone: "Thursday 26 November 2026, 08:12 CET"."""
+    local = timezone.localtime(moment)
+    return f"{local:%A} {local.day} {local:%B %Y, %H:%M %Z}"
 
 
 @register.simple_tag

@@ -15,6 +15,11 @@
     document.cookie = `freshet-${name}=${encodeURIComponent(value || "")}; path=/; max-age=${value ? YEAR : 0}; samesite=lax${secure}`;
   };
 
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && !document.cookie.includes(`freshet-zone=${encodeURIComponent(zone)}`)) {
+    document.cookie = `freshet-zone=${encodeURIComponent(zone)}; path=/; max-age=${YEAR}; samesite=lax`;
+  }
+
   const say = (words) => {
     const toast = $("#toast");
     if (!toast) return;
