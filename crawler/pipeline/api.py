@@ -37,6 +37,7 @@ from crawler.web.filters import search_problem
 from crawler.web.permissions import StaffWrites
 
 MAX_QUADS = 10_000
+_JSON_LD_NODES = {"type": "array", "items": {"type": "object"}}
 _LIMIT = {"type": "integer", "minimum": 1, "maximum": MAX_QUADS}
 
 
@@ -144,7 +145,10 @@ class ExportView(APIView):
             OpenApiParameter("as", enum=list(FORMS), description="nq where not given."),
             *(OpenApiParameter(name) for name in ("url", "host", "feed", "day")),
         ],
-        responses={(200, form.media_type): OpenApiTypes.BINARY for form in FORMS.values()},
+        responses={
+            (200, form.media_type): _JSON_LD_NODES if name == "jsonld" else OpenApiTypes.BINARY
+            for name, form in FORMS.items()
+        },
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         try:
