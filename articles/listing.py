@@ -25,8 +25,8 @@ def lean(articles: QuerySet[Article]) -> QuerySet[Article]:
 
 
 def latest(limit: int) -> QuerySet[Article]:
-    """Return the `limit` articles retrieved last."""
-    return lean(Article.objects.order_by("-fetched", "-id"))[:limit]
+    """Return the `limit` articles stored last."""
+    return lean(Article.objects.order_by("-id"))[:limit]
 
 
 def by_relevance(articles: QuerySet[Article], words: str) -> QuerySet[Article]:

@@ -22,7 +22,7 @@ from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from feeds.adding import Added
 from feeds.categories import subtree
 from feeds.explain import next_visits
-from feeds.filters import folder_choices, used
+from feeds.filters import folder_choices, used_values
 from feeds.forms import AddFeedsForm
 from feeds.models import Category, Feed, FeedAlias, Retrieval, Tick
 from feeds.opml import OpmlError
@@ -39,7 +39,7 @@ class FailureFilter(admin.SimpleListFilter):
     parameter_name = "failing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("any", "any"), ("none", "none"), *used("failure")]
+        return [("any", "any"), ("none", "none"), *used_values()["failure"]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Feed]) -> QuerySet[Feed]:
         value = self.value()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
 
 import django_filters  # type: ignore[import-untyped]
 from django.core.validators import RegexValidator
@@ -71,18 +73,25 @@ def in_order(feeds: QuerySet[Feed], sort: str, now: datetime) -> QuerySet[Feed]:
     if name == "folder":
         places = sorted((path, key) for key, path in all_paths().items())
         whens = [When(category=key, then=Value(place)) for place, (_, key) in enumerate(places)]
-        feeds = feeds.annotate(folder_place=Case(*whens, default=Value(len(places))))
-        return feeds.order_by("folder_place", ORDERS["title"].asc(), "id")
+        by_folder = [Case(*whens, default=Value(len(places))).asc()] if whens else []
+        return feeds.order_by(*by_folder, ORDERS["title"].asc(), "id")
     if name == "rate":
         feeds = with_recent_articles(feeds, now)
     by = ORDERS[name]
     return feeds.order_by(by.desc(nulls_last=True) if sort != name else by.asc(nulls_last=True), "id")
 
 
-def used(name: str) -> Choices:
-    """Return the distinct values of a column of feeds as choices."""
-    values = Feed.objects.order_by(name).exclude(**{name: ""}).values_list(name, flat=True).distinct()
-    return [(value, value) for value in values]
+USED = ("failure", "format", "language")
+
+
+def used_values() -> dict[str, Choices]:
+    """Return the distinct values of each of these columns of feeds as choices, in one query."""
+    rows = Feed.objects.order_by().values_list(*USED).distinct()
+    columns = zip(*rows, strict=True) if rows else ((),) * len(USED)
+    return {
+        name: [(value, value) for value in sorted(set(values) - {""})]
+        for name, values in zip(USED, columns, strict=True)
+    }
 
 
 def _recent_failures() -> Choices:
@@ -136,9 +145,9 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
         label="Failing",
         help_text="Whether the last visit failed.",
     )
-    failure = OfferedFilter(offers=lambda: used("failure"))
-    format = OfferedFilter(offers=lambda: used("format"))
-    language = OfferedFilter(offers=lambda: used("language"))
+    failure = OfferedFilter()
+    format = OfferedFilter()
+    language = OfferedFilter()
     host = django_filters.CharFilter("host__name")
     retrieved = HoursFilter("last_success", label="Retrieved within h")
     waiting = FlagFilter(
@@ -148,6 +157,12 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
     class Meta:
         model = Feed
         fields = ["url"]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        values = cache(used_values)  # asked for once, when a page shows the choices
+        for name in USED:
+            self.filters[name].offer(lambda name=name: values()[name])
 
     def by_words(self, feeds: QuerySet[Feed], name: str, value: str) -> QuerySet[Feed]:
         """Filter to feeds with every word or quoted phrase in the title or an address."""

@@ -50,6 +50,7 @@ SORTS = (
     ("folder", "By folder"), ("title", "By name"), ("-rate", "Most articles first"),
     ("-new", "Newest article first"), ("next", "Next check first"), ("failing", "Failing longest first"),
 )  # fmt: skip
+ROWS = 40
 MORE = ("status", "phase", "failing", "failure", "format", "language", "host", "retrieved", "waiting")
 """Filters that stand behind "More"."""
 
@@ -58,11 +59,13 @@ MORE = ("status", "phase", "failing", "failure", "format", "language", "host", "
 def feed_list(request: HttpRequest) -> HttpResponse:
     """Show all feeds by folder, searchable, filterable and sortable, with actions on picked feeds."""
     now = datetime.now(UTC)
-    filterset = FeedFilter(request.GET, _rows())
+    filterset = FeedFilter(request.GET, Feed.objects.all())
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {*ORDERS, "folder"} else "folder"
-    page = page_of(request, in_order(filterset.qs, sort, now))
-    feeds: list[Feed] = list(page.object_list)
+    page = page_of(request, in_order(filterset.qs, sort, now).values_list("pk", flat=True), size=ROWS)
+    keys = list(page.object_list)
+    by_key = _rows().in_bulk(keys)  # joins for the rows of the page alone
+    feeds = [by_key[key] for key in keys if key in by_key]
     query = request.GET.copy()
     for name in ("health", "page", "edit"):
         query.pop(name, None)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
@@ -15,6 +17,7 @@ from articles.interest import feedback
 from articles.models import Article, Subscriber
 from articles.personal.following import subscriber_of
 from articles.personal.rating import read_feedback_address
+from crawler.web import undo
 from crawler.web.pages import safe_next, wants_part
 
 SAID = {
@@ -32,7 +35,15 @@ def give(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Note the feedback of a button on an article."""
     subscriber, article = _known(request, pk, kind)
     feedback.give(subscriber, article.pk, kind, datetime.now(UTC))
+    if kind == "hide":
+        undo.offer(request, f"{article}: {SAID[kind]}"[:300], "interest.hide", article.pk)
     return _answer(request, subscriber, article, SAID[kind])
+
+
+@undo.register("interest.hide")
+def _show_again(user: User, pk: Any) -> str:
+    feedback.take_back(subscriber_of(user), pk, "hide", datetime.now(UTC))
+    return "It is back in your lists."
 
 
 @require_POST
@@ -80,7 +91,8 @@ def _answer(request: HttpRequest, subscriber: Subscriber, article: Article, noti
     """Return the buttons for htmx, else redirect to the form's page with a message."""
     going_on = safe_next(request, article.get_absolute_url())
     if not wants_part(request):
-        messages.success(request, f"{article}: {notice}"[:300])
+        if notice != SAID["hide"]:  # which is offered for undoing
+            messages.success(request, f"{article}: {notice}"[:300])
         return HttpResponseRedirect(going_on)
     words = feedback.given(subscriber, [article.pk])[article.pk]
     context = {"article": article, "given": words, "next": going_on, "said": notice}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -32,6 +34,7 @@ from articles.personal.selection import (
     revoke_address,
     rotate_address,
 )
+from crawler.web import undo
 from crawler.web.syndication.formats import FORMATS
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
@@ -85,7 +88,8 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop following a topic."""
     topic = get_object_or_404(Topic, pk=pk, subscriber=subscriber_of(request.user))
     topics.unfollow_topic(topic)
-    messages.success(request, f"You no longer follow the {topic}.")
+    data = {"kind": topic.kind, "value": topic.value}
+    undo.offer(request, f"You no longer follow the {topic}.", "me.follow-topic", data)
     return redirect("me-feeds")
 
 
@@ -105,9 +109,26 @@ def subscription(request: HttpRequest, pk: int) -> HttpResponse:
 def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop following a feed."""
     row = _own_subscription(request, pk)
+    data = {"feed": row.feed_id, "folder": row.folder, "title": row.title}
     unfollow(row)
-    messages.success(request, f"You no longer follow {row.title or row.feed}.")
+    undo.offer(request, f"You no longer follow {row.title or row.feed}.", "me.follow", data)
     return redirect("me-feeds")
+
+
+@undo.register("me.follow")
+def _follow_again(user: User, data: Any) -> str:
+    """Follow a feed again, in the folder and under the name that it had."""
+    feed = Feed.objects.filter(pk=data["feed"]).first()
+    if feed is None:
+        return "The feed was removed meanwhile."
+    follow(subscriber_of(user), feed, folder=data["folder"], title=data["title"])
+    return f"You follow {data['title'] or feed} again."
+
+
+@undo.register("me.follow-topic")
+def _follow_topic_again(user: User, data: Any) -> str:
+    topic, _ = topics.follow_topic(subscriber_of(user), **data)
+    return f"You follow the {topic} again."
 
 
 @require_POST

@@ -12,7 +12,7 @@ from feeds.explain import NextVisit, next_visits
 from feeds.models import Feed, Retrieval
 
 DAY = timedelta(hours=24)
-CANDIDATES = 500
+CANDIDATES = 40
 """Feeds of each kind whose next visits are worked out to find the soonest: more would slow the page."""
 
 

@@ -38,9 +38,13 @@ def search_validator(text: str) -> None:
 class OfferedFilter(django_filters.CharFilter):  # type: ignore[misc]
     """A filter by text; pages offer the choices that `offers` returns when they are rendered."""
 
-    def __init__(self, *args: Any, offers: Callable[[], Choices], **options: Any) -> None:
-        widget = _Offers(choices=lambda: [("", "any"), *offers()])  # type: ignore[arg-type]
-        super().__init__(*args, widget=widget, **options)
+    def __init__(self, *args: Any, offers: Callable[[], Choices] = list, **options: Any) -> None:
+        super().__init__(*args, widget=_Offers(), **options)
+        self.offer(offers)
+
+    def offer(self, offers: Callable[[], Choices]) -> None:
+        """Offer the choices that this function returns when a page is rendered."""
+        self.field.widget.choices = lambda: [("", "any"), *offers()]
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]

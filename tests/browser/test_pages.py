@@ -81,7 +81,7 @@ PAGES = (
 )
 TOOLS = (
     "/tools/", "/health/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
-    "/articles/enrichment/", "/me/interest/", "/interest/", "a crawl", "an experiment",
+    "/articles/enrichment/", "/interest/", "/me/interest/log/", "why an article", "a crawl", "an experiment",
 )  # fmt: skip
 PRIVATE_WORDS = re.compile(
     r"\b(?:ticks?|toe|terminals?|leases?|floors?|min-gap|gates?|divisions?|dead letters?|log odds|errno"

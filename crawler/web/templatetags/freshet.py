@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -88,6 +89,7 @@ def _full(moment: datetime) -> str:
 
 
 @register.simple_tag
+@lru_cache(maxsize=500)
 def icon(name: str, css: str = "") -> SafeString:
     """Draw an icon of the sprite (`_sprite.html`), which says nothing to screen readers."""
     return format_html(
