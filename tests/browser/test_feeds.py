@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from crawler.terminals.client import terminal_client
 from crawler.walled import client as walled
 from feeds.categories import category_at
 from feeds.models import Category, Feed, FeedImport
+from feeds.websub.models import HubSubscription
 from tests.browser.conftest import Visitor, signed_in
+from tests.browser.test_pages import PRIVATE_WORDS
 from tests.factories import make_feed, make_user
 from tests.servers import Reply, WebServer
 
@@ -80,25 +83,31 @@ def test_four_clicks_lead_from_an_empty_deployment_to_an_article(
     Feed.objects.update(removed=datetime.now(UTC))
     try:
         with signed_in(demo, browser, newcomer.username) as context:
-            _read_a_first_article(Visitor(context.new_page(), demo), site)
+            _read_a_first_article(Visitor(context.new_page(), demo), site, tmp_path)
     finally:
         Feed.with_removed.exclude(url__contains="127.0.0.1").update(removed=None)
         newcomer.delete()
+    assert len(list(tmp_path.glob("*.png"))) == 4
 
 
-def _read_a_first_article(visitor: Visitor, site: WebServer) -> None:
+def _read_a_first_article(visitor: Visitor, site: WebServer, shots: Path) -> None:
+    """Click four times, with a screenshot of each page (pytest keeps those of the last runs)."""
     visitor.listen()
     page = visitor.goto("/")
     expect(page.get_by_role("heading", level=1)).to_have_text("What do you like to read?")
     page.keyboard.type(site.origin)
+    page.screenshot(path=shots / "1-welcome.png")
     page.get_by_role("button", name="Find feeds").click()
     expect(page.locator("#found h2")).to_have_text("3 feeds found on 127.0.0.1")
+    page.screenshot(path=shots / "2-found.png")
     page.get_by_role("button", name="Follow 2 feeds").click()
     expect(page.locator("#import")).to_contain_text("0 of 2")
     read_now()
+    page.screenshot(path=shots / "3-added.png")
     page.get_by_role("link", name="Start reading").click()
     page.locator(".item .t").first.click()
     expect(page.locator(".art h1")).to_contain_text("number")
+    page.screenshot(path=shots / "4-article.png")
     assert visitor.complaints == []
 
 
@@ -252,3 +261,51 @@ def test_imports_of_the_demo_say_what_failed(keeper: Visitor) -> None:
     page = keeper.goto(FeedImport.objects.earliest("pk").get_absolute_url())
     expect(page.locator("#import")).to_contain_text("Late Edition: 3 articles")
     expect(page.locator("li.failing")).to_have_count(2)
+
+
+NOW = datetime.now(UTC)
+SEEN = {"last_attempt": NOW, "last_success": NOW, "last_new": NOW - timedelta(days=1), "document_size": 20}
+KNOWN = SEEN | {"phase": "normal"}
+STATES: dict[str, tuple[dict[str, Any], str]] = {
+    "new": ({}, "New"),
+    "learning": (SEEN, "Learning its rhythm"),
+    "normal": (KNOWN, "Fine"),
+    "failing": (
+        SEEN | {"failure": "http-503", "failure_streak": 3, "failing_since": NOW - timedelta(hours=5)},
+        "for 5 hours",
+    ),
+    "paused": (KNOWN | {"status": "paused"}, "It is paused: Freshet looks again once you resume it."),
+    "gone": (KNOWN | {"status": "gone"}, "Its publisher says that it has ended"),
+    "moved": (KNOWN | {"moved_to": "https://new.example/rss", "moved_count": 2}, "Moving to a new address"),
+    "silent": (KNOWN | {"last_new": NOW - timedelta(days=800)}, "Silent since"),
+    "on its way": (KNOWN | {"selected_at": NOW, "selected_because": "asked for"}, "looking at it now."),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_the_page_of_a_feed_says_how_it_is_and_when_it_is_looked_at(
+    keeper: Visitor, own_feeds: None, name: str
+) -> None:
+    fields, words = STATES[name]
+    feed = make_feed(f"https://state-{name.replace(' ', '-')}.example/rss", title="The Paper", **fields)
+    page = keeper.goto(f"/feeds/{feed.pk}/")
+    text = page.locator("main").inner_text()
+    assert words in text
+    assert PRIVATE_WORDS.findall(text) == []
+    if fields.get("status") is None:
+        assert re.search(r"Next (check|try) |Freshet (is looking|looks) at it|No check is planned", text)
+    page.get_by_text("Why then?").click()
+    expect(page.locator("details[open]").first).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert keeper.complaints == []
+
+
+def test_the_page_of_a_pushed_feed_says_that_its_hub_tells(keeper: Visitor, own_feeds: None) -> None:
+    feed = make_feed("https://pushed.example/rss", title="The Paper", **KNOWN)
+    HubSubscription.objects.create(
+        feed=feed, hub="https://hub.example/", host=feed.host, topic=feed.url, state="active"
+    )
+    page = keeper.goto(f"/feeds/{feed.pk}/")
+    expect(page.locator("main")).to_contain_text("Tells Freshet of news at once")
+    assert keeper.complaints == []
