@@ -53,9 +53,9 @@ def articles_a_day(feed_ids: Iterable[int], now: datetime) -> dict[int, float]:
 
 
 def posting_counts(feed_ids: Iterable[int], now: datetime) -> dict[int, tuple[int, int]]:
-    """Return the articles published within four weeks and within a year, by feed."""
+    """Return the articles dated by the feed itself within four weeks and within a year, by feed."""
     windows = {"month": FOUR_WEEKS, "year": SILENT}
-    within = Q(articles__published__gt=now - SILENT, articles__published__lte=now)
+    within = Q(articles__published__gt=now - SILENT, articles__published__lte=now, articles__dating="feed")
     joined = Feed.objects.filter(id__in=list(feed_ids)).annotate(
         within=FilteredRelation("articles", condition=within)
     )
