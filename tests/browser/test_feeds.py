@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,8 @@ from articles.models import PersonalFeed
 from crawler.inline import work_off
 from crawler.terminals.client import terminal_client
 from crawler.walled import client as walled
+from crawler.walled.client import FetchLimits
+from crawler.walled.programs import Fetched
 from feeds.categories import category_at
 from feeds.models import Category, Feed, FeedImport
 from feeds.websub.models import HubSubscription
@@ -308,4 +311,42 @@ def test_the_page_of_a_pushed_feed_says_that_its_hub_tells(keeper: Visitor, own_
     )
     page = keeper.goto(f"/feeds/{feed.pk}/")
     expect(page.locator("main")).to_contain_text("Tells Freshet of news at once")
+    assert keeper.complaints == []
+
+
+YOUTUBE = "https://www.youtube.com/feeds/videos.xml?"
+LOOKUP = "https://itunes.apple.com/lookup?id=123456789&entity=podcast"
+SPECIAL = {
+    "https://www.youtube.com/channel/UC123/videos": f"{YOUTUBE}channel_id=UC123",
+    "https://www.youtube.com/playlist?list=PL1": f"{YOUTUBE}playlist_id=PL1",
+    "https://github.com/django/django": "https://github.com/django/django/releases.atom",
+    "https://www.reddit.com/r/rust": "https://www.reddit.com/r/rust/.rss",
+    "https://social.example/@ann": "https://social.example/@ann.rss",
+    "https://tube.example/c/boats/videos": "https://tube.example/feeds/videos.xml?videoChannelName=boats",
+    "https://podcasts.apple.com/us/podcast/a-name/id123456789": "https://pods.example/feed.xml",
+}
+
+
+@pytest.mark.parametrize("address", SPECIAL)
+def test_a_page_of_a_known_source_is_followed_by_its_feed(
+    keeper: Visitor, own_feeds: None, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    feed_url = SPECIAL[address]
+
+    def fetch(url: str, limits: FetchLimits) -> Fetched:
+        """Answer in place of the web: this feed, the lookup of podcasts, and pages without links."""
+        if url == feed_url:
+            return Fetched(url, "application/rss+xml", rss("Special").body)
+        if url == LOOKUP:
+            answer = json.dumps({"results": [{"feedUrl": feed_url}]}).encode()
+            return Fetched(url, "application/json", answer)
+        return Fetched(url, "text/html", b"<html><title>A page</title><p>Hello")
+
+    monkeypatch.setattr("feeds.discovery.client.fetch", fetch)
+    page = keeper.goto("/add/")
+    page.locator("#address").fill(address)
+    expect(page.locator("#found")).to_contain_text("Special number 0")
+    page.get_by_role("button", name="Follow 1 feed").click()
+    expect(page.locator("#import")).to_be_visible()
+    assert Feed.objects.filter(url=feed_url).exists()
     assert keeper.complaints == []
