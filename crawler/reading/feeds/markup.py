@@ -79,6 +79,8 @@ _SELF_CLOSED = re.compile(
     r"|title|xmp)(?:\s(?:[^<>\"']|=\s*\"[^\"<]*\"|=\s*'[^'<]*')*)?)/>",
     re.IGNORECASE,
 )
+_FORMULA = re.compile(r"<math\b(.*?)</math>", re.IGNORECASE | re.DOTALL)
+_TAG_NAME = re.compile(r"<([a-z][^\s/>]*)")
 _SHAPED = re.compile(r"<noscript|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b")
 _LONG = 2_000  # characters; in fewer no tag has so many attributes that it matters
 _SOUND_TAG = re.compile(
@@ -141,6 +143,8 @@ class Sanitiser:
                 fragment = _as_text(fragment) if tree is None else tree
         cleaner = self._configured(formulas=True) if formulas else self._cleaner
         safe = str(cleaner.clean(fragment)).strip()
+        if formulas and _is_mixed(safe):
+            safe = str(self._cleaner.clean(safe)).strip()
         if references:  # by number they may stand for anything
             safe = storable(safe)
         if "mailto:" in safe.lower() and _MAIL_IMAGE.search(safe):
@@ -175,6 +179,18 @@ class Sanitiser:
         self._left -= growth
         self._room -= growth
         return address
+
+
+def _is_mixed(clean: str) -> bool:
+    """Return whether a formula in clean markup has HTML or another formula in it.
+
+    Two parsers that close broken elements in different places can move an element there.
+    """
+    return any(
+        tag == "math" or tag not in MATH
+        for formula in _FORMULA.findall(clean)
+        for tag in _TAG_NAME.findall(formula.lower())
+    )
 
 
 def _is_shaped(fragment: str) -> bool:

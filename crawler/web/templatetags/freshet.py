@@ -43,9 +43,8 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
     words = f"in {duration(away)}" if away > 0 else f"{duration(-away)} ago"
     if abs(away) < 5:
         words = "now"
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', moment.astimezone(UTC).isoformat(), _full(moment), words
-    )
+    stamp, title = moment.astimezone(UTC).isoformat(), f"{timezone.localtime(moment):%a %Y-%m-%d %H:%M:%S %Z}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, title, words)
 
 
 @register.simple_tag

@@ -188,6 +188,21 @@ def test_no_mixture_of_attacks_comes_through(pieces: list[str]) -> None:
     assert faults(Sanitiser().clean(once, BASE)) == []
 
 
+def test_no_image_is_moved_into_a_formula_between_two_parsers() -> None:
+    """lxml closes the second form's elements elsewhere than html5ever does."""
+    markup = (
+        "<svg><script>alert(1)</script></svg><svg onload=alert(1)>"
+        "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>"
+        "<math><mi>x</mi><mtext><img src=x onerror=alert(1)></mtext></math>"
+        '<math href="javascript:x"><mi>y</mi></math>'
+    )
+    clean = Sanitiser().clean(markup, BASE)
+    assert faults(clean) == []
+    assert "<math><mi>x</mi><msup><mi>y</mi><mn>2</mn></msup></math>" in Sanitiser().clean(
+        "<p>So <math><mi>x</mi><msup><mi>y</mi><mn>2</mn></msup></math> holds</p>", BASE
+    )
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_sanitised_markup_stays_as_it_is_when_sanitised_again(attack: str) -> None:
     once = Sanitiser().clean(attack, BASE)
