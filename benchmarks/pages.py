@@ -132,10 +132,13 @@ def measure(kind: str, requests: int) -> None:
     from django.test import Client
 
     from articles.models import Article
+    from crawler.process.memory import keep_what_is_loaded
     from feeds.models import Feed, FeedImport
 
     client = Client()
     client.force_login(User.objects.get(username="person0"))
+    client.get("/read/")
+    keep_what_is_loaded()  # as `manage.py run` does before it forks the web server
     keys = list(Article.objects.order_by("-published").values_list("pk", flat=True)[: 10 * requests])
     dice = random.Random(2)
     feed_keys = list(Feed.objects.values_list("pk", flat=True)[:1000])
