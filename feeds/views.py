@@ -51,6 +51,7 @@ SORTS = (
     ("-new", "Newest article first"), ("next", "Next check first"), ("failing", "Failing longest first"),
 )  # fmt: skip
 ROWS = 40
+"""Feeds on one page of the table."""
 MORE = ("status", "phase", "failing", "failure", "format", "language", "host", "retrieved", "waiting")
 """Filters that stand behind "More"."""
 

@@ -59,7 +59,7 @@ class Enrichment(models.Model):
         ALONE = "", "alone"
         ADDRESS = "address", "same canonical address"
         TEXT = "text", "same text"
-        SPECIAL_PRIORS = "apart", "taken apart by a person"
+        APART = "apart", "taken apart by a person"
 
     article = models.OneToOneField(
         "articles.Article", on_delete=models.CASCADE, primary_key=True, related_name="enrichment"

@@ -57,7 +57,7 @@ def join(row: Enrichment) -> None:
     Sets `story`, `reason` and `similarity`, and saves them for the other article when a story begins. The
     caller holds the lock on stories. An article that a person took out stays alone.
     """
-    if row.reason == Reason.SPECIAL_PRIORS:
+    if row.reason == Reason.APART:
         return
     row.story_id, row.reason, row.similarity = None, Reason.ALONE, 0.0
     match = _best_match(row)
@@ -75,7 +75,7 @@ def tidy(stories: Iterable[int]) -> None:
     with_sizes = Story.objects.filter(pk__in=set(stories)).annotate(size=Count("members"))
     lonely = list(with_sizes.filter(size__lt=2).values_list("pk", flat=True))
     if lonely:
-        Enrichment.objects.filter(story__in=lonely).exclude(reason=Reason.SPECIAL_PRIORS).update(
+        Enrichment.objects.filter(story__in=lonely).exclude(reason=Reason.APART).update(
             reason="", similarity=0
         )
         Story.objects.filter(pk__in=lonely).delete()
@@ -85,7 +85,7 @@ def tidy(stories: Iterable[int]) -> None:
 def take_out(row: Enrichment) -> None:
     """Take one article out of its story, for good."""
     story = row.story_id
-    Enrichment.objects.filter(pk=row.pk).update(story=None, reason=Reason.SPECIAL_PRIORS, similarity=0.0)
+    Enrichment.objects.filter(pk=row.pk).update(story=None, reason=Reason.APART, similarity=0.0)
     if story is not None:
         tidy([story])
     touch_articles([row.pk])
@@ -95,7 +95,7 @@ def take_out(row: Enrichment) -> None:
 def take_apart(story: Story) -> int:
     """Take all members out of a story for good. Returns their number."""
     members = list(story.members.values_list("pk", flat=True))
-    count = story.members.update(story=None, reason=Reason.SPECIAL_PRIORS, similarity=0.0)
+    count = story.members.update(story=None, reason=Reason.APART, similarity=0.0)
     story.delete()
     touch_articles(members)
     return count
@@ -104,7 +104,7 @@ def take_apart(story: Story) -> int:
 @transaction.atomic
 def allow(row: Enrichment) -> None:
     """Allow an article that was taken out to join a story again."""
-    Enrichment.objects.filter(pk=row.pk, reason=Reason.SPECIAL_PRIORS).update(
+    Enrichment.objects.filter(pk=row.pk, reason=Reason.APART).update(
         reason=Reason.ALONE, state=Enrichment.State.WAITING, attempts=0
     )
 
@@ -142,11 +142,7 @@ def _by_address(row: Enrichment) -> list[Enrichment]:
     """Return articles of other feeds with the same canonical address."""
     if row.address is None:
         return []
-    alike = (
-        Enrichment.objects.filter(address=row.address)
-        .exclude(pk=row.pk)
-        .exclude(reason=Reason.SPECIAL_PRIORS)
-    )
+    alike = Enrichment.objects.filter(address=row.address).exclude(pk=row.pk).exclude(reason=Reason.APART)
     others = alike.exclude(article__feed=row.article.feed_id).select_related("article").order_by("pk")
     return _alone_on_their_pages(others[:MAX_CANDIDATES])[:MAX_COMPARED]
 
@@ -161,7 +157,7 @@ def _by_bands(row: Enrichment) -> list[Enrichment]:
     window = timedelta(days=WINDOW_DAYS)
     when = Q(article__published__range=(row.article.published - window, row.article.published + window))
     others = Enrichment.objects.filter(when, bands__overlap=row.bands).exclude(pk=row.pk)
-    others = others.exclude(article__feed=row.article.feed_id).exclude(reason=Reason.SPECIAL_PRIORS)
+    others = others.exclude(article__feed=row.article.feed_id).exclude(reason=Reason.APART)
     if row.article.page_id is not None:
         others = others.filter(Q(article__page__isnull=True) | ~Q(article__page=row.article.page_id))
     signatures = others.order_by("-pk").values_list("pk", "signature")[:MAX_CANDIDATES]
