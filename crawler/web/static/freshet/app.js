@@ -8,17 +8,18 @@
   const YEAR = 31536000;
 
   // Looks are cookies, which the server puts on <html>: the first paint is right already.
-  const set = (name, value) => {
-    if (value) root.dataset[name] = value;
-    else delete root.dataset[name];
+  const remember = (name, value) => {
     const secure = location.protocol === "https:" ? "; secure" : "";
     document.cookie = `freshet-${name}=${encodeURIComponent(value || "")}; path=/; max-age=${value ? YEAR : 0}; samesite=lax${secure}`;
   };
+  const set = (name, value) => {
+    if (value) root.dataset[name] = value;
+    else delete root.dataset[name];
+    remember(name, value);
+  };
 
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone && !document.cookie.includes(`freshet-zone=${encodeURIComponent(zone)}`)) {
-    document.cookie = `freshet-zone=${encodeURIComponent(zone)}; path=/; max-age=${YEAR}; samesite=lax`;
-  }
+  if (zone && !document.cookie.includes(`freshet-zone=${encodeURIComponent(zone)}`)) remember("zone", zone);
 
   const say = (words) => {
     const toast = $("#toast");
