@@ -127,7 +127,10 @@ def _follow_again(user: User, data: Any) -> str:
 
 @undo.register("me.follow-topic")
 def _follow_topic_again(user: User, data: Any) -> str:
-    topic, _ = topics.follow_topic(subscriber_of(user), **data)
+    try:
+        topic, _ = topics.follow_topic(subscriber_of(user), **data)
+    except topics.TopicError as error:  # others were followed meanwhile, as many as may be
+        return f"The topic is not followed again: {error}."
     return f"You follow the {topic} again."
 
 

@@ -64,6 +64,16 @@ def test_an_unfollowed_topic_is_followed_again(visitor: Client, subscriber: Subs
     assert subscriber.topics.get().value == "rain"
 
 
+def test_undoing_says_so_when_other_topics_took_the_place(
+    visitor: Client, subscriber: Subscriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = subscriber.topics.create(kind="keyword", value="rain")
+    visitor.post(f"/me/following/topics/{topic.pk}/unfollow/")
+    monkeypatch.setattr("articles.personal.topics.MAX_TOPICS", 0)
+    assert "not followed again" in undo_it(visitor)
+    assert not subscriber.topics.exists()
+
+
 def test_a_hidden_article_is_shown_again(visitor: Client, subscriber: Subscriber) -> None:
     article = make_article()
     visitor.post(f"/me/interest/feedback/{article.pk}/hide/", {"next": "/me/following/"})

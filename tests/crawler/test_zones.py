@@ -60,3 +60,12 @@ def test_a_day_is_marked_as_it_begins_where_the_reader_is(client: Client) -> Non
     unread = ReadingList().articles(subscriber)
     assert list(unread) == [evening]
     assert Article.objects.filter(marks__subscriber=subscriber).get() == night
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "2026-03-29", "2026-02-30", "x", "2026-W01-1"])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles", "Europe/Berlin"])
+def test_the_first_and_the_last_of_all_days_are_marked_anywhere(client: Client, day: str, zone: str) -> None:
+    client.force_login(make_user("reader"))
+    client.cookies[COOKIE] = quote(zone, safe="")
+    assert client.post("/read/mark/", {"day": day}).status_code == 200
