@@ -15,6 +15,7 @@ from feeds.scheduling.base import Explanation, in_words, next_visit
 from feeds.states import blocks, live_policy
 
 HORIZON = timedelta(days=30)
+UNEXPLAINED = Explanation(key=0.0, age=0.0, formula="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,13 @@ class NextVisit:
     position: int | None = None
 
 
-def next_visits(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
-    """Return the next visit of every given feed by id, in a few queries for any number of feeds."""
+def next_visits(feeds: Sequence[Feed], now: datetime, *, explained: bool = True) -> dict[int, NextVisit]:
+    """Return the next visit of every given feed by id, in a few queries for any number of feeds.
+
+    Without `explained`, planned visits have times and floors alone: the rest costs a third of the work.
+    """
     idle = [feed for feed in feeds if feed.lease is None and feed.selected_at is None]
-    planned = _planned([feed for feed in idle if feed.status == Feed.Status.ACTIVE], now)
+    planned = _planned([feed for feed in idle if feed.status == Feed.Status.ACTIVE], now, explained)
     return {feed.id: planned.get(feed.id) or _unplanned(feed, now) for feed in feeds}
 
 
@@ -53,7 +57,7 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
     return NextVisit(now, f"selected ({feed.selected_because}), waiting for its host to be free")
 
 
-def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
+def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int, NextVisit]:
     policy, last = live_policy(), Tick.objects.order_by("-started").first()
     length = timedelta(seconds=settings.CRAWL_TICK_SECONDS)
     grid = last.started if last and now - last.started < 3 * length else now
@@ -66,9 +70,8 @@ def _planned(feeds: Sequence[Feed], now: datetime) -> dict[int, NextVisit]:
         # The time at which each key reaches the cut-off of the last tick.
         ranked = next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
         for i, feed in enumerate(rows):
-            visits[feed.id] = _visit(
-                feed, policy.explain(states, i, now.timestamp()), float(ranked[i]), grid, now
-            )
+            why = policy.explain(states, i, now.timestamp()) if explained else UNEXPLAINED
+            visits[feed.id] = _visit(feed, why, float(ranked[i]), grid, now)
     return visits
 
 

@@ -50,7 +50,7 @@ SORTS = (
     ("folder", "By folder"), ("title", "By name"), ("-rate", "Most articles first"),
     ("-new", "Newest article first"), ("next", "Next check first"), ("failing", "Failing longest first"),
 )  # fmt: skip
-ROWS = 40
+ROWS = 30
 """Feeds on one page of the table."""
 MORE = ("status", "phase", "failing", "failure", "format", "language", "host", "retrieved", "waiting")
 """Filters that stand behind "More"."""
@@ -109,11 +109,10 @@ def _rows() -> QuerySet[Feed]:
 
 def _row_context(feeds: list[Feed], now: datetime) -> dict[str, Any]:
     """Return what rows of the table show: states, next checks, how often each posts, and folders."""
-    zone, visits = timezone.get_current_timezone(), next_visits(feeds, now)
+    zone, visits = timezone.get_current_timezone(), next_visits(feeds, now, explained=False)
     facts = {feed.id: facts_of(feed, visits[feed.id]) for feed in feeds}
     posted = posting_counts((feed.id for feed in feeds), now)
     return {
-        "visits": visits,
         "states": {key: state_of(fact, now) for key, fact in facts.items()},
         "checks": {key: short_check(fact, now, zone) for key, fact in facts.items()},
         "posts": {key: how_often(*posted.get(key, (0, 0))) for key in facts},
