@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -43,6 +44,17 @@ class ArticleBody:
     def shown(self) -> str:
         """The HTML that is shown first."""
         return self.page if self.source == "page" else self.feed
+
+
+_PEERTUBE = re.compile(
+    r"https://([a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?)/(?:w|videos/watch|videos/embed)/([\w-]{20,40})", re.A
+)
+
+
+def peertube_player(url: str) -> str:
+    """Return the address of the player of a PeerTube film's page, "" for any other address."""
+    film = _PEERTUBE.fullmatch(url)
+    return f"https://{film[1]}/videos/embed/{film[2]}?autoplay=1&p2p=0" if film else ""
 
 
 def body_of(article: Article) -> ArticleBody:

@@ -316,7 +316,7 @@ CONTENT_SECURITY_POLICY = {
     "font-src": "'self'",
     "img-src": "'self' data:",
     "media-src": "https: http:",
-    "frame-src": "https://www.youtube-nocookie.com https://player.vimeo.com",
+    "frame-src": "'self' https://www.youtube-nocookie.com https://player.vimeo.com",
     "connect-src": "'self'",
     "manifest-src": "'self'",
     "worker-src": "'self'",

@@ -31,7 +31,7 @@ OPPOSITES: dict[str, tuple[str, ...]] = {
 """Feedback that undoes earlier feedback of these other kinds."""
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def note(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> int:
     """Log that a subscriber acted on articles (primary keys) or was shown them, and learn from the new
     events.
@@ -54,7 +54,7 @@ def note(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datet
     return len(events)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def take_back(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> int:
     """Undo a subscriber's feedback on these articles and update the weights. Returns the events undone."""
     row = _row(subscriber, now)

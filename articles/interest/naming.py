@@ -10,6 +10,8 @@ from django.urls import reverse
 
 from feeds.models import Feed
 
+MAX_REASON_LENGTH = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -21,6 +23,19 @@ class Label:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
+
+
+REASONS = {
+    "feed": "You often open {}",
+    "author": "You often open what {} writes",
+    "keyword": "You often read about {}",
+    "category": "You often read about {}",
+}
+
+
+def reason_of(label: Label) -> str:
+    """Return the sentence that says why an article with this feature is listed; "" for an unknown kind."""
+    return REASONS.get(label.kind, "").format(label.name[:MAX_REASON_LENGTH])
 
 
 def labels(features: Iterable[str]) -> dict[str, Label]:

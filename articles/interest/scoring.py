@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
-from articles.interest.naming import Label, labels
+from articles.interest.naming import Label, labels, reason_of
 from articles.interest.ranking import Candidate, Placed, ranked_candidates
 from articles.interest.stored import candidates, described, weights_of
 from articles.models import Article, Subscriber
 from crawler.database.prepared import rows_of
+
+MIN_REASON_LOG_ODDS = 0.05
+"""A feature that adds less changes no place in a list worth a sentence (a chance of 20 % by one in a
+hundred)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,22 @@ def ranked(subscriber: Subscriber, articles: QuerySet[Article], limit: int | Non
         newest = rows_of(articles.values_list("pk", "published"))
         listed = [Candidate(article, published.timestamp(), {}) for article, published in newest]
     return ranked_candidates(weights, listed, limit)
+
+
+def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) -> dict[int, str]:
+    """Return for each article the sentence of the feature that speaks most for it, "" where none does.
+
+    Takes at most three queries for any number of articles.
+    """
+    weights = weights_of(subscriber)
+    if not weights.learned:
+        return {}
+    aged, strongest = weights.aged(now.timestamp()), {}
+    for article, about in described(articles).items():
+        parts = aged.contributions(about.features)
+        strongest[article] = next((name for name, part in parts if part >= MIN_REASON_LOG_ODDS), "")
+    label_of = labels(set(strongest.values()) - {""})
+    return {article: reason_of(label_of[name]) if name else "" for article, name in strongest.items()}
 
 
 def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExplanation | None:

@@ -54,7 +54,6 @@ def mark_all_read(subscriber: Subscriber, articles: QuerySet[Article], now: date
     return count
 
 
-@transaction.atomic
 def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime) -> None:
     # In one order everywhere, so that the row locks of two requests cannot cross.
     (column, moment), *_ = fields.items()
@@ -69,7 +68,7 @@ def _mark(subscriber: Subscriber, articles: Sequence[int], **fields: datetime) -
         )
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def _clear(subscriber: Subscriber, articles: Sequence[int], name: str) -> None:
     # An article without a mark needs no row. Locks in the order of `_mark`.
     marks = Mark.objects.filter(

@@ -15,8 +15,9 @@ from django.utils import timezone
 from django.utils.http import urlencode
 
 from articles.enrichment.models import Enrichment
+from articles.interest.feedback import given
 from articles.interest.log import hidden_articles
-from articles.interest.scoring import ranked
+from articles.interest.scoring import ranked, reasons
 from articles.listing import lean
 from articles.models import Article, ArticleQuerySet, Subscriber
 from articles.personal.following import folder_named
@@ -89,15 +90,19 @@ class ReadingList:
             rows = rows.filter(~marked_read(subscriber))
         return rows.order_by("published", "id") if self.order == "old" else rows
 
-    def keys(self, subscriber: Subscriber) -> tuple[list[int], bool]:
+    def keys(self, subscriber: Subscriber) -> Page:
         """Return the primary keys of its page, and whether another page follows."""
         articles, first = self.articles(subscriber), (self.page - 1) * PAGE_ARTICLES
+        explored: frozenset[int] = frozenset()
         if self.order == "interest":
             placed = ranked(subscriber, articles[:RANKED])
-            entries = [entry.article_id for entry in placed[first : first + PAGE_ARTICLES + 1]]
+            placed = placed[first : first + PAGE_ARTICLES + 1]
+            entries = [entry.article_id for entry in placed]
+            explored = frozenset(entry.article_id for entry in placed if entry.exploring)
         else:
             entries = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
-        return entries[:PAGE_ARTICLES], len(entries) > PAGE_ARTICLES and self.page < LAST_PAGE
+        has_next = len(entries) > PAGE_ARTICLES and self.page < LAST_PAGE
+        return Page(entries[:PAGE_ARTICLES], has_next, explored)
 
     def before(self, articles: ArticleQuerySet, key: int) -> ArticleQuerySet:
         """Filter to the articles that stand before one in the list; by interest to none."""
@@ -128,6 +133,14 @@ class ReadingList:
         next_newer = next((row for row in nearest if (row.published, row.key) > place), None)
         next_older = next((row for row in nearest if (row.published, row.key) < place), None)
         return (next_older, next_newer) if self.order == "old" else (next_newer, next_older)
+
+
+class Page(NamedTuple):
+    """One page of a list: its articles in order, and those placed to learn whether they are liked."""
+
+    keys: list[int]
+    has_next: bool
+    explored: frozenset[int]
 
 
 class Neighbour(NamedTuple):
@@ -178,11 +191,21 @@ class Row:
     also_in: int = 0
     story: int | None = None
     is_open: bool = False
+    why: str = ""
+    said: frozenset[str] = frozenset()
 
     @property
     def path(self) -> str:
         """The path of the article's page in the reader."""
         return f"{read_path()}{self.article.pk}/"
+
+    @property
+    def tastes(self) -> list[tuple[str, str, bool]]:
+        """Its buttons "More" and "Less": the word that each posts, its label, and whether it is pressed."""
+        return [
+            ("neither" if word in self.said else word, label, word in self.said)
+            for word, label in (("more", "More"), ("less", "Less"))
+        ]
 
     @property
     def title(self) -> str:
@@ -235,6 +258,18 @@ def rows_of(
         for key in keys
         if (article := articles.get(key)) is not None
     ]
+
+
+def explain_rows(
+    subscriber: Subscriber, rows: Sequence[Row], now: datetime, explored: Collection[int] = ()
+) -> None:
+    """Set on each row why it is in a list by interest, and the subscriber's feedback on it."""
+    keys = [row.article.pk for row in rows]
+    why, said = reasons(subscriber, keys, now), given(subscriber, keys)
+    for row in rows:
+        key = row.article.pk
+        row.why = "Something new to try" if key in explored else why.get(key, "")
+        row.said = said[key]
 
 
 def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:

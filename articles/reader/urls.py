@@ -15,5 +15,6 @@ urlpatterns = [
     path("undo/", views.undo, name="read-undo"),
     path("<int:pk>/", views.article, name="read-article"),
     path("<int:pk>/story/", views.story, name="read-story"),
+    path("<int:pk>/film/", views.film, name="read-film"),
     path("<int:pk>/<str:word>/", views.mark, name="read-mark"),
 ]

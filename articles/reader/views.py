@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import unquote
 
+from django.conf import settings
 from django.db.models import OuterRef, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Left
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -15,9 +16,11 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.html import escape
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
-from articles.body import audio_of, body_of, media_of, reading_seconds, text_of
+from articles.body import audio_of, body_of, media_of, peertube_player, reading_seconds, text_of
 from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
 from articles.interest import feedback
@@ -26,13 +29,13 @@ from articles.models import Article, ArticleQuerySet, Subscriber
 from articles.personal.following import subscriber_of
 from articles.personal.marking import mark_all_read, mark_read, marked_starred, star
 from articles.reader.counts import Counts, unread_counts, unread_of_feed, unread_on_topics
-from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, rows_of
+from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, explain_rows, rows_of
 from articles.reader.undo import undo_reading, undo_token
 from crawler.web.pages import wants_part
 from crawler.web.syndication.item import point, stored_details
 from feeds.models import Feed
 
-WORDS = ("read", "unread", "star", "unstar")
+WORDS = ("read", "unread", "star", "unstar", "more", "less", "neither")
 MAX_MEMBERS = 20
 MAX_PASSED = 200
 MAX_OFFLINE = 100
@@ -80,15 +83,23 @@ def article(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
-    """Mark one article as read or starred, or take the mark back; for htmx answers with its row."""
+    """Mark one article as read, starred, or liked, or take the mark back; for htmx answers with its row.
+
+    "more" and "less" ask for more and fewer like it, "neither" takes both back.
+    """
     if word not in WORDS:
         raise Http404(f"there is no button {word!r}")
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     marked = get_object_or_404(_with_own_title(Article.objects.only("pk", "feed_id"), subscriber), pk=pk)
     if word in {"read", "unread"}:
         mark_read(subscriber, [pk], now, read=word == "read")
-    else:
+    elif word in {"star", "unstar"}:
         star(subscriber, [pk], now, starred=word == "star")
+    elif word == "neither":
+        feedback.take_back(subscriber, pk, "more", now)
+        feedback.take_back(subscriber, pk, "less", now)
+    else:
+        feedback.give(subscriber, pk, word, now)
     reading_list = ReadingList.from_parameters(request.GET)
     if not wants_part(request):
         return HttpResponseRedirect(reading_list.address())
@@ -96,8 +107,10 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     (row,) = rows_of(
         subscriber, [pk], {marked.feed_id: getattr(marked, "own_title", None) or ""}, opened=opened
     )
+    if reading_list.order == "interest":
+        explain_rows(subscriber, [row], now)
     response = render(request, "read/_mark_answer.html", {"row": row, "list": reading_list})
-    return response if word in {"star", "unstar"} else _with_unread_count(response, subscriber, marked)
+    return response if word not in {"read", "unread"} else _with_unread_count(response, subscriber, marked)
 
 
 @require_POST
@@ -159,6 +172,27 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
     members = list(told().filter(story=key)[: MAX_MEMBERS + 1])
     context = {"members": members, "pk": pk, "list": ReadingList.from_parameters(request.GET)}
     return _varying(render(request, "read/_story.html", context))
+
+
+@require_safe
+@xframe_options_sameorigin
+def film(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the player of a PeerTube film that an article links to (`u`), alone on a page for a frame.
+
+    Every PeerTube site has a host of its own, so that this page's policy allows frames of that host alone.
+    """
+    rows = Article.objects.select_related("feed", "page").defer("search", "page__html", "feed__fingerprints")
+    article_row, url = get_object_or_404(rows, pk=pk), request.GET.get("u", "")
+    player, body = peertube_player(url), body_of(article_row)
+    if not player or f'href="{escape(url)}"' not in body.feed + body.page:
+        raise Http404("the article has no such film")
+    response = render(request, "read/film.html", {"player": player})
+    policy = settings.CONTENT_SECURITY_POLICY | {
+        "frame-src": "https://" + player.split("/")[2],
+        "frame-ancestors": "'self'",
+    }
+    response.headers["Content-Security-Policy"] = "; ".join(map(" ".join, policy.items()))
+    return response
 
 
 @require_POST
@@ -269,13 +303,15 @@ def _list(
     names: Mapping[int, str],
     opened: int | None = None,
 ) -> dict[str, Any]:
-    keys, has_next = reading_list.keys(subscriber)
+    keys, has_next, explored = reading_list.keys(subscriber)
     if opened is not None and opened not in keys and reading_list.page == 1:
         keys = _with_opened(keys, opened)
     rows = rows_of(subscriber, keys, names, opened)
     now = datetime.now(UTC)
     if request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", ""):
         note(subscriber, keys, Kind.SHOWN, now)
+    if reading_list.order == "interest":
+        explain_rows(subscriber, rows, now, explored)
     days = [] if reading_list.order == "interest" else by_day(rows, now)
     return {
         "list": reading_list,

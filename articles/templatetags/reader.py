@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from articles.reader.counts import FeedCount
 from articles.reader.lists import ReadingList, read_path
 from crawler.pictures.addresses import icon_address, picture_address, with_own_pictures
+from crawler.pictures.loading import picture_cache
 from crawler.web.templatetags.freshet import icon
 
 register = template.Library()
@@ -64,7 +65,7 @@ def thumbnail(url: str) -> str:
 @register.filter
 def own_pictures(body: str) -> SafeString:
     """Return sanitised HTML whose pictures come from this deployment."""
-    return mark_safe(with_own_pictures(body))  # noqa: S308 - sanitised before it was stored
+    return mark_safe(with_own_pictures(body, picture_cache().size_of))  # noqa: S308 - sanitised before it was stored
 
 
 @register.filter

@@ -9,6 +9,7 @@ import base64
 import hmac
 import html
 import re
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from django.urls import reverse
@@ -21,9 +22,12 @@ _POSTER = re.compile(r'(<video\b[^>]*\sposter=")([^"]*)(")')
 _SETS = re.compile(r'\s(?:srcset|sizes)="[^"]*"')
 _OFFERED = re.compile(r"<source\b[^>]*\ssrcset=[^>]*>")
 _LOADING = re.compile(r'\s(?:loading|decoding|referrerpolicy)="[^"]*"')
+_SIZED = re.compile(r'\s(?:width|height)="')
 _RUN = re.compile(r"<[^>]*>|[^\s<>&;]{200}")
 _EAGER = 1
 """So many pictures at the beginning are loaded at once, the others when they come into view."""
+
+MAX_SIZED = 60
 
 
 def picture_address(url: str, size: str = "full") -> str:
@@ -61,10 +65,12 @@ def is_signed(purpose: str, text: str, given: str) -> bool:
     return constant_time_compare(signature(purpose, text), given)
 
 
-def with_own_pictures(body: str) -> str:
+def with_own_pictures(body: str, size_of: Callable[[str], tuple[int, int] | None] = lambda _: None) -> str:
     """Return sanitised HTML in which every picture is loaded from this deployment.
 
-    Runs of hundreds of letters may be broken: browsers take minutes to set one of hundreds of thousands.
+    `size_of` gives the width and height of a picture in pixels where they are known, so that the browser
+    keeps its place free; it is asked for the first MAX_SIZED pictures that have neither. Runs of hundreds of
+    letters may be broken: browsers take minutes to set one of hundreds of thousands.
     """
     count = 0
 
@@ -76,6 +82,9 @@ def with_own_pictures(body: str) -> str:
         count += 1
         address = picture_address(html.unescape(source[1]))
         bare = _LOADING.sub("", _SETS.sub("", image[0].replace(source[0], "", 1)))
+        known = size_of(html.unescape(source[1])) if count <= MAX_SIZED and not _SIZED.search(bare) else None
+        if known:
+            bare = f'<img width="{known[0]}" height="{known[1]}"{bare.removeprefix("<img")}'
         lazy = "" if count <= _EAGER else ' loading="lazy"'
         return f'<img src="{html.escape(address)}"{lazy} decoding="async"{bare.removeprefix("<img")}'
 

@@ -26,6 +26,23 @@ class Stored:
     age: float
 
 
+def webp_size(head: bytes) -> tuple[int, int] | None:
+    """Return width and height from the first 30 bytes of a WebP file, None for anything else.
+
+    Source: RFC 9649, sections 2.5 to 2.7.
+    """
+    if len(head) < 30 or head[:4] != b"RIFF" or head[8:12] != b"WEBP":
+        return None
+    if head[12:16] == b"VP8X":
+        return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
+    if head[12:16] == b"VP8L":
+        bits = int.from_bytes(head[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if head[12:16] == b"VP8 ":
+        return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
+    return None
+
+
 class PictureCache:
     """Files by the digest of an address and the name of a size."""
 
@@ -46,6 +63,12 @@ class PictureCache:
             if name == _FAILED:
                 return Stored(b"", body.decode("utf-8", "replace"), age) if age < FAILURE_SECONDS else None
             return Stored(body, "", age)
+        return None
+
+    def size_of(self, url: str) -> tuple[int, int] | None:
+        """Return width and height of a stored picture in pixels, None where none is stored."""
+        with suppress(OSError), self._path(url).with_suffix(".full").open("rb") as file:
+            return webp_size(file.read(30))
         return None
 
     def used(self, url: str, size: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 
@@ -199,6 +200,53 @@ def test_a_film_plays_only_after_a_click(keeper: Visitor, unread: int) -> None:
         "src", "https://www.youtube-nocookie.com/embed/abcdefghijk?autoplay=1"
     )
     expect(buttons).to_have_count(1)
+
+
+def test_a_film_of_any_peertube_site_plays_in_its_place(keeper: Visitor, unread: int) -> None:
+    asked: list[str] = []
+    keeper.page.on("request", lambda request: asked.append(request.url))
+    answer = {"body": "the film", "content_type": "text/html"}
+    keeper.page.context.route(re.compile("^https://"), lambda route: route.fulfill(**answer))
+    article = Article.objects.exclude(content="").first()
+    assert article is not None
+    address = "https://films.example/w/mQ5zB1mMvQ4sJ7kcS2bUkH"
+    film = f'<p><a class="embed" href="{address}">A film</a></p>'
+    Article.objects.filter(pk=article.pk).update(content=film + article.content)
+    page = keeper.goto(f"/read/{article.pk}/?text=feed")
+    assert not [url for url in asked if not url.startswith(keeper.address)]
+    page.get_by_role("button", name="Play here (from films.example)").click()
+    inner = page.frame_locator("iframe.film").frame_locator("iframe.film")
+    expect(inner.locator("body")).to_have_text("the film")
+    assert "https://films.example/videos/embed/mQ5zB1mMvQ4sJ7kcS2bUkH?autoplay=1&p2p=0" in asked
+    assert keeper.complaints == []
+
+
+def test_all_above_an_article_are_marked_on_a_phone(keeper: Visitor, unread: int) -> None:
+    keeper.page.set_viewport_size({"width": 390, "height": 844})
+    page = keeper.goto("/read/")
+    page.locator(".item .t").nth(3).click()
+    page.get_by_label("Share and more").click()
+    page.get_by_role("button", name="Mark all above it as read").click()
+    expect(page.locator("#toast")).to_contain_text("3 articles marked as read")
+    expect(page.locator("#count-all")).to_have_attribute("data-total", str(unread - 4))
+
+
+def test_a_list_by_interest_says_why_and_takes_more_and_less(keeper: Visitor, unread: int) -> None:
+    page = keeper.goto("/read/")
+    for number in range(3):
+        title = page.locator(".item .t bdi").nth(number).inner_text()
+        page.keyboard.press("j")
+        expect(page.locator(".art h1")).to_have_text(title)
+    page = keeper.goto("/read/?order=interest&show=all")
+    expect(page.locator(".item .why").first).to_contain_text("You often ")
+    row = page.locator(".item").first
+    more = row.get_by_role("button", name="More like it")
+    more.click()
+    expect(more).to_have_attribute("aria-pressed", "true")
+    row.get_by_role("button", name="Less like it").click()
+    expect(more).to_have_attribute("aria-pressed", "false")
+    expect(row.get_by_role("button", name="Less like it")).to_have_attribute("aria-pressed", "true")
+    assert keeper.complaints == []
 
 
 def test_the_newest_articles_are_read_without_a_network_and_marked_later(

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from articles.enrichment.models import Enrichment, Story
+from articles.interest.models import Event
 from articles.models import Article, Mark, Page, Subscriber
 from articles.reader.lists import ReadingList, day_name
 from articles.reader.undo import undo_reading, undo_token
@@ -264,6 +265,37 @@ def test_a_day_or_all_above_an_article_is_marked(visitor: Client, reader: Subscr
     for odd in ({"day": "soon"}, {"day": "9999-12-31"}, {"above": "x"}, {"above": "9" * 40}):
         assert visitor.post("/read/mark/", odd).status_code in {200, 302}
     assert read.count() == 4
+
+
+def test_an_article_liked_in_a_list_by_interest_answers_with_its_row(
+    visitor: Client, reader: Subscriber
+) -> None:
+    articles = articles_of(reader, 4)
+    for article in articles[:2]:
+        visitor.get(f"/read/{article.pk}/")
+    page = visitor.get("/read/?order=interest&show=all").content.decode()
+    assert "You often open Courier" in page
+    path = f"/read/{articles[3].pk}"
+    said = Event.objects.valid().filter(article=articles[3], kind__in=("more", "less"))
+    for word, kinds in (("more", ["more"]), ("less", ["less"]), ("neither", [])):
+        answer = visitor.post(f"{path}/{word}/?order=interest", headers=HTMX)
+        assert answer.content.decode().count('aria-pressed="true"') == len(kinds)
+        assert sorted(said.values_list("kind", flat=True)) == kinds
+    assert visitor.post(f"{path}/most/", headers=HTMX).status_code == 404
+
+
+def test_the_page_of_a_film_frames_only_films_of_its_article(visitor: Client, reader: Subscriber) -> None:
+    (article,) = articles_of(reader, 1)
+    url = "https://films.example/w/mQ5zB1mMvQ4sJ7kcS2bUkH"
+    path = f"/read/{article.pk}/film/"
+    assert visitor.get(path, {"u": url}).status_code == 404
+    Article.objects.filter(pk=article.pk).update(content=f'<p><a href="{url}">a film</a></p>')
+    answer = visitor.get(path, {"u": url})
+    assert "frame-src https://films.example;" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+    injected = "https://films.example;x/w/" + "a" * 22
+    for odd in ("", "javascript:alert(1)", f"{url}/", url.replace("https", "http"), injected):
+        assert visitor.get(path, {"u": odd}).status_code == 404
 
 
 def test_articles_scrolled_past_are_marked_together(visitor: Client, reader: Subscriber) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 
 from crawler.pictures import client, loading
 from crawler.pictures.addresses import icon_address, picture_address, with_own_pictures
-from crawler.pictures.cache import PictureCache
+from crawler.pictures.cache import PictureCache, webp_size
 from crawler.walled import client as walled
 from tests.factories import make_feed
 from tests.servers import Reply, Request, WebServer
@@ -261,3 +261,22 @@ def test_ten_thousand_pictures_are_not_loaded_at_once(monkeypatch: pytest.Monkey
         assert statuses <= {200, 503}
         assert server.most_at_once <= loading.THREADS
         assert len(loading._waiting) <= 5
+
+
+@pytest.mark.parametrize(("mode", "options"), [("RGB", {}), ("RGB", {"lossless": True}), ("RGBA", {})])
+def test_the_size_of_a_picture_is_read_from_its_first_bytes(mode: str, options: dict[str, Any]) -> None:
+    body = BytesIO()
+    Image.effect_noise((321, 123), 60).convert(mode).save(body, "webp", **options)
+    assert webp_size(body.getvalue()[:30]) == (321, 123)
+    assert webp_size(body.getvalue()[:29]) is None
+    assert webp_size(b"GIF89a" + bytes(30)) is None
+
+
+def test_a_picture_without_a_size_gets_that_of_the_stored_file() -> None:
+    sizes = {"https://a.example/1": (640, 480)}
+    one, two = '<img src="https://a.example/1"', '<img src="https://a.example/2"'
+    body = f'{one}>{one} width="9">{two}>'
+    first, second, third = with_own_pictures(body, sizes.get).split("<img")[1:]
+    assert 'width="640" height="480"' in first
+    assert "640" not in second
+    assert "width" not in third

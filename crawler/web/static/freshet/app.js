@@ -147,7 +147,6 @@
       frame.allow = "fullscreen; picture-in-picture; encrypted-media";
       frame.referrerPolicy = "strict-origin-when-cross-origin";
       frame.className = "film";
-      frame.allowFullscreen = true;
       button.replaceWith(frame);
       frame.focus();
     },
@@ -256,23 +255,30 @@
     sendPassed.timer = setTimeout(sendPassed, 800);
   }) : null;
 
+  const addPlayButton = (link, film, name) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn play";
+    button.dataset.do = "play";
+    button.dataset.film = film;
+    button.dataset.title = link.textContent.trim() || name;
+    button.textContent = `Play here (from ${name})`;
+    link.after(button);
+  };
   const FILMS = [
     [/^https:\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/(?:watch\?v=|embed\/)([\w-]{5,20})/, "https://www.youtube-nocookie.com/embed/", "?autoplay=1", "YouTube"],
     [/^https:\/\/youtu\.be\/([\w-]{5,20})/, "https://www.youtube-nocookie.com/embed/", "?autoplay=1", "YouTube"],
     [/^https:\/\/(?:www\.|player\.)?vimeo\.com\/(?:video\/)?(\d{4,12})/, "https://player.vimeo.com/video/", "?dnt=1&autoplay=1", "Vimeo"],
   ];
+  // PeerTube's sites have hosts of their own, which only the page of the film may frame.
+  const PEERTUBE = /^https:\/\/[^/?#]+\/(?:w|videos\/watch|videos\/embed)\/([\w-]{20,40})$/;
   const offerFilm = (link) => {
+    const article = link.closest("[data-article]");
+    if (article && PEERTUBE.test(link.href)) addPlayButton(link, `/read/${article.dataset.article}/film/?u=${encodeURIComponent(link.getAttribute("href"))}`, link.hostname);
     for (const [pattern, before, after, name] of FILMS) {
       const match = pattern.exec(link.href);
       if (!match) continue;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "btn play";
-      button.dataset.do = "play";
-      button.dataset.film = before + match[1] + after;
-      button.dataset.title = link.textContent.trim() || name;
-      button.textContent = `Play here (from ${name})`;
-      link.after(button);
+      addPlayButton(link, before + match[1] + after, name);
       return;
     }
   };
