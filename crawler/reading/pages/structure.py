@@ -49,6 +49,8 @@ _MEDIA = frozenset({"img", "picture", "video", "audio", "iframe", "math", "figur
 _PARTS = frozenset(
     {"pre", "figure", "figcaption", "td", "th", "tr", "tbody", "thead", "tfoot", "caption", "table", "li"}
 )
+_ROWS = ("li", "dd", "td", "th")
+_LISTS = frozenset({"ul", "ol", "dl"})
 _WRITTEN = frozenset({"p", "blockquote", "dd", "dt", "summary", "details"})
 _GONE = UNREAD | {
     "form", "button", "select", "input", "textarea", "nav", "dialog", "menu", "canvas", "link", "meta",
@@ -95,8 +97,9 @@ def main_html(root: html.HtmlElement, text: str, title: str = "") -> str:
     is_large = len(text) > MAX_TEXT or sum(1 + len(element.attrib) for element in root.iter()) > MAX_WEIGHT
     cut = None if is_large else _cut_tree(root, text, title)
     if cut is not None:
-        ratio = _length(_readable(cut)) / max(_length(text), 1)
-        if MIN_RATIO <= ratio <= MAX_RATIO:
+        length, expected = _length(_readable(cut)), max(_length(text), 1)
+        # The text of a short article is mostly its title, which the tree leaves out.
+        if length <= MAX_RATIO * expected and length + _length(title) >= MIN_RATIO * expected:
             return str(etree.tostring(cut, encoding="unicode", method="html", with_tail=False))
     return paragraphs(text)
 
@@ -259,7 +262,8 @@ def _remove_others(container: html.HtmlElement, matched: set[html.HtmlElement], 
     blocks.sort(key=order.__getitem__)
     first, end = order[blocks[0]], max(order[element] for element in blocks[-1].iter())
     holders = {ancestor for block in matched for ancestor in (block, *block.iterancestors())}
-    ending = _ending(container, blocks[-1])
+    kinds = _Kinds(holders)
+    ending = _ending(container, blocks[-1], kinds)
     for element in list(container.iterdescendants()):
         if not _is_attached(element, container) or _is_within(element, ("pre", "math")):
             continue
@@ -268,28 +272,75 @@ def _remove_others(container: html.HtmlElement, matched: set[html.HtmlElement], 
         elif not isinstance(element.tag, str):
             is_kept = False
         elif order[element] > end:
-            is_kept = element in ending
+            is_kept = element in ending or _is_in_matched(element, matched)
         elif order[element] < first:
             is_kept = _is_lead_picture(element, first - order[element]) or _is_inline(element, holders)
+            is_kept = is_kept or _is_in_matched(element, matched)
         else:
-            is_kept = not _is_other(element, matched)
+            is_kept = not _is_other(element, matched, kinds)
         if not is_kept:
             _drop(element)
 
 
-def _ending(container: html.HtmlElement, last: html.HtmlElement) -> set[html.HtmlElement]:
-    """Return the elements behind the last words that belong to the article: notes and last pictures."""
+class _Kinds:
+    """The kinds, by name and class, of the blocks of the article that stand beside each other."""
+
+    def __init__(self, holders: set[html.HtmlElement]) -> None:
+        self._kinds = {(block.getparent(), block.tag, block.get("class")) for block in holders}
+        self._parents = {block.getparent() for block in holders if block.tag in _WRITTEN | _HEADINGS}
+
+    def have(self, element: html.HtmlElement) -> bool:
+        """Return whether an element is written like those beside it: one of their kind, or without a class.
+
+        Markup that authors write has no classes, or everywhere the same; lists of related articles, of tags
+        and of shares have their own.
+        """
+        parent = element.getparent()
+        if (parent, element.tag, element.get("class")) in self._kinds:
+            return True
+        is_written = element.tag in _WRITTEN | _HEADINGS | _LISTS and parent in self._parents
+        return is_written and not element.get("class")
+
+
+def _is_in_matched(element: html.HtmlElement, matched: set[html.HtmlElement]) -> bool:
+    """Return whether an element stands in a line of a block of the article's words."""
+    block = next(element.iterancestors(*_BLOCKS), None)
+    return element.tag not in _BLOCKS and block in matched and not _is_furniture(element)
+
+
+def _ending(container: html.HtmlElement, last: html.HtmlElement, kinds: _Kinds) -> set[html.HtmlElement]:
+    """Return the elements behind the last words that belong to the article: notes, pictures, references."""
     ending: set[html.HtmlElement] = set()
     for element in container.iter("section", "div", "ol", "ul", "dl", "aside"):
         if _NOTES.search(f"{element.get('class') or ''} {element.get('id') or ''}"):
             ending.update(element.iter())
             ending.update(element.iterancestors())
-    for sibling in last.itersiblings():
-        has_words = bool(words_of(_readable(sibling))) and sibling.tag not in {"pre", "figure", "table"}
-        if has_words or _is_furniture(sibling):
+    for place in (last, *last.iterancestors()):
+        if place is container:
             break
-        ending.update(sibling.iter())
+        headings: list[html.HtmlElement] = []
+        for sibling in place.itersiblings():
+            if _is_furniture(sibling) or sibling.tag in {"hr", "footer"}:
+                return ending
+            has_words = bool(words_of(_readable(sibling))) and sibling.tag not in {"pre", "figure", "table"}
+            if has_words and not kinds.have(sibling):
+                return ending
+            if sibling.tag in _HEADINGS:
+                headings.append(sibling)
+            elif not has_words or sibling.tag == "li" or _leads_elsewhere(sibling):
+                for kept in (*headings, sibling):
+                    ending.update(kept.iter())
+                headings = []
+            else:
+                return ending
     return ending
+
+
+def _leads_elsewhere(element: html.HtmlElement) -> bool:
+    """Return whether an element has links, and most of them lead to other sites by their addresses."""
+    targets = [link.get("href") or "" for link in element.iter("a")]
+    far = [target for target in targets if target.startswith(("http://", "https://", "//"))]
+    return 2 * len(far) > len(targets)
 
 
 def _is_attached(element: html.HtmlElement, container: html.HtmlElement) -> bool:
@@ -323,7 +374,7 @@ def _is_inline(element: html.HtmlElement, holders: set[html.HtmlElement]) -> boo
     return parent.tag in _MEDIA or (element.tag not in _BLOCKS and is_inside)
 
 
-def _is_other(element: html.HtmlElement, matched: set[html.HtmlElement]) -> bool:
+def _is_other(element: html.HtmlElement, matched: set[html.HtmlElement], kinds: _Kinds) -> bool:
     """Return whether an element between the article's blocks does not belong to it."""
     if element.tag == "img":
         return _is_decoration(element)
@@ -334,7 +385,9 @@ def _is_other(element: html.HtmlElement, matched: set[html.HtmlElement]) -> bool
     words = len(words_of(_readable(element)))
     if element.tag in _HEADINGS:
         return words > 0 and not _has_content_after(element, matched)
-    if element.tag in {"ul", "ol", "dl"}:
+    if element.tag in _WRITTEN and (kinds.have(element) or _is_within(element, _ROWS)):
+        return False
+    if element.tag in _LISTS:
         return _link_share(element) > MAX_LINK_SHARE and _leads_only_inside(element)
     return words > 0 and _are_other_words(element, words, matched)
 
