@@ -52,7 +52,8 @@ def extract_page(body: bytes, *, url: str, content_type: str = "") -> PageDocume
 def _content(root: html.HtmlElement, text: str, title: str, url: str) -> str:
     """Return the article as sanitised HTML with absolute addresses, "" where it would be too long."""
     try:
-        content = Sanitiser(pages=True).clean(main_html(root, text, title), base_of(root, url))
+        base = base_of(root, url)
+        content = Sanitiser(pages=True).clean(main_html(root, text, title, base), base)
     except etree.LxmlError:  # of names and addresses that no tree writes
         content = paragraphs(text)
     return content if len(content) <= LIMITS.markup else paragraphs(text)[: LIMITS.markup]

@@ -85,17 +85,17 @@ _VIDEO_HOSTS = {
 Words = tuple[str, ...]
 
 
-def main_html(root: html.HtmlElement, text: str, title: str = "") -> str:
+def main_html(root: html.HtmlElement, text: str, title: str = "", base: str = "") -> str:
     """Return the page's article as HTML, to be sanitised by the caller; "" when there is no main text.
 
     `text` is the page's main text, a line for each paragraph, `title` the title that is shown above it and is
-    left out here. The tree is not changed. Where too much or too little of it matches the text, the lines of
-    the text are returned as paragraphs.
+    left out here, `base` the address that tells which links leave the site. The tree is not changed. Where
+    too much or too little of it matches the text, the lines of the text are returned as paragraphs.
     """
     if not text.strip():
         return ""
     is_large = len(text) > MAX_TEXT or sum(1 + len(element.attrib) for element in root.iter()) > MAX_WEIGHT
-    cut = None if is_large else _cut_tree(root, text, title)
+    cut = None if is_large else _cut_tree(root, text, title, base)
     if cut is not None:
         length, expected = _length(_readable(cut)), max(_length(text), 1)
         # The text of a short article is mostly its title, which the tree leaves out.
@@ -139,7 +139,7 @@ def words_of(text: str) -> Words:
     return tuple(_WORD.findall(text.lower()))
 
 
-def _cut_tree(root: html.HtmlElement, text: str, title: str) -> html.HtmlElement | None:
+def _cut_tree(root: html.HtmlElement, text: str, title: str, base: str) -> html.HtmlElement | None:
     body = root.find("body")
     if body is None:
         return None
@@ -151,7 +151,7 @@ def _cut_tree(root: html.HtmlElement, text: str, title: str) -> html.HtmlElement
         return None
     container = _container(body, matched)
     cover = _cover(body, container)
-    _remove_others(container, matched, words_of(title))
+    _remove_others(container, matched, words_of(title), _host(base))
     if cover is not None and not _pictures(cover) & _pictures(container):
         container.text, cover.tail = None, container.text
         container.insert(0, cover)
@@ -249,7 +249,9 @@ def _pictures(element: html.HtmlElement) -> set[str]:
     return {image.get("src") or image.get("data-src") or "" for image in element.iter("img")}
 
 
-def _remove_others(container: html.HtmlElement, matched: set[html.HtmlElement], title: Words) -> None:
+def _remove_others(
+    container: html.HtmlElement, matched: set[html.HtmlElement], title: Words, host: str
+) -> None:
     """Remove from the container what does not belong to the article.
 
     In the order of the document: before the first matched block only pictures near it stay, after the last
@@ -263,7 +265,7 @@ def _remove_others(container: html.HtmlElement, matched: set[html.HtmlElement], 
     first, end = order[blocks[0]], max(order[element] for element in blocks[-1].iter())
     holders = {ancestor for block in matched for ancestor in (block, *block.iterancestors())}
     kinds = _Kinds(holders)
-    ending = _ending(container, blocks[-1], kinds)
+    ending = _notes(container) | _ending(container, blocks[-1], kinds, host)
     for element in list(container.iterdescendants()):
         if not _is_attached(element, container) or _is_within(element, ("pre", "math")):
             continue
@@ -286,7 +288,7 @@ class _Kinds:
     """The kinds, by name and class, of the blocks of the article that stand beside each other."""
 
     def __init__(self, holders: set[html.HtmlElement]) -> None:
-        self._kinds = {(block.getparent(), block.tag, block.get("class")) for block in holders}
+        self._kinds = Counter((block.getparent(), block.tag, block.get("class")) for block in holders)
         self._parents = {block.getparent() for block in holders if block.tag in _WRITTEN | _HEADINGS}
 
     def have(self, element: html.HtmlElement) -> bool:
@@ -301,6 +303,14 @@ class _Kinds:
         is_written = element.tag in _WRITTEN | _HEADINGS | _LISTS and parent in self._parents
         return is_written and not element.get("class")
 
+    def continue_with(self, element: html.HtmlElement) -> bool:
+        """Return whether an element is an item of a list of which the article has most items."""
+        parent = element.getparent()
+        if element.tag != "li" or parent is None:
+            return False
+        items = [child for child in parent if child.tag == "li"]
+        return 2 * self._kinds[(parent, "li", element.get("class"))] > len(items)
+
 
 def _is_in_matched(element: html.HtmlElement, matched: set[html.HtmlElement]) -> bool:
     """Return whether an element stands in a line of a block of the article's words."""
@@ -308,13 +318,24 @@ def _is_in_matched(element: html.HtmlElement, matched: set[html.HtmlElement]) ->
     return element.tag not in _BLOCKS and block in matched and not _is_furniture(element)
 
 
-def _ending(container: html.HtmlElement, last: html.HtmlElement, kinds: _Kinds) -> set[html.HtmlElement]:
-    """Return the elements behind the last words that belong to the article: notes, pictures, references."""
-    ending: set[html.HtmlElement] = set()
+def _notes(container: html.HtmlElement) -> set[html.HtmlElement]:
+    """Return the elements that are named as notes or references, with what stands in them and around them."""
+    notes: set[html.HtmlElement] = set()
     for element in container.iter("section", "div", "ol", "ul", "dl", "aside"):
         if _NOTES.search(f"{element.get('class') or ''} {element.get('id') or ''}"):
-            ending.update(element.iter())
-            ending.update(element.iterancestors())
+            notes.update(element.iter())
+            notes.update(element.iterancestors())
+    return notes
+
+
+def _ending(
+    container: html.HtmlElement, last: html.HtmlElement, kinds: _Kinds, host: str
+) -> set[html.HtmlElement]:
+    """Return the elements behind the last words that belong to the article: pictures and references.
+
+    trafilatura leaves out lists and lines that are mostly links, and the last item of many a list.
+    """
+    ending: set[html.HtmlElement] = set()
     for place in (last, *last.iterancestors()):
         if place is container:
             break
@@ -327,7 +348,7 @@ def _ending(container: html.HtmlElement, last: html.HtmlElement, kinds: _Kinds) 
                 return ending
             if sibling.tag in _HEADINGS:
                 headings.append(sibling)
-            elif not has_words or sibling.tag == "li" or _leads_elsewhere(sibling):
+            elif not has_words or kinds.continue_with(sibling) or _leads_elsewhere(sibling, host):
                 for kept in (*headings, sibling):
                     ending.update(kept.iter())
                 headings = []
@@ -336,11 +357,18 @@ def _ending(container: html.HtmlElement, last: html.HtmlElement, kinds: _Kinds) 
     return ending
 
 
-def _leads_elsewhere(element: html.HtmlElement) -> bool:
-    """Return whether an element has links, and most of them lead to other sites by their addresses."""
-    targets = [link.get("href") or "" for link in element.iter("a")]
-    far = [target for target in targets if target.startswith(("http://", "https://", "//"))]
-    return 2 * len(far) > len(targets)
+def _leads_elsewhere(element: html.HtmlElement, host: str) -> bool:
+    """Return whether most of an element's links lead to other sites, as references do."""
+    hosts = [_host(link.get("href") or "") for link in element.iter("a")]
+    return 2 * sum(other not in {"", host} for other in hosts) > len(hosts)
+
+
+def _host(address: str) -> str:
+    """Return the host in an address without its www., "" for one that is relative or broken."""
+    try:
+        return (urlsplit(address.strip()).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
 
 
 def _is_attached(element: html.HtmlElement, container: html.HtmlElement) -> bool:
@@ -395,7 +423,8 @@ def _is_other(element: html.HtmlElement, matched: set[html.HtmlElement], kinds: 
 def _are_other_words(element: html.HtmlElement, words: int, matched: set[html.HtmlElement]) -> bool:
     """Return whether a block of words that are not in the main text says something else than the article."""
     has_headings = next(element.iter(*_HEADINGS), None) is not None  # their parts are looked at one by one
-    is_caption = words <= MAX_CAPTION_WORDS and next(element.iter(*_MEDIA), None) is not None
+    pictures = sum(1 for _ in element.iter(*_MEDIA - {"figure", "picture"}))
+    is_caption = words <= MAX_CAPTION_WORDS * pictures
     if has_headings or is_caption or _is_card(element, words):
         return False
     has_links = _link_share(element) > MAX_LINK_SHARE
