@@ -2,8 +2,8 @@
 
 trafilatura decides which words belong to the article (`maintext`), for it decides well; the HTML that it
 writes loses images, code and links. So the page's own tree is cut down instead: blocks stay whose words stand
-in that text, and between the first and the last of them also images, formulas, code and tables. The rest of
-the tree is removed.
+in that text, and between the first and the last of them also images, formulas, code, tables and what is
+written alike; behind the last one pictures, notes and references. The rest of the tree is removed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ _MEDIA = frozenset({"img", "picture", "video", "audio", "iframe", "math", "figur
 _PARTS = frozenset(
     {"pre", "figure", "figcaption", "td", "th", "tr", "tbody", "thead", "tfoot", "caption", "table", "li"}
 )
-_ROWS = ("li", "dd", "td", "th")
+_ROWS = frozenset({"li", "dd", "td", "th"})
+_WHOLE = frozenset({"p", "pre", "table", "ul", "ol", "figure", "blockquote", "li", "tbody"})
 _LISTS = frozenset({"ul", "ol", "dl"})
 _WRITTEN = frozenset({"p", "blockquote", "dd", "dt", "summary", "details"})
 _GONE = UNREAD | {
@@ -208,17 +209,7 @@ def _container(body: html.HtmlElement, matched: set[html.HtmlElement]) -> html.H
     container, total = body, weights[body]
     while True:
         inner = next((child for child in container if weights[child] >= CONTAINER_SHARE * total), None)
-        if inner is None or inner.tag in {
-            "p",
-            "pre",
-            "table",
-            "ul",
-            "ol",
-            "figure",
-            "blockquote",
-            "li",
-            "tbody",
-        }:
+        if inner is None or inner.tag in _WHOLE:
             return container
         container = inner
 
@@ -255,7 +246,7 @@ def _remove_others(
     """Remove from the container what does not belong to the article.
 
     In the order of the document: before the first matched block only pictures near it stay, after the last
-    one nothing; between them go furniture and blocks of other words.
+    one pictures, notes and references; between them go furniture and blocks of other words.
     """
     order = {element: number for number, element in enumerate(container.iter())}
     blocks = [block for block in matched if block in order and block is not container]
@@ -273,11 +264,10 @@ def _remove_others(
             is_kept = element not in matched or not _is_title(element, title)
         elif not isinstance(element.tag, str):
             is_kept = False
-        elif order[element] > end:
-            is_kept = element in ending or _is_in_matched(element, matched)
-        elif order[element] < first:
+        elif order[element] > end and not _is_in_line(element, matched):
+            is_kept = element in ending
+        elif order[element] < first and not _is_in_line(element, matched):
             is_kept = _is_lead_picture(element, first - order[element]) or _is_inline(element, holders)
-            is_kept = is_kept or _is_in_matched(element, matched)
         else:
             is_kept = not _is_other(element, matched, kinds)
         if not is_kept:
@@ -288,7 +278,8 @@ class _Kinds:
     """The kinds, by name and class, of the blocks of the article that stand beside each other."""
 
     def __init__(self, holders: set[html.HtmlElement]) -> None:
-        self._kinds = Counter((block.getparent(), block.tag, block.get("class")) for block in holders)
+        self._kinds = {(block.getparent(), block.tag, block.get("class")) for block in holders}
+        self._numbers = Counter(block.getparent() for block in holders)
         self._parents = {block.getparent() for block in holders if block.tag in _WRITTEN | _HEADINGS}
 
     def have(self, element: html.HtmlElement) -> bool:
@@ -303,19 +294,14 @@ class _Kinds:
         is_written = element.tag in _WRITTEN | _HEADINGS | _LISTS and parent in self._parents
         return is_written and not element.get("class")
 
-    def continue_with(self, element: html.HtmlElement) -> bool:
-        """Return whether an element is an item of a list of which the article has most items."""
-        parent = element.getparent()
-        if element.tag != "li" or parent is None:
-            return False
-        items = [child for child in parent if child.tag == "li"]
-        return 2 * self._kinds[(parent, "li", element.get("class"))] > len(items)
+    def have_most_of(self, block: html.HtmlElement | None) -> bool:
+        """Return whether most parts of a list are the article's."""
+        return block is not None and 2 * self._numbers[block] > len(block)
 
 
-def _is_in_matched(element: html.HtmlElement, matched: set[html.HtmlElement]) -> bool:
-    """Return whether an element stands in a line of a block of the article's words."""
-    block = next(element.iterancestors(*_BLOCKS), None)
-    return element.tag not in _BLOCKS and block in matched and not _is_furniture(element)
+def _is_in_line(element: html.HtmlElement, matched: set[html.HtmlElement]) -> bool:
+    """Return whether an element stands among the own words of a matched block, as links do."""
+    return element.tag not in _BLOCKS and next(element.iterancestors(*_BLOCKS), None) in matched
 
 
 def _notes(container: html.HtmlElement) -> set[html.HtmlElement]:
@@ -340,6 +326,7 @@ def _ending(
         if place is container:
             break
         headings: list[html.HtmlElement] = []
+        is_list_kept = kinds.have_most_of(place.getparent())
         for sibling in place.itersiblings():
             if _is_furniture(sibling) or sibling.tag in {"hr", "footer"}:
                 return ending
@@ -348,9 +335,8 @@ def _ending(
                 return ending
             if sibling.tag in _HEADINGS:
                 headings.append(sibling)
-            elif not has_words or kinds.continue_with(sibling) or _leads_elsewhere(sibling, host):
-                for kept in (*headings, sibling):
-                    ending.update(kept.iter())
+            elif not has_words or (sibling.tag == "li" and is_list_kept) or _leads_elsewhere(sibling, host):
+                ending.update(inner for kept in (*headings, sibling) for inner in kept.iter())
                 headings = []
             else:
                 return ending
@@ -358,9 +344,13 @@ def _ending(
 
 
 def _leads_elsewhere(element: html.HtmlElement, host: str) -> bool:
-    """Return whether most of an element's links lead to other sites, as references do."""
-    hosts = [_host(link.get("href") or "") for link in element.iter("a")]
-    return 2 * sum(other not in {"", host} for other in hosts) > len(hosts)
+    """Return whether most of an element's links lead to other sites, as references do.
+
+    A link with the site's own host in its address shares the page.
+    """
+    targets = [link.get("href") or "" for link in element.iter("a")]
+    far = [target for target in targets if _host(target) and not (host and host in target.lower())]
+    return 2 * len(far) > len(targets)
 
 
 def _host(address: str) -> str:
@@ -413,11 +403,10 @@ def _is_other(element: html.HtmlElement, matched: set[html.HtmlElement], kinds: 
     words = len(words_of(_readable(element)))
     if element.tag in _HEADINGS:
         return words > 0 and not _has_content_after(element, matched)
-    if element.tag in _WRITTEN and (kinds.have(element) or _is_within(element, _ROWS)):
-        return False
     if element.tag in _LISTS:
         return _link_share(element) > MAX_LINK_SHARE and _leads_only_inside(element)
-    return words > 0 and _are_other_words(element, words, matched)
+    is_alike = element.tag in _WRITTEN and (kinds.have(element) or element.getparent().tag in _ROWS)
+    return words > 0 and not is_alike and _are_other_words(element, words, matched)
 
 
 def _are_other_words(element: html.HtmlElement, words: int, matched: set[html.HtmlElement]) -> bool:

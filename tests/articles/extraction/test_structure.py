@@ -40,6 +40,26 @@ KEPT = {
         "<li><a href='https://b.example/'>Bo</a></li></ul>",
         'href="https://b.example/"',
     ),
+    "a list whose items are paragraphs of links": (
+        "<ul><li><p><a href='https://a.example/'>Anna</a></p></li>"
+        "<li><p><a href='https://b.example/'>Bo</a></p></li></ul>",
+        'href="https://b.example/"',
+    ),
+    "a paragraph that is a link": ("<p><a href='/timetable.pdf'>Timetable</a></p>", "Timetable</a></p>"),
+    "a word in a cell": (
+        f"<table><tr><th><p>Boat</p></th><td><p>{TEXT}</p></td></tr><tr><th><p>Fare</p></th>"
+        "<td><p>Free</p></td></tr></table>",
+        "<p>Free</p>",
+    ),
+    "two pictures with long captions": (
+        f"<p>{TEXT}</p><div>"
+        + "".join(
+            f"<figure><img src='/{name}.jpg'><figcaption>{'seen from above ' * 9}</figcaption></figure>"
+            for name in ("stern", "bow")
+        )
+        + "</div>",
+        "bow.jpg",
+    ),
     "a quotation": (f"<blockquote><p>{TEXT * 2}</p></blockquote>", "<blockquote>"),
     "code to the letter": (
         f"<p>{TEXT}</p><pre><code class='hljs language-python'>def a():\n"
@@ -122,6 +142,48 @@ REMOVED = {
     "an unknown frame": (f"<p>{TEXT}</p><iframe src='https://ads.example/x'></iframe>", "ads.example"),
     "a style": (f"<p style='position:fixed'>{TEXT * 2}</p>", "position"),
 }  # fmt: skip
+
+
+REFERENCES = "<li><a href='https://a.example/'>Anna</a></li><li><a href='https://b.example/'>Bo</a></li>"
+OWN_PAGES = "<li><a href='/bridge'>Bridge</a></li><li><a href='https://www.news.example/ford'>Ford</a></li>"
+ENDINGS = {
+    "references under a heading": (f"<h2>Links</h2><ul>{REFERENCES}</ul>", True),
+    "a line that is a link to another site": ("<p>By <a href='https://b.example/'>Bo</a></p>", True),
+    "pages of the same site": (f"<h2>Links</h2><ul>{OWN_PAGES}</ul>", False),
+    "a list with a class of its own": (f"<ul class='friends'>{REFERENCES}</ul>", False),
+    "shares": (f"<ul class='share'>{REFERENCES}</ul>", False),
+    "shares without a name": (
+        "<ul><li><a href='https://b.example/post?url=https%3A%2F%2Fnews.example%2F2026%2F'>Bo</a></li></ul>",
+        False,
+    ),
+    "what stands behind a rule": (f"<hr><ul>{REFERENCES}</ul>", False),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_of_what_follows_the_last_words_only_references_stay(name: str) -> None:
+    ending, is_kept = ENDINGS[name]
+    content = content_of(f"<main><p>First words: {TEXT * 3}</p><p>Last words: {TEXT * 3}</p>{ending}</main>")
+    assert "Last words" in content
+    assert (">Bo</a>" in content or ">Bridge</a>" in content) == is_kept
+
+
+def test_the_last_items_of_a_list_stay() -> None:
+    items = "".join(f"<li>{number}: {TEXT}</li>" for number in range(3))
+    content = content_of(f"<main><p>{TEXT * 4}</p><ul>{items}<li><a href='/ford'>A ford</a></li></ul></main>")
+    assert 'href="https://news.example/ford"' in content
+
+
+def test_links_between_lines_around_paragraphs_stay() -> None:
+    lines = f"{TEXT * 3}<a href='/bells'>bells</a><br>"
+    content = content_of(f"<main><div>{lines}<p>{TEXT * 3}</p>{TEXT}<a href='/end'>the end</a></div></main>")
+    assert 'href="https://news.example/bells"' in content
+    assert 'href="https://news.example/end"' in content
+
+
+def test_a_short_article_keeps_its_structure() -> None:
+    content = content_of("<main><article><h1>The ferry</h1><p>It is <b>late</b> today.</p></article></main>")
+    assert "<b>late</b>" in content
 
 
 @pytest.mark.parametrize("name", REMOVED)
