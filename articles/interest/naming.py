@@ -26,10 +26,10 @@ class Label:
 
 
 REASONS = {
-    "feed": "You often open {}",
-    "author": "You often open what {} writes",
-    "keyword": "You often read about {}",
-    "category": "You often read about {}",
+    "feed": "Because you read {}",
+    "author": "Because you read what {} writes",
+    "keyword": "Because you read about {}",
+    "category": "Because you read about {}",
 }
 
 

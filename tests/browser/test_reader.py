@@ -238,7 +238,7 @@ def test_a_list_by_interest_says_why_and_takes_more_and_less(keeper: Visitor, un
         page.keyboard.press("j")
         expect(page.locator(".art h1")).to_have_text(title)
     page = keeper.goto("/read/?order=interest&show=all")
-    expect(page.locator(".item .why").first).to_contain_text("You often ")
+    expect(page.locator(".item .why").first).to_contain_text("Because you read ")
     row = page.locator(".item").first
     more = row.get_by_role("button", name="More like it")
     more.click()

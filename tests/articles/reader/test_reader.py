@@ -274,7 +274,7 @@ def test_an_article_liked_in_a_list_by_interest_answers_with_its_row(
     for article in articles[:2]:
         visitor.get(f"/read/{article.pk}/")
     page = visitor.get("/read/?order=interest&show=all").content.decode()
-    assert "You often open Courier" in page
+    assert "Because you read Courier" in page
     path = f"/read/{articles[3].pk}"
     said = Event.objects.valid().filter(article=articles[3], kind__in=("more", "less"))
     for word, kinds in (("more", ["more"]), ("less", ["less"]), ("neither", [])):
