@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from articles.interest.features import MAX_NAME_LENGTH
@@ -42,11 +42,7 @@ def note(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datet
     """
     row = _row(subscriber, now)
     undone = _undo(_valid_events(subscriber, articles, OPPOSITES.get(kind, ())), now)
-    events = [
-        Event(subscriber=subscriber, article_id=article, kind=kind, at=now)
-        for article in _noteworthy(subscriber, articles, kind, now)
-    ]
-    Event.objects.bulk_create(events, batch_size=1000)
+    events = _create_events(subscriber, articles, kind, now)
     if undone:
         rebuild(row, now)
     elif events:
@@ -144,11 +140,29 @@ def _undo(events: QuerySet[Event], now: datetime) -> int:
     return events.filter(undone__isnull=True).update(undone=now)
 
 
-def _noteworthy(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> list[int]:
-    """Return the articles that get an event, in the given order."""
+def _create_events(
+    subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime
+) -> list[Event]:
+    """Create the events of the articles that get one, in the given order and in one statement."""
+    if not articles:
+        return []
     is_recent = Q(kind=kind, at__gt=now - AGAIN_AFTER)
     counted = {Kind.SHOWN: ~Q(kind=Kind.SHOWN) | is_recent, Kind.OPENED: is_recent}.get(kind, Q(kind=kind))
     earlier = Event.objects.valid().filter(counted, subscriber=subscriber, article=OuterRef("pk"))
     rows = Article.objects.filter(~Exists(earlier), pk__in=articles).order_by()
-    noteworthy = set(rows.values_list("pk", flat=True))
-    return [article for article in dict.fromkeys(articles) if article in noteworthy]
+    noteworthy, parameters = rows.values("pk").query.sql_with_params()
+    places = list(dict.fromkeys(articles))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            INSERT INTO {Event._meta.db_table} (subscriber_id, article_id, kind, at)
+            SELECT %s, article, %s, %s FROM unnest(%s::bigint[]) WITH ORDINALITY AS given(article, place)
+            WHERE article IN ({noteworthy}) ORDER BY place RETURNING id, article_id
+            """,  # noqa: S608 - Django's own statement
+            [subscriber.pk, kind, now, places, *parameters],
+        )
+        created = cursor.fetchall()
+    return [
+        Event(pk=key, subscriber=subscriber, article_id=article, kind=kind, at=now)
+        for key, article in created
+    ]

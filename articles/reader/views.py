@@ -308,7 +308,8 @@ def _list(
         keys = _with_opened(keys, opened)
     rows = rows_of(subscriber, keys, names, opened)
     now = datetime.now(UTC)
-    if request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", ""):
+    is_looked_at = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
+    if is_looked_at and opened is None:  # beside an article it is not looked at, or was before
         note(subscriber, keys, Kind.SHOWN, now)
     if reading_list.order == "interest":
         explain_rows(subscriber, rows, now, explored)
