@@ -16,7 +16,7 @@ from msgspec import to_builtins
 from articles.dating import Dated, date_entry, delay
 from articles.models import Article, Page
 from articles.pictures import attached_picture, first_picture
-from crawler.database.bulk import insert_rows
+from crawler.database.bulk import insert_rows, row_builder
 from crawler.database.prepared import planned_rows
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, host_key, page_key
@@ -39,32 +39,7 @@ class Arrival:
     edited: tuple[Entry, ...]
 
 
-@dataclass(slots=True)
-class Fresh:
-    """A new row of Article for `insert_rows`, made ten times faster than an instance of the model."""
-
-    feed_id: int
-    identity: str
-    identity_key: uuid.UUID
-    url: str
-    published: datetime
-    dating: str
-    fetched: datetime
-    delay: float | None
-    title: str
-    author: str
-    category: str
-    categories: list[str]
-    language: str
-    summary: str
-    content: str
-    text: str
-    text_length: int
-    enclosures: list[dict[str, object]]
-    details: dict[str, object]
-    image: str
-    page_id: int | None = None
-    revision: int = 0
+_new_article = row_builder(Article)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +59,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     """
     keys = [[digest(entry.identity) for entry in arrival.entries] for arrival in arrivals]
     stored_keys = _known_keys(arrivals, keys)
-    new_rows: list[Fresh] = []
+    new_rows: list[Article] = []
     results: dict[int, StoredArticles] = {}
     for arrival, entry_keys in zip(arrivals, keys, strict=True):
         dated: list[Dated] = []
@@ -147,8 +122,8 @@ def _known_keys(
     return {(feed, key) for feed, key in rows}
 
 
-def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Fresh:
-    return Fresh(
+def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Article:
+    return _new_article(
         feed_id=arrival.feed_id,
         identity=entry.identity,
         identity_key=key,
@@ -220,9 +195,9 @@ def fuller(page_text: str, feed_text: str) -> str:
     return page_text if len(page_text) >= len(feed_text) / 2 and page_text else feed_text
 
 
-def _attach_pages(rows: Iterable[Fresh]) -> None:
+def _attach_pages(rows: Iterable[Article]) -> None:
     """Give every new article its page, and create a waiting page for each new URL."""
-    keyed: dict[str, list[Fresh]] = {}
+    keyed: dict[str, list[Article]] = {}
     for article in rows:
         try:
             keyed.setdefault(page_key(article.url), []).append(article)
@@ -253,7 +228,7 @@ def _pages(keys: Iterable[object]) -> Mapping[object, Page]:
     return {page.url_key: page for page in rows}
 
 
-def _take_page(article: Fresh, page: Page) -> None:
+def _take_page(article: Article, page: Page) -> None:
     """Link an article to its page, and use the page's text if it is stored already."""
     article.page_id = page.id
     if page.status == Page.Status.STORED:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 
-from crawler.database.bulk import insert_rows, update_rows
+from crawler.database.bulk import columns_except, insert_rows, update_rows
 from crawler.http.failures import Failure
 from crawler.messages import Harvest
 from crawler.reading.documents import FeedDocument, RetrievedFeed
@@ -27,14 +27,11 @@ from feeds.websub.models import HubSubscription
 from feeds.websub.subscriptions import follow_hubs
 
 # What a check-in may change; the rest of the row belongs to people and to the tick.
-CHANGED = [
-    "title", "site_url", "description", "language", "format", "icon", "image", "hub", "ttl",
-    "update_period", "skip_hours", "skip_days", "document_size", "etag", "last_modified", "body_hash",
-    "fingerprints", "last_attempt", "last_success", "last_new", "unchanged_streak", "failure_streak",
-    "failing_since", "failure", "failure_detail", "training_m", "training_t", "training_due",
-    "not_before", "floor", "floor_detail", "selected_at", "selected_because", "lease", "losses",
-    "moved_to", "moved_count", "moved_since", "status",
-]  # fmt: skip
+CHANGED = columns_except(
+    Feed, "url", "canonical_url", "host", "category", "added", "renamed", "subscribers", "removed", "phase",
+    "training_since",
+)  # fmt: skip
+"""Fields of a feed that a visit writes: all but those that people and `feeds.training` change."""
 
 
 @dataclass(slots=True)

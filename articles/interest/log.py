@@ -140,9 +140,7 @@ def _undo(events: QuerySet[Event], now: datetime) -> int:
     return events.filter(undone__isnull=True).update(undone=now)
 
 
-def _create_events(
-    subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime
-) -> list[Event]:
+def _create_events(subscriber: Subscriber, articles: Sequence[int], kind: Kind, now: datetime) -> list[Event]:
     """Create the events of the articles that get one, in the given order and in one statement."""
     if not articles:
         return []

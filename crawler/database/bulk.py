@@ -8,12 +8,13 @@ several times the processor time of everything else (benchmarks/refresh.py).
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import orjson
 import psycopg
@@ -21,6 +22,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection, models, transaction
 
 Model = type[models.Model]
+AnyModel = TypeVar("AnyModel", bound=models.Model)
 
 MAX_ROWS = 500  # in one statement: their text is in memory three times while it is sent
 
@@ -36,6 +38,34 @@ def insert_rows(model: Model, rows: Sequence[object], *, returning: str = "") ->
     returning_clause = f' RETURNING "{returning}"' if returning else ""
     statement = f"INSERT INTO {_columns(model)} ON CONFLICT DO NOTHING{returning_clause}"
     return [value for (value,) in _run(model, statement, _inserted(model), rows)]
+
+
+def row_builder(model: type[AnyModel]) -> Callable[..., AnyModel]:
+    """Return a class with the attributes of a new row of the model, for `insert_rows`.
+
+    Its instances take the columns as keywords, with the model's defaults, and are made ten times faster than
+    instances of the model, whose methods they lack.
+    """
+    columns = [field for field in model._meta.concrete_fields if str(field.column) in set(_inserted(model))]
+    fields = [
+        (str(field.attname), Any, dataclasses.field(default_factory=field.get_default))
+        if field.has_default() or field.null or field.empty_strings_allowed
+        else (str(field.attname), Any)
+        for field in columns
+    ]
+    builder: Any = dataclasses.make_dataclass(f"New{model.__name__}", fields, slots=True, kw_only=True)
+    return cast(Callable[..., AnyModel], builder)
+
+
+def columns_except(model: Model, *names: str) -> list[str]:
+    """Return the names of the model's fields but these and its primary key, for `update_rows`.
+
+    Raises ValueError for a name that the model does not have.
+    """
+    fields = [field.name for field in model._meta.concrete_fields if not field.primary_key]
+    if unknown := set(names) - set(fields):
+        raise ValueError(f"{model.__name__} has no field {', '.join(sorted(unknown))}")
+    return [name for name in fields if name not in names]
 
 
 def upsert_rows(model: Model, rows: Sequence[object]) -> None:

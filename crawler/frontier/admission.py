@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from crawler.database.bulk import insert_rows
+from crawler.database.bulk import insert_rows, row_builder
 from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
@@ -19,6 +19,7 @@ from crawler.frontier.queue import enqueue, renew_hosts
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
+_new_url = row_builder(CrawlUrl)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,11 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
             continue
         score = gained[key] if accumulates else link.score
         rows.append(
-            _Row(crawl.pk, host, link.url, key, link.parent, link.depth, link.link, score, now, link.hops)
-        )
+            _new_url(
+                crawl_id=crawl.pk, host_id=host, url=link.url, key=key, parent=link.parent, depth=link.depth,
+                hops=link.hops, link=link.link, score=score, state=State.QUEUED.value, queued=now,
+            )
+        )  # fmt: skip
     room.save()
     new = insert_rows(CrawlUrl, rows, returning="id")
     again = _again(crawl, [key for key, state in states.items() if state == State.DROPPED], now)
@@ -87,38 +91,6 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     renew_hosts(crawl.pk, touched)
     duplicates = len(found) - len(links) + len(states) - len(again)
     return Admitted(len(rows) + len(again), duplicates, refused)
-
-
-@dataclass(slots=True)
-class _Row:
-    """A new row of CrawlUrl for `insert_rows`; a model instance would cost ten times as much."""
-
-    crawl_id: int
-    host_id: int
-    url: str
-    key: uuid.UUID
-    parent: int | None
-    depth: int
-    link: str
-    score: float
-    queued: datetime
-    hops: int = 0
-    state: str = State.QUEUED.value
-    attempts: int = 0
-    waited: float | None = None
-    fetched: datetime | None = None
-    status: int = 0
-    failure: str = ""
-    detail: str = ""
-    elapsed: float | None = None
-    size: int | None = None
-    content_type: str = ""
-    headers: tuple[()] = ()
-    title: str = ""
-    body_id: uuid.UUID | None = None
-    inter: int | None = None
-    intra: int | None = None
-    out: tuple[()] = ()
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ import psycopg
 from django.db import connection
 from django.db.models import F
 
-from crawler.database.bulk import insert_rows, update_rows
+from crawler.database.bulk import columns_except, insert_rows, update_rows
 from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import MAX_REDIRECTS
@@ -37,10 +37,8 @@ ATTEMPT_PENALTY = 1e6
 
 A slow URL then goes to the end of the queue, and does not block its host. The URL's own score stays.
 """
-CHANGED = [
-    "state", "attempts", "waited", "fetched", "status", "failure", "detail", "elapsed", "size",
-    "content_type", "headers", "title", "body", "inter", "intra", "out", "queued",
-]  # fmt: skip
+CHANGED = columns_except(CrawlUrl, "crawl", "host", "url", "key", "parent", "depth", "hops", "link", "score")
+"""Fields of a URL that a check-in writes: all but those of its admission."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
-from crawler.database.bulk import update_rows
+from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.leased import without_suspects
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
@@ -264,15 +264,16 @@ def settle(batch: Done) -> int:
     outcomes = {outcome.id: outcome for outcome in batch.outcomes}
     rows = Document.objects.select_for_update().filter(id__in=outcomes, lease=uuid.UUID(batch.lease))
     settled = [_settled(row, outcomes[row.pk], batch.phase) for row in rows.order_by("id")]
-    update_rows(Document, settled, _CHANGED)
+    update_rows(Document, settled, RESULTS)
     note(batch.phase, batch.worker, [outcomes[row.pk] for row in settled])
     return len(settled)
 
 
-_CHANGED = [
-    "state", "type", "reason", "sha256", "transformer", "notes", "triples", "failed_phase", "failure",
-    "detail", "losses", "lease", "leased_until", "changed",
-]  # fmt: skip
+RESULTS = columns_except(
+    Document, "url", "key", "host", "source", "crawl", "depth", "body", "page", "content_type", "status",
+    "etag", "last_modified", "fetched", "links",
+)  # fmt: skip
+"""Fields of a document that detect, transform and index write: all but what was fetched, and `links`."""
 
 
 def _settled(row: Document, outcome: PhaseOutcome, phase: str) -> Document:
@@ -316,7 +317,7 @@ def sweep(now: datetime) -> int:
         for row in dead:
             phase = next(phase for phase, state in WAITING_FOR.items() if state == row.state)
             bury(row, phase, "lost", f"its worker ended {row.losses} times while it was there")
-        update_rows(Document, dead, _CHANGED)
+        update_rows(Document, dead, RESULTS)
         return out.update(lease=None, leased_until=None)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from django.db import DatabaseError, OperationalError, transaction
 
 from crawler.database.bulk import update_rows
-from crawler.pipeline.documents import State, bury, note
+from crawler.pipeline.documents import RESULTS, State, bury, note
 from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.prefixes import PREFIXES
@@ -51,16 +51,10 @@ def index(lease: uuid.UUID, worker: str) -> int:
         row.lease = row.leased_until = None
         row.losses = 0
         row.changed = datetime.now(UTC)
-    update_rows(Document, rows, _CHANGED)
+    update_rows(Document, rows, RESULTS)
     each = (time.perf_counter() - began) / max(len(rows), 1)
     note("index", worker, [PhaseOutcome(outcome.id, outcome.failure, seconds=each) for outcome in outcomes])
     return len(rows)
-
-
-_CHANGED = [
-    "state", "notes", "triples", "quads", "version", "failed_phase", "failure", "detail", "lease",
-    "leased_until", "losses", "changed",
-]  # fmt: skip
 
 
 def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[PhaseOutcome]:

@@ -1,14 +1,23 @@
 """Rows in bulk by one JSON parameter: what comes out of the database is what went in."""
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 from django.db import DataError
 
 from articles.models import Article
-from crawler.database.bulk import insert_rows, select_blocks, update_rows, upsert_rows
+from crawler.database.bulk import (
+    columns_except,
+    insert_rows,
+    row_builder,
+    select_blocks,
+    update_rows,
+    upsert_rows,
+)
+from crawler.frontier.models import CrawlUrl
 from crawler.text.keys import digest
-from feeds.models import Feed, PostingHistory
+from feeds.models import Category, Feed, PostingHistory
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db
@@ -127,3 +136,23 @@ def test_who_stops_in_the_midst_of_blocks_leaves_the_connection_usable():
 def test_a_query_that_can_have_no_rows_is_not_asked(django_assert_num_queries):
     with django_assert_num_queries(0):
         assert list(select_blocks(Feed.objects.filter(id__in=[]).values_list("id"), 5)) == []
+
+
+def test_a_built_row_has_the_columns_and_defaults_of_its_model() -> None:
+    new_url = row_builder(CrawlUrl)
+    first, second = (
+        new_url(crawl_id=1, host_id=2, url="u", key=UUID(int=number), link="seed", score=1.0, queued=AT)
+        for number in (1, 2)
+    )
+    assert (first.state, first.depth, first.title, first.waited, first.headers) == ("queued", 0, "", None, [])
+    assert first.headers is not second.headers
+    with pytest.raises(TypeError, match="crawl_id"):
+        new_url(url="u")
+    with pytest.raises(TypeError, match="colour"):
+        new_url(colour="red")
+
+
+def test_the_fields_that_are_written_are_all_but_those_named() -> None:
+    assert columns_except(Category, "parent") == ["name"]
+    with pytest.raises(ValueError, match="colour"):
+        columns_except(Category, "colour")
