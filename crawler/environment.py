@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import dj_email_url
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.embedded import place
@@ -31,11 +32,15 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
-def web_address(name: str) -> str:
-    """Return an http(s) address without path, query, credentials or final slash. Returns "" when unset."""
+def web_address(name: str, *, with_path: bool = False) -> str:
+    """Return an http(s) address without query, credentials or final slash. Returns "" when unset.
+
+    It has no path unless `with_path` allows one.
+    """
     value = text(name).rstrip("/")
     parts = urlsplit(value)
-    bare = f"{parts.scheme}://{parts.netloc}" == value and "@" not in parts.netloc
+    path = parts.path if with_path else ""
+    bare = f"{parts.scheme}://{parts.netloc}{path}" == value and "@" not in parts.netloc
     if value and not (bare and parts.scheme in {"http", "https"} and parts.hostname):
         raise ImproperlyConfigured(
             f"{name} must be an address such as https://feeds.example.org, not {value!r}"
@@ -102,6 +107,20 @@ def networks(name: str, default: tuple[str, ...] = ()) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(word) for word in words(name, default))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}") from None
+
+
+def mail(name: str, url: str) -> dict[str, Any]:
+    """Return Django's EMAIL_ settings for `smtp://user:password@host:587/?tls=True`.
+
+    Returns a backend that discards mails for an empty URL.
+    """
+    if not url:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend"}
+    try:
+        parsed: dict[str, Any] = dj_email_url.parse(url)
+    except (KeyError, ValueError):
+        raise ImproperlyConfigured(f"{name} must look like smtp://user:password@host:587/?tls=True") from None
+    return parsed
 
 
 def database(name: str, url: str) -> dict[str, Any]:

@@ -229,6 +229,13 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "django_celery_beat",
     "axes",
+    "crawler.accounts",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -245,6 +252,7 @@ MIDDLEWARE = [
     # Every page is for people with an account, but for those that say otherwise (login_not_required).
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "crawler.web.zones.reader_zone",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     # Last: in the place of a refused sign-in it answers that there were too many.
@@ -286,10 +294,15 @@ AUTH_PASSWORD_VALIDATORS = [
 # axes first, since it refuses; an app password opens the API of Google Reader and nothing else.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "crawler.accounts.backends.ManyAddressesBackend",
+    "crawler.accounts.backends.NameOrMailBackend",
     "articles.greader.backends.AppPasswordBackend",
 ]
 # Five failures with one name from one address (page, admin or ClientLogin) close the door for 15 minutes.
+# SIGN_IN_MAX_FAILURES failures with one name within an hour, from however many addresses, close it for
+# passwords; its owner gets in by a link (mail, or `manage.py account_link`).
+SIGN_IN_MAX_FAILURES = environment.integer("SIGN_IN_MAX_FAILURES", 50, min_value=5)
+AXES_USERNAME_CALLABLE = "crawler.accounts.backends.name_in"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -303,6 +316,58 @@ AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "read"
+
+# --- Accounts (django-allauth) ---------------------------------------------------------------------
+
+# Who may make an account: closed (nobody, but for invitations) or open (anybody; with a mail server only once
+# the mail address is confirmed).
+SIGN_UP = environment.choice("SIGN_UP", "closed", ("closed", "open"))
+# The mail server: smtp://user:password@host:587/?tls=True, and the sender. Empty: no mail is sent, and people
+# who forgot their password are told to ask for a link.
+EMAIL_URL = environment.text("EMAIL_URL")
+vars().update(environment.mail("EMAIL_URL", EMAIL_URL))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("MAIL_FROM", "Freshet <freshet@localhost>")
+EMAIL_TIMEOUT = 20
+# An identity provider that speaks OpenID Connect: the address below which its .well-known stands, the client
+# that it knows, and the name on the button. With OIDC_SIGN_UP whoever it knows gets an account at the first
+# sign-in.
+OIDC_ISSUER = environment.web_address("OIDC_ISSUER", with_path=True)
+OIDC_NAME = environment.text("OIDC_NAME", "your organisation") if OIDC_ISSUER else ""
+OIDC_SIGN_UP = environment.switch("OIDC_SIGN_UP", True)
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": OIDC_NAME,
+                "client_id": environment.text("OIDC_CLIENT_ID"),
+                "secret": environment.text("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ]
+        if OIDC_ISSUER
+        else [],
+        "OAUTH_PKCE_ENABLED": True,
+    }
+}
+SOCIALACCOUNT_ADAPTER = "crawler.accounts.adapter.SocialAccountAdapter"
+ACCOUNT_ADAPTER = "crawler.accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"login": "crawler.accounts.forms.SignInForm"}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if SIGN_UP == "open" and EMAIL_URL else "email", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SIGN_UP == "open" and EMAIL_URL else "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
+SIGN_UP_PER_ADDRESS = environment.integer("SIGN_UP_PER_ADDRESS", 10, min_value=1)
+ACCOUNT_RATE_LIMITS = {"signup": f"{SIGN_UP_PER_ADDRESS}/d/ip", "login": False, "login_failed": False}
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if PUBLIC_URL.startswith("https://") else "http"
+PASSWORD_RESET_TIMEOUT = 3 * 86_400
+MFA_ADAPTER = "crawler.accounts.adapter.MfaAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Freshet"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PUBLIC_URL.startswith("https://")
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True

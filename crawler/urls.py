@@ -1,7 +1,7 @@
 """The project's URLs."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
@@ -12,6 +12,7 @@ from feeds import adding_views
 from feeds.icons import feed_icon
 
 admin.autodiscover()
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # with second factors
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="read"), name="home"),
@@ -46,8 +47,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("personal/", include("articles.personal.feed_urls")),
     path("", include("articles.greader.urls")),
     path("api/", include("crawler.api")),
-    path("accounts/login/", views.SignIn.as_view(), name="login"),
-    path("accounts/logout/", LogoutView.as_view(next_page="login"), name="logout"),
+    path("", include("crawler.accounts.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("metrics", health.metrics, name="metrics"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -50,6 +51,8 @@ def client_login(request: HttpRequest) -> HttpResponse:
         return _refused("name and password do not fit together")
     app = parameters.one("source") or parameters.one("client") or request.headers.get("User-Agent", "")
     app_password = app_password_of(name, password)
+    if app_password is None and is_mfa_enabled(user):
+        return _refused("with codes or passkeys for the account, apps need a password of their own")
     token = open_login(subscriber_of(user), app_password, app[:MAX_APP_LENGTH], datetime.now(UTC))
     names = {"SID": token, "LSID": token, "Auth": token}
     if parameters.one("output") == "json":

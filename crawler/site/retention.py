@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
@@ -36,6 +37,7 @@ def tidy(now: datetime) -> dict[str, int]:
             Event.objects.filter(kind=Event.Kind.SHOWN), "at", settings.RETENTION_SHOWN_DAYS, now
         ),
         "bodies": _empty_bodies(now),
+        "accounts": _delete(User.objects.filter(account__delete_after__lt=now)),
     }
 
 

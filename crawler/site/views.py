@@ -7,11 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -27,19 +24,6 @@ from crawler.site.troubles import (
     resting_feeds,
 )
 from feeds.phrases import advice, duration, failure_words
-
-
-@method_decorator(login_not_required, name="dispatch")
-class SignIn(LoginView):
-    """The sign-in form. A part that htmx asks for after the session ended makes the whole page reload."""
-
-    redirect_authenticated_user = True
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Answer htmx with a reload, everyone else with the form."""
-        if "HX-Request" in request.headers:
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        return super().dispatch(request, *args, **kwargs)
 
 
 def locked_out(

@@ -149,7 +149,6 @@ def test_unknown_tokens_of_readers_are_refused_after_some(client):
 
 DOORS = {
     "/accounts/login/": ("username", "password"),
-    "/admin/login/": ("username", "password"),
     "/accounts/ClientLogin": ("Email", "Passwd"),
     "/api/greader.php/accounts/ClientLogin": ("Email", "Passwd"),
 }
@@ -180,10 +179,18 @@ def test_five_failures_close_the_door_even_to_the_right_password(client, door):
 
 def test_the_doors_count_together(client):
     make_user("ada")
-    for door in ("/accounts/login/", "/admin/login/", "/accounts/ClientLogin", "/accounts/login/"):
+    for door in ("/accounts/login/", "/accounts/login/", "/accounts/ClientLogin", "/accounts/login/"):
         knock(client, door, "ada", "wine")
     assert knock(client, "/accounts/ClientLogin", "ada", "wine").status_code == 429
     assert knock(client, "/accounts/login/", "ada", "water").status_code == 429
+
+
+def test_the_administration_has_no_door_of_its_own(client):
+    make_user("ada", staff=True)
+    answer = client.post("/admin/login/?next=/admin/", {"username": "ada", "password": "water"})
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/accounts/login/?next=")
+    assert "sessionid" not in client.cookies
 
 
 def test_the_door_opens_again(client):

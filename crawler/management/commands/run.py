@@ -27,6 +27,7 @@ from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import KombuError
 from redis import RedisError
 
+from crawler.accounts.models import Account
 from crawler.celery import app
 from crawler.deployment.processes import Sealed, bind, children, load
 from crawler.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
@@ -250,5 +251,6 @@ def ensure_administrator() -> str:
     if users.filter(is_superuser=True).exists():
         return "exists"
     password = secrets.token_urlsafe(12)
-    users.create_superuser("admin", email="", password=password)
+    admin = users.create_superuser("admin", email="", password=password)
+    Account.objects.create(user=admin, has_printed_password=True)
     return f"user admin, password {password} (shown only now)"

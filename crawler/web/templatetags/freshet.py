@@ -96,6 +96,27 @@ def icon(name: str, css: str = "") -> SafeString:
     )
 
 
+_BROWSERS = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"),
+    ("Mac OS X", "Mac"), ("CrOS", "ChromeOS"), ("Linux", "Linux"),
+)  # fmt: skip
+
+
+@register.filter
+def device(agent: str) -> str:
+    """Return the browser and system that a User-Agent header names: "Firefox on Linux"."""
+    browser = next((name for sign, name in _BROWSERS if sign in agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in agent), "")
+    return " on ".join(filter(None, (browser or agent[:40] or "A browser", system)))
+
+
 LOOKS = {
     "theme": {"light", "dark"},
     "size": {"small", "large", "huge"},

@@ -1,0 +1,100 @@
+"""Invitations, and facts about an account that Django does not keep."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils.crypto import salted_hmac
+
+from crawler.accounts.roles import READER, ROLES
+from feeds.models import Category
+
+INVITATION_DAYS = 7
+
+
+def digest_of(secret: str) -> str:
+    """Return the keyed hash under which the secret of an invitation is stored."""
+    return salted_hmac("crawler.accounts.invitation", secret, algorithm="sha256").hexdigest()
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """Queries for invitations."""
+
+    def open(self, now: datetime) -> Self:
+        """Filter to invitations that can be used."""
+        return self.filter(revoked__isnull=True, expires__gt=now, uses__lt=F("max_uses"))
+
+    def of_secret(self, secret: str) -> Self:
+        """Filter to the invitation of a secret."""
+        return self.filter(digest=digest_of(secret))
+
+
+class Invitation(models.Model):
+    """A link with which people make an account of their own."""
+
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    role = models.CharField(max_length=8, choices=list(ROLES.items()), default=READER)
+    folder = models.ForeignKey(
+        Category, null=True, blank=True, on_delete=models.SET_NULL, related_name="+",
+        help_text="Feeds of this folder are followed from the start.",
+    )  # fmt: skip
+    max_uses = models.PositiveSmallIntegerField(default=1)
+    uses = models.PositiveSmallIntegerField(default=0, editable=False)
+    expires = models.DateTimeField()
+    made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="invitations")
+    created = models.DateTimeField(db_default=Now(), editable=False)
+    revoked = models.DateTimeField(null=True, editable=False)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(uses__lte=F("max_uses")), name="invitation_uses_at_most")
+        ]
+
+    def __str__(self) -> str:
+        return f"for {self.max_uses} as {self.role}"
+
+    @classmethod
+    def make(
+        cls,
+        made_by: User,
+        now: datetime,
+        *,
+        role: str = READER,
+        folder: Category | None = None,
+        max_uses: int = 1,
+        days: int = INVITATION_DAYS,
+    ) -> tuple[Invitation, str]:
+        """Store an invitation. Returns it with its secret, which is not stored."""
+        secret = secrets.token_urlsafe(18)
+        row = cls.objects.create(
+            digest=digest_of(secret), role=role, folder=folder, max_uses=max_uses, made_by=made_by,
+            expires=now + timedelta(days=days),
+        )  # fmt: skip
+        return row, secret
+
+    def take(self, now: datetime) -> bool:
+        """Use the invitation once. Returns False when it was used up, revoked or too old."""
+        taken = Invitation.objects.open(now).filter(pk=self.pk).update(uses=F("uses") + 1)
+        return bool(taken)
+
+
+class Account(models.Model):
+    """Facts about an account: whether its password was printed, and when it is to be deleted."""
+
+    user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="account")
+    has_printed_password = models.BooleanField(
+        default=False, help_text="Its password was made by the machine and shown once."
+    )
+    delete_after = models.DateTimeField(null=True, editable=False)
+
+    def __str__(self) -> str:
+        return str(self.user)

@@ -1,0 +1,53 @@
+"""Roles of people, from the least to the most: reader, editor, operator, owner.
+
+A role holds the rights of those before it. It is stored in what Django has for it: a group, `is_staff` and
+`is_superuser`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import AnonymousUser, Group, User
+from django.db import transaction
+
+READER, EDITOR, OPERATOR, OWNER = "reader", "editor", "operator", "owner"
+ROLES: Mapping[str, str] = {
+    READER: "reads, follows feeds and has feeds of their own",
+    EDITOR: "also adds, changes and removes feeds and sites for all",
+    OPERATOR: "also uses the tools and changes settings",
+    OWNER: "also gives roles and opens the administration",
+}
+EDITORS = "editors"
+"""Name of the group of editors."""
+
+
+def role_of(user: User | AnonymousUser) -> str:
+    """Return the role of a user, "" for somebody who is not signed in."""
+    if not user.is_authenticated:
+        return ""
+    if user.is_superuser:
+        return OWNER
+    if user.is_staff:
+        return OPERATOR
+    return EDITOR if user.groups.filter(name=EDITORS).exists() else READER
+
+
+def is_at_least(user: User | AnonymousUser, role: str) -> bool:
+    """Return whether a user has this role or a higher one."""
+    names = ["", *ROLES]
+    return names.index(role_of(user)) >= names.index(role)
+
+
+@transaction.atomic
+def give_role(user: User, role: str) -> None:
+    """Give a user a role in place of the present one. Raises ValueError for an unknown role."""
+    if role not in ROLES:
+        raise ValueError(f"there is no role {role!r}")
+    user.is_superuser, user.is_staff = role == OWNER, role in {OPERATOR, OWNER}
+    user.save(update_fields=["is_superuser", "is_staff"])
+    editors, _ = Group.objects.get_or_create(name=EDITORS)
+    if role == EDITOR:
+        user.groups.add(editors)
+    else:
+        user.groups.remove(editors)

@@ -1,0 +1,26 @@
+"""URLs of accounts under /accounts/ and /people/."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import LogoutView
+from django.urls import include, path
+
+from crawler.accounts import views
+
+urlpatterns = [
+    path("accounts/login/", views.SignIn.as_view(), name="login"),
+    path("accounts/logout/", LogoutView.as_view(next_page="login"), name="logout"),
+    path("accounts/signup/", views.Join.as_view(), name="account_signup"),
+    path("accounts/password/reset/", views.ForgottenPassword.as_view(), name="forgotten-password"),
+    path("accounts/password/own/", views.own_password, name="account-own-password"),
+    path("accounts/join/<str:secret>/", views.join, name="join"),
+    path("accounts/security/", views.security, name="account-security"),
+    path("accounts/security/end/<int:pk>/", views.end_session, name="account-end-session"),
+    path("accounts/leave/", views.leave, name="account-leave"),
+    path("accounts/", include("allauth.urls")),
+    path("people/", views.people, name="people"),
+    path("people/<int:pk>/role/", views.change_role, name="person-role"),
+    path("people/<int:pk>/link/", views.new_link, name="person-link"),
+    path("people/<int:pk>/close/", views.close_account, name="person-close"),
+    path("people/invitations/<int:pk>/revoke/", views.revoke, name="invitation-revoke"),
+]

@@ -1,0 +1,232 @@
+"""Pages of accounts: sign-in, invitations, one's own account, and the people of a deployment."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.account.views import LoginView, PasswordResetView, SignupView
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from crawler.accounts.forms import InvitationForm, RoleForm
+from crawler.accounts.invitations import invitation_of, remember_invitation
+from crawler.accounts.links import password_link
+from crawler.accounts.models import Account, Invitation
+from crawler.accounts.roles import OWNER, ROLES, give_role, is_at_least, role_of
+from crawler.web.pagination import page_of
+from crawler.web.permissions import person_of
+
+GRACE = timedelta(days=1)
+"""Between the wish to delete an account and its deletion."""
+
+
+@method_decorator(login_not_required, name="dispatch")
+class SignIn(LoginView):  # type: ignore[misc]
+    """The sign-in page. A part that htmx asks for after the session ended makes the whole page reload."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer htmx with a reload, everyone else with the form."""
+        if "HX-Request" in request.headers:
+            return HttpResponse(headers={"HX-Refresh": "true"})
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return answer
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add how people get an account here."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"sign_up": settings.SIGN_UP, "organisation": settings.OIDC_NAME}
+
+
+class Join(SignupView):  # type: ignore[misc]
+    """The page on which a new account is made."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add who invites."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        invitation = invitation_of(self.request, datetime.now(UTC))
+        return context | {"invited_by": invitation.made_by if invitation else None}
+
+
+@method_decorator(login_not_required, name="dispatch")
+class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
+    """The page of those who forgot their password: a link by mail, or where to ask for one."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Show the form, or without a mail server whom to ask."""
+        if not settings.EMAIL_URL:
+            return render(request, "account/ask_for_link.html")
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return answer
+
+
+@login_not_required
+@never_cache
+@require_safe
+def join(request: HttpRequest, secret: str) -> HttpResponse:
+    """Remember the invitation of a link and go on to the form that makes an account."""
+    if request.user.is_authenticated:
+        messages.info(request, "You have an account here already. The invitation was not used.")
+        return redirect("read")
+    remember_invitation(request, secret)
+    if invitation_of(request, datetime.now(UTC)) is None:
+        return render(request, "account/invitation_gone.html", status=404)
+    return redirect("account_signup")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_password(request: HttpRequest) -> HttpResponse:
+    """Offer to replace the printed password; "later" keeps it."""
+    user = person_of(request)
+    if request.method == "POST":
+        Account.objects.filter(user=user).update(has_printed_password=False)
+        return redirect("read")
+    return render(request, "account/own_password.html")
+
+
+@never_cache
+@require_safe
+def security(request: HttpRequest) -> HttpResponse:
+    """Show how one signs in: name, mail, password, second factors, and where one is signed in."""
+    user = person_of(request)
+    sessions = UserSession.objects.purge_and_list(user)
+    context = {
+        "mail": EmailAddress.objects.get_primary_email(user) or user.email,
+        "role": role_of(user),
+        "role_words": ROLES[role_of(user)],
+        "factors": list(Authenticator.objects.filter(user=user).order_by("type", "pk")),
+        "sessions": sorted(sessions, key=lambda session: session.last_seen_at, reverse=True),
+        "has_mail": bool(settings.EMAIL_URL),
+        "organisation": settings.OIDC_NAME,
+        "leaves": Account.objects.filter(user=user).values_list("delete_after", flat=True).first(),
+    }
+    return render(request, "account/security.html", context)
+
+
+@never_cache
+@require_POST
+def end_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """End one of one's own sessions."""
+    session = get_object_or_404(UserSession, pk=pk, user=person_of(request))
+    session.end()
+    messages.success(request, "That device is signed out.")
+    return redirect("account-security")
+
+
+@never_cache
+@require_POST
+def leave(request: HttpRequest) -> HttpResponse:
+    """Delete the account after a day, or with `stay` keep it."""
+    user, now = person_of(request), datetime.now(UTC)
+    if request.POST.get("stay"):
+        Account.objects.filter(user=user).update(delete_after=None)
+        messages.success(request, "Your account stays.")
+    elif request.POST.get("sure", "").strip() != user.get_username():
+        messages.error(request, "That is not your name, so nothing is deleted.")
+    elif user.is_superuser and not _other_owners(user):
+        messages.error(request, "You are the only owner here: make somebody else one first.")
+    else:
+        Account.objects.update_or_create(user=user, defaults={"delete_after": now + GRACE})
+        messages.success(request, "Your account is deleted in a day. Until then you can change your mind.")
+    return redirect("account-security")
+
+
+def _owner_only(request: HttpRequest) -> User:
+    user = person_of(request)
+    if not is_at_least(user, OWNER):
+        raise PermissionDenied("only owners manage people")
+    return user
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def people(request: HttpRequest) -> HttpResponse:
+    """Show who has an account and the open invitations; make an invitation."""
+    owner, now = _owner_only(request), datetime.now(UTC)
+    form, link = InvitationForm(request.POST or None), ""
+    if request.method == "POST" and form.is_valid():
+        _, secret = Invitation.make(owner, now, **form.cleaned_data)
+        link = request.build_absolute_uri(reverse("join", args=[secret]))
+        form = InvitationForm()
+    users = User.objects.prefetch_related("groups").select_related("account").order_by("username")
+    page = page_of(request, users, size=50)
+    context = {
+        "form": form if form.is_bound else InvitationForm(initial={"max_uses": 1, "days": 7}),
+        "link": link,
+        "page": page,
+        "people": [(user, role_of(user)) for user in page.object_list],
+        "roles": ROLES,
+        "invitations": Invitation.objects.open(now).select_related("made_by", "folder")[:100],
+        "sign_up": settings.SIGN_UP,
+    }
+    return render(request, "account/people.html", context, status=400 if form.errors else 200)
+
+
+@never_cache
+@require_POST
+def change_role(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give somebody a role. The last owner stays one."""
+    _owner_only(request)
+    user, form = get_object_or_404(User, pk=pk), RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "There is no such role.")
+    elif user.is_superuser and form.cleaned_data["role"] != OWNER and not _other_owners(user):
+        messages.error(request, f"{user} is the only owner, and stays one.")
+    else:
+        give_role(user, form.cleaned_data["role"])
+        messages.success(request, f"{user} is now {form.cleaned_data['role']}.")
+    return redirect("people")
+
+
+@never_cache
+@require_POST
+def new_link(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a link with which somebody sets a new password."""
+    _owner_only(request)
+    user = get_object_or_404(User, pk=pk, is_active=True)
+    link = password_link(user, request.build_absolute_uri("/").rstrip("/"))
+    return render(request, "account/link.html", {"person": user, "link": link})
+
+
+@never_cache
+@require_POST
+def close_account(request: HttpRequest, pk: int) -> HttpResponse:
+    """Close somebody's account, or with `open` open it again. One's own stays open."""
+    owner, user = _owner_only(request), get_object_or_404(User, pk=pk)
+    if user == owner:
+        messages.error(request, "Your own account stays open.")
+    else:
+        user.is_active = bool(request.POST.get("open"))
+        user.save(update_fields=["is_active"])
+        for session in UserSession.objects.filter(user=user):
+            session.end()
+        messages.success(request, f"The account of {user} is {'open' if user.is_active else 'closed'}.")
+    return redirect("people")
+
+
+@never_cache
+@require_POST
+def revoke(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Take an invitation back."""
+    _owner_only(request)
+    Invitation.objects.filter(pk=pk, revoked__isnull=True).update(revoked=datetime.now(UTC))
+    messages.success(request, "The invitation was taken back.")
+    return HttpResponseRedirect(reverse("people"))
+
+
+def _other_owners(user: User) -> bool:
+    return User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists()
