@@ -222,6 +222,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",  # for templates of allauth
     "django.contrib.postgres",
     "rest_framework",
     "rest_framework.authtoken",
@@ -249,6 +250,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "crawler.accounts.proxy.proxy_sign_in",
     # Every page is for people with an account, but for those that say otherwise (login_not_required).
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -269,6 +271,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
+                "crawler.web.roles.may",
                 "django.contrib.messages.context_processors.messages",
             ]
         },
@@ -322,6 +325,11 @@ LOGIN_REDIRECT_URL = "read"
 # Who may make an account: closed (nobody, but for invitations) or open (anybody; with a mail server only once
 # the mail address is confirmed).
 SIGN_UP = environment.choice("SIGN_UP", "closed", ("closed", "open"))
+# The header in which a reverse proxy names who has signed in at it (Remote-User), and the proxy's addresses.
+# Anybody who reaches the server from there is believed. Empty: no header signs anybody in.
+AUTH_PROXY_HEADER = environment.text("AUTH_PROXY_HEADER")
+AUTH_PROXY_NETWORKS = environment.networks("AUTH_PROXY_NETWORKS", ("127.0.0.1/32", "::1/128"))
+AUTH_PROXY_SIGN_UP = environment.switch("AUTH_PROXY_SIGN_UP", True)
 # The mail server: smtp://user:password@host:587/?tls=True, and the sender. Empty: no mail is sent, and people
 # who forgot their password are told to ask for a link.
 EMAIL_URL = environment.text("EMAIL_URL")

@@ -18,7 +18,8 @@ from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.web.pages import wants_part
-from crawler.web.permissions import person_of, staff_only
+from crawler.web.permissions import needs, person_of
+from crawler.web.roles import EDITOR
 from feeds import imports
 from feeds.adding import known_feeds
 from feeds.discovery import MAX_ADDRESSES, BusyError, Look, look_at
@@ -36,7 +37,7 @@ _ADDRESS = re.compile(
 )
 
 
-@staff_only
+@needs(EDITOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """Show what is behind the addresses in `url`, or add what was chosen and show its progress.
@@ -127,7 +128,7 @@ def _added(request: HttpRequest) -> HttpResponse:
     return render(request, "feeds/add.html", context, status=422)
 
 
-@staff_only
+@needs(EDITOR)
 @never_cache
 @require_safe
 def import_page(request: HttpRequest, pk: int) -> HttpResponse:
@@ -140,7 +141,7 @@ def import_page(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-@staff_only
+@needs(EDITOR)
 @require_POST
 def mend(request: HttpRequest, pk: int, line: int) -> HttpResponse:
     """Retry, correct or drop a line of an import."""

@@ -12,7 +12,6 @@ from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.parsers import BaseParser
-from rest_framework.permissions import IsAdminUser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,7 +20,7 @@ from crawler.engine.wake import wake_controller
 from crawler.http.urls import BadUrl
 from crawler.web.pagination import KeysetPages
 from crawler.web.parsers import MultiPartParser
-from crawler.web.permissions import StaffWrites
+from crawler.web.permissions import EditorsOnly, EditorWrites
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
 from feeds.discovery import BusyError, look_at
@@ -87,7 +86,7 @@ class FeedViewSet(
         "fingerprints", "host__robots_text"
     )
     serializer_class = FeedSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [EditorWrites]
     filterset_class = FeedFilter
     search_fields = SEARCHED
     ordering_fields = ["id", "title", "added", "last_success", "last_new", "not_before", "failing_since"]
@@ -135,7 +134,7 @@ class FeedViewSet(
         filters=False,
         extensions={"x-staff-only": True},
     )
-    @action(detail=False, pagination_class=None, permission_classes=[IsAdminUser])
+    @action(detail=False, pagination_class=None, permission_classes=[EditorsOnly])
     def find(self, request: Request) -> Response:
         url = request.query_params.get("url", "").strip()
         if not url:
@@ -231,7 +230,7 @@ class CategoryViewSet(viewsets.ModelViewSet[Category]):
 
     queryset = Category.objects.annotate(feed_count=Count("feeds"))
     serializer_class = CategorySerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [EditorWrites]
     filterset_fields = ["parent", "name"]
     ordering_fields = ["id", "name"]
     ordering = ["id"]

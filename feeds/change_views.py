@@ -16,7 +16,8 @@ from django.views.decorators.http import require_POST
 from crawler.engine.wake import wake_controller
 from crawler.web import undo
 from crawler.web.pages import safe_next
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import EDITOR
 from feeds import removal, signals
 from feeds.categories import category_at, path_of
 from feeds.forms import NameAndFolderForm, PickedFeedsForm
@@ -25,7 +26,7 @@ from feeds.pausing import pause, resume
 from feeds.selection import retrieve_now
 
 
-@staff_only
+@needs(EDITOR)
 @require_POST
 def change(request: HttpRequest) -> HttpResponse:
     """Do something with the picked feeds, then redirect to the page they were picked on.
@@ -48,7 +49,7 @@ def change(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(back)
 
 
-@staff_only
+@needs(EDITOR)
 @require_POST
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a feed a name and a folder; without a name it has its own again."""

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_safe
 
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import EDITOR
 from feeds.categories import all_paths
 from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series
 from feeds.explain import NextVisit, next_visits
@@ -94,7 +95,7 @@ def feed_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-@staff_only
+@needs(EDITOR)
 @require_safe
 def feed_row(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one row of the table, with `edit` as a form."""

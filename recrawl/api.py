@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from crawler.web.pagination import KeysetPages
-from crawler.web.permissions import StaffWrites
+from crawler.web.permissions import EditorWrites
 from recrawl.mapping import SiteError, add_site, forget, map_again
 from recrawl.models import Change, Check, Site, WatchedPage
 from recrawl.serializers import (
@@ -42,7 +42,7 @@ class SiteViewSet(
 
     queryset = Site.objects.light()
     serializer_class = SiteSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [EditorWrites]
     filterset_fields = ["state", "method"]
     search_fields = ["url", "title"]
     ordering_fields = ["id", "created", "next_visit"]

@@ -17,7 +17,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import EDITOR
 from recrawl.charts import WEEKS, calendar, visits_chart
 from recrawl.differences import Difference
 from recrawl.estimators import gamma_mode
@@ -39,7 +40,7 @@ def site_list(request: HttpRequest) -> HttpResponse:
     return _list_response(request, SiteForm())
 
 
-@staff_only
+@needs(EDITOR)
 @require_POST
 def add(request: HttpRequest) -> HttpResponse:
     """Watch a site and go to its page."""
@@ -82,7 +83,7 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
 
 
-@staff_only
+@needs(EDITOR)
 @require_POST
 def act(request: HttpRequest, pk: int) -> HttpResponse:
     """Pause, resume, visit, map again or delete a site."""
@@ -95,7 +96,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(site)
 
 
-@staff_only
+@needs(EDITOR)
 @require_POST
 def settings(request: HttpRequest, pk: int) -> HttpResponse:
     """Change how a site is visited and which parts do not count."""

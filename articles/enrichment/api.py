@@ -16,7 +16,7 @@ from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.serializers import EnrichmentSerializer, StorySerializer
 from articles.enrichment.stories import allow, take_apart, take_out
 from articles.enrichment.views import told
-from crawler.web.permissions import StaffWrites
+from crawler.web.permissions import OperatorWrites
 
 
 class EnrichmentFilter(django_filters.FilterSet):  # type: ignore[misc]
@@ -37,7 +37,7 @@ class EnrichmentViewSet(viewsets.ReadOnlyModelViewSet[Enrichment]):
 
     queryset = Enrichment.objects.defer("signature", "bands")
     serializer_class = EnrichmentSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     filterset_class = EnrichmentFilter
     ordering_fields = ["article", "at"]
     ordering = ["-article"]
@@ -64,7 +64,7 @@ class StoryViewSet(viewsets.ReadOnlyModelViewSet[Story]):
 
     queryset = Story.objects.prefetch_related(Prefetch("members", told()))
     serializer_class = StorySerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     ordering_fields = ["id", "created"]
     ordering = ["-id"]
 

@@ -15,7 +15,8 @@ from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.stories import allow, take_apart, take_out
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import OPERATOR
 
 SHOWN_FAILURES = 50
 
@@ -55,7 +56,7 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "enrichment/story.html", {"story": row, "members": told().filter(story=row)})
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def take_story_apart(request: HttpRequest, pk: int) -> HttpResponse:
     """Take all articles out of a story."""
@@ -64,7 +65,7 @@ def take_story_apart(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("stories")
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def leave_story(request: HttpRequest, pk: int) -> HttpResponse:
     """Take one article out of its story."""
@@ -74,7 +75,7 @@ def leave_story(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(row.article.get_absolute_url())
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def join_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Allow an article that was taken out to join a story again."""

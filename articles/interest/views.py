@@ -23,7 +23,8 @@ from articles.models import Article
 from articles.personal.following import subscriber_of
 from crawler.web.pages import safe_next
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import OPERATOR
 
 
 @never_cache
@@ -127,7 +128,7 @@ def why(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "interest/why.html", context)
 
 
-@staff_only
+@needs(OPERATOR)
 @never_cache
 @require_safe
 def evaluation(request: HttpRequest) -> HttpResponse:

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from crawler.accounts.invitations import invitation_of, use_invitation, welcome
@@ -48,12 +48,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Return the address of a visitor as everywhere in Freshet."""
         return client_address(request) or "unknown"
 
-    def get_login_redirect_url(self, request: HttpRequest) -> str:
-        """Return the page after a sign-in: for a printed password that of a new one."""
-        if Account.objects.filter(user=request.user.pk, has_printed_password=True).exists():
-            return reverse("account-own-password")
-        url: str = super().get_login_redirect_url(request)
-        return url
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        """Answer a sign-in; with a printed password by the page that offers one of one's own."""
+        answer: HttpResponse = super().post_login(request, user, **kwargs)
+        if Account.objects.filter(user=user, has_printed_password=True).exists():
+            return HttpResponseRedirect(reverse("account-own-password"))
+        return answer
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Do nothing: django-axes and `crawler.accounts.backends` count failures, in the database."""

@@ -8,7 +8,7 @@ from allauth.account.forms import LoginForm
 from django import forms
 
 from crawler.accounts.models import INVITATION_DAYS
-from crawler.accounts.roles import ROLES
+from crawler.web.roles import ROLES
 from feeds.models import Category
 
 MAX_INVITED = 500

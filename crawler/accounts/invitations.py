@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from articles.personal.following import follow_all, subscriber_of
 from crawler.accounts.models import Invitation
-from crawler.accounts.roles import READER, give_role
+from crawler.web.roles import READER, give_role
 from feeds.models import Feed
 
 SESSION_KEY = "freshet-invitation"

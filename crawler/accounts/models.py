@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
-from crawler.accounts.roles import READER, ROLES
+from crawler.web.roles import READER, ROLES
 from feeds.models import Category
 
 INVITATION_DAYS = 7

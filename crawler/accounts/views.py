@@ -13,7 +13,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -26,9 +25,9 @@ from crawler.accounts.forms import InvitationForm, RoleForm
 from crawler.accounts.invitations import invitation_of, remember_invitation
 from crawler.accounts.links import password_link
 from crawler.accounts.models import Account, Invitation
-from crawler.accounts.roles import OWNER, ROLES, give_role, is_at_least, role_of
 from crawler.web.pagination import page_of
-from crawler.web.permissions import person_of
+from crawler.web.permissions import needs, person_of
+from crawler.web.roles import OWNER, ROLES, give_role, role_of
 
 GRACE = timedelta(days=1)
 """Between the wish to delete an account and its deletion."""
@@ -145,18 +144,12 @@ def leave(request: HttpRequest) -> HttpResponse:
     return redirect("account-security")
 
 
-def _owner_only(request: HttpRequest) -> User:
-    user = person_of(request)
-    if not is_at_least(user, OWNER):
-        raise PermissionDenied("only owners manage people")
-    return user
-
-
+@needs(OWNER)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest) -> HttpResponse:
     """Show who has an account and the open invitations; make an invitation."""
-    owner, now = _owner_only(request), datetime.now(UTC)
+    owner, now = person_of(request), datetime.now(UTC)
     form, link = InvitationForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         _, secret = Invitation.make(owner, now, **form.cleaned_data)
@@ -176,11 +169,11 @@ def people(request: HttpRequest) -> HttpResponse:
     return render(request, "account/people.html", context, status=400 if form.errors else 200)
 
 
+@needs(OWNER)
 @never_cache
 @require_POST
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Give somebody a role. The last owner stays one."""
-    _owner_only(request)
     user, form = get_object_or_404(User, pk=pk), RoleForm(request.POST)
     if not form.is_valid():
         messages.error(request, "There is no such role.")
@@ -192,21 +185,22 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("people")
 
 
+@needs(OWNER)
 @never_cache
 @require_POST
 def new_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a link with which somebody sets a new password."""
-    _owner_only(request)
     user = get_object_or_404(User, pk=pk, is_active=True)
     link = password_link(user, request.build_absolute_uri("/").rstrip("/"))
     return render(request, "account/link.html", {"person": user, "link": link})
 
 
+@needs(OWNER)
 @never_cache
 @require_POST
 def close_account(request: HttpRequest, pk: int) -> HttpResponse:
     """Close somebody's account, or with `open` open it again. One's own stays open."""
-    owner, user = _owner_only(request), get_object_or_404(User, pk=pk)
+    owner, user = person_of(request), get_object_or_404(User, pk=pk)
     if user == owner:
         messages.error(request, "Your own account stays open.")
     else:
@@ -218,11 +212,11 @@ def close_account(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("people")
 
 
+@needs(OWNER)
 @never_cache
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Take an invitation back."""
-    _owner_only(request)
     Invitation.objects.filter(pk=pk, revoked__isnull=True).update(revoked=datetime.now(UTC))
     messages.success(request, "The invitation was taken back.")
     return HttpResponseRedirect(reverse("people"))

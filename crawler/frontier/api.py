@@ -31,7 +31,7 @@ from crawler.frontier.serializers import (
     RequeueSerializer,
 )
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
-from crawler.web.permissions import StaffWrites
+from crawler.web.permissions import OperatorWrites
 
 
 @extend_schema_view(
@@ -46,7 +46,7 @@ class CrawlViewSet(
 
     queryset = Crawl.objects.all()
     serializer_class = CrawlSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     filterset_fields = ["state", "strategy"]
     ordering_fields = ["id", "created", "finished", "crawled"]
     ordering = ["-id"]

@@ -25,7 +25,8 @@ from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import OPERATOR
 
 HEAD, TROUBLES = 15, 12
 SHARES = (0.25, 0.5, 0.75, 0.9)
@@ -37,7 +38,7 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
     return _listed(request, CrawlForm())
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
     """Begin a crawl and go to its page."""
@@ -110,7 +111,7 @@ def warc(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     return StreamingHttpResponse(warc_chunks(crawl), content_type=MEDIA_TYPE, headers=headers)
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop, resume, cancel or delete a crawl, queue failures again, or change its scope."""

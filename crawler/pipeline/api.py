@@ -34,7 +34,7 @@ from crawler.pipeline.serializers import (
 )
 from crawler.pipeline.store import quads
 from crawler.web.filters import search_problem
-from crawler.web.permissions import StaffWrites
+from crawler.web.permissions import OperatorWrites
 
 MAX_QUADS = 10_000
 _JSON_LD_NODES = {"type": "array", "items": {"type": "object"}}
@@ -47,7 +47,7 @@ class DocumentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets
 
     queryset = Document.objects.defer("triples")
     serializer_class = DocumentSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     filterset_fields = ["state", "type", "source", "failed_phase", "failure", "crawl"]
     search_fields = ["=url"]
     ordering_fields = ["id", "fetched", "changed", "quads"]
@@ -70,7 +70,7 @@ class LinkQueryViewSet(viewsets.ModelViewSet[LinkQuery]):
 
     queryset = LinkQuery.objects.all()
     serializer_class = LinkQuerySerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     ordering = ["id"]
 
 
@@ -79,7 +79,7 @@ class StylesheetViewSet(viewsets.ModelViewSet[Stylesheet]):
 
     queryset = Stylesheet.objects.all()
     serializer_class = StylesheetSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     ordering = ["id"]
 
 
@@ -88,7 +88,7 @@ class HttpTransformerViewSet(viewsets.ModelViewSet[HttpTransformer]):
 
     queryset = HttpTransformer.objects.all()
     serializer_class = HttpTransformerSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     ordering = ["id"]
 
 
@@ -97,7 +97,7 @@ class UriFilterViewSet(viewsets.ModelViewSet[UriFilter]):
 
     queryset = UriFilter.objects.all()
     serializer_class = UriFilterSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     ordering = ["id"]
 
 

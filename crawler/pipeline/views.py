@@ -29,7 +29,8 @@ from crawler.pipeline.terms import Kind, Term
 from crawler.web.filters import search_problem
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import OPERATOR
 
 JSON_RESULTS = "application/sparql-results+json"
 DRY_DOCUMENTS, MAX_SHOWN = 200, 500
@@ -68,7 +69,7 @@ def document_list(request: HttpRequest) -> HttpResponse:
     return render_list(request, "pipeline/documents.html", "pipeline/_documents.html", context)
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def send_again(request: HttpRequest) -> HttpResponse:
     """Send dead letters through again, of one cause or all."""
@@ -87,7 +88,7 @@ def links(request: HttpRequest) -> HttpResponse:
     return _links(request, FilterForm())
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def change_links(request: HttpRequest) -> HttpResponse:
     """Switch a query or a filter on or off, add a filter, or delete one."""

@@ -1,4 +1,4 @@
-"""Permissions: everyone with an account reads, staff changes things."""
+"""Permissions: everyone with an account reads, editors change feeds and sites, operators the rest."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from crawler.web.roles import EDITOR, OPERATOR, is_at_least
+
 View = Callable[..., HttpResponse]
 
 
-def staff_only(view: View) -> View:
-    """Refuse (403) users who may read but not change."""
+def needs(role: str) -> Callable[[View], View]:
+    """Return a decorator that refuses (403) users whose role is lower."""
 
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_staff:
-            raise PermissionDenied("only staff may change things")
-        return view(request, *args, **kwargs)
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not is_at_least(request.user, role):
+                raise PermissionDenied(f"only people with the role {role} may do this")
+            return view(request, *args, **kwargs)
 
-    return guarded
+        return guarded
+
+    return decorate
 
 
 def person_of(request: HttpRequest) -> User:
@@ -35,9 +40,26 @@ def person_of(request: HttpRequest) -> User:
     return request.user
 
 
-class StaffWrites(IsAuthenticated):
-    """A permission that lets signed-in users read and staff write."""
+class EditorWrites(IsAuthenticated):
+    """A permission that lets signed-in users read and editors write."""
+
+    role = EDITOR
 
     def has_permission(self, request: Request, view: APIView) -> bool:
+        """Return whether the request's user may do this."""
         signed_in = super().has_permission(request, view)
-        return signed_in and (request.method in SAFE_METHODS or request.user.is_staff)
+        return signed_in and (request.method in SAFE_METHODS or is_at_least(request.user, self.role))
+
+
+class EditorsOnly(IsAuthenticated):
+    """A permission for editors alone."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Return whether the request's user may do this."""
+        return super().has_permission(request, view) and is_at_least(request.user, EDITOR)
+
+
+class OperatorWrites(EditorWrites):
+    """A permission that lets signed-in users read and operators write."""
+
+    role = OPERATOR

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crawler.web.parsers import JSONParser, MultiPartParser
-from crawler.web.permissions import StaffWrites
+from crawler.web.permissions import OperatorWrites
 from feeds.laboratory.experiments import MAX_BYTES, begin, checked_trace, stop
 from feeds.laboratory.models import Experiment
 from feeds.laboratory.results import as_json, budgets_for
@@ -50,7 +50,7 @@ class ExperimentViewSet(
 
     queryset = Experiment.objects.defer("trace", "subscribers")
     serializer_class = ExperimentSerializer
-    permission_classes = [StaffWrites]
+    permission_classes = [OperatorWrites]
     parser_classes = [JSONParser, MultiPartParser]
     filterset_fields = ["state", "source"]
     ordering_fields = ["id", "created", "finished"]

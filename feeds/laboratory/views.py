@@ -14,7 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import staff_only
+from crawler.web.permissions import needs
+from crawler.web.roles import OPERATOR
 from feeds.laboratory.experiments import begin, planned, stop
 from feeds.laboratory.forms import ExperimentForm
 from feeds.laboratory.models import Experiment
@@ -30,7 +31,7 @@ def laboratory(request: HttpRequest) -> HttpResponse:
     return _listed(request, ExperimentForm())
 
 
-@staff_only
+@needs(OPERATOR)
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
     """Start an experiment and go to its page."""
@@ -71,7 +72,7 @@ def experiment(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, part, context)
 
 
-@staff_only
+@needs(OPERATOR)
 @require_http_methods(["POST"])
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop an experiment, or delete it."""

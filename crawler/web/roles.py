@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.http import HttpRequest
 
 READER, EDITOR, OPERATOR, OWNER = "reader", "editor", "operator", "owner"
 ROLES: Mapping[str, str] = {
@@ -30,13 +32,30 @@ def role_of(user: User | AnonymousUser) -> str:
         return OWNER
     if user.is_staff:
         return OPERATOR
-    return EDITOR if user.groups.filter(name=EDITORS).exists() else READER
+    is_editor = getattr(user, "is_editor", None)  # read with the user of a session
+    if is_editor is None:
+        is_editor = user.groups.filter(name=EDITORS).exists()
+    return EDITOR if is_editor else READER
 
 
 def is_at_least(user: User | AnonymousUser, role: str) -> bool:
     """Return whether a user has this role or a higher one."""
     names = ["", *ROLES]
     return names.index(role_of(user)) >= names.index(role)
+
+
+def user_with_role(key: int) -> User | None:
+    """Return an active user with `is_editor` read in the same query, None without one."""
+    memberships = User.groups.through.objects.filter(user=OuterRef("pk"), group__name=EDITORS)
+    user: User | None = User.objects.annotate(is_editor=Exists(memberships)).filter(pk=key).first()
+    return user if user is not None and user.is_active else None
+
+
+def may(request: HttpRequest) -> dict[str, dict[str, bool]]:
+    """Return what the visitor may do, for templates: `may.edit`, `may.operate` and `may.own`."""
+    user = getattr(request, "user", AnonymousUser())
+    rights = {"edit": EDITOR, "operate": OPERATOR, "own": OWNER}
+    return {"may": {name: is_at_least(user, role) for name, role in rights.items()}}
 
 
 @transaction.atomic
