@@ -14,6 +14,7 @@ urlpatterns = [
     path("accounts/password/reset/", views.ForgottenPassword.as_view(), name="forgotten-password"),
     path("accounts/password/own/", views.own_password, name="account-own-password"),
     path("accounts/join/<str:secret>/", views.join, name="join"),
+    path("accounts/oidc/<str:provider_id>/login/", views.to_provider, name="openid_connect_login"),
     path("accounts/security/", views.security, name="account-security"),
     path("accounts/security/end/<int:pk>/", views.end_session, name="account-end-session"),
     path("accounts/leave/", views.leave, name="account-leave"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.account.views import LoginView, PasswordResetView, SignupView
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.providers.openid_connect.views import login as provider_login
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
@@ -48,6 +50,19 @@ class SignIn(LoginView):  # type: ignore[misc]
         """Add how people get an account here."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         return context | {"sign_up": settings.SIGN_UP, "organisation": settings.OIDC_NAME}
+
+
+@login_not_required
+@never_cache
+def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Send a visitor to the identity provider, by a page that leads on.
+
+    The policy of the sign-in page lets its forms go nowhere else, not even by a redirect.
+    """
+    answer: HttpResponse = provider_login(request, provider_id)
+    if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
+        return render(request, "account/onward.html", {"address": answer["Location"]})
+    return answer
 
 
 class Join(SignupView):  # type: ignore[misc]
