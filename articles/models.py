@@ -310,3 +310,22 @@ class PersonalFeedToken(models.Model):
 
     def __str__(self) -> str:
         return f"token of {self.personal_feed}"
+
+
+class CarriedMark(models.Model):
+    """A mark that a subscriber brought from elsewhere for an article that is not stored here yet."""
+
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="carried_marks")
+    feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="+")
+    identity_key = models.UUIDField()
+    read = models.DateTimeField(null=True)
+    starred = models.DateTimeField(null=True)
+    created = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["subscriber", "feed", "identity_key"], name="carried_mark_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"of {self.subscriber} in {self.feed_id}"

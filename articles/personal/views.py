@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.forms.models import model_to_dict
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -17,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal import topics
 from articles.personal.account import everything
+from articles.personal.archive import MAX_ARCHIVE_BYTES, ArchiveError, read_archive, write_archive
 from articles.personal.following import (
     export_subscriptions,
     folders_of,
@@ -233,6 +235,36 @@ def export_account(request: HttpRequest) -> HttpResponse:
     """Return all stored data of the subscriber as JSON."""
     headers = {"Content-Disposition": 'attachment; filename="freshet.json"'}
     return JsonResponse(everything(subscriber_of(request.user), datetime.now(UTC)), headers=headers)
+
+
+@never_cache
+@require_safe
+def export_archive(request: HttpRequest) -> FileResponse:
+    """Return all that the subscriber owns as a ZIP file."""
+    now = datetime.now(UTC)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
+    write_archive(subscriber_of(request.user), file, now)
+    file.seek(0)
+    name = f"freshet-{now:%Y-%m-%d}.zip"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
+
+
+@require_POST
+def import_archive(request: HttpRequest) -> HttpResponse:
+    """Take over the ZIP file of another deployment."""
+    given = request.FILES.get("file")
+    if given is None:
+        messages.error(request, "Nothing was read: no file was chosen.")
+        return redirect("me-account")
+    try:
+        taken = read_archive(
+            subscriber_of(request.user), given.read(MAX_ARCHIVE_BYTES + 1), datetime.now(UTC)
+        )
+    except ArchiveError as error:
+        messages.error(request, f"It could not be read: {error}.")
+    else:
+        messages.success(request, taken.in_words())
+    return redirect("me-account")
 
 
 def _followed(

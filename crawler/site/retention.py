@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from articles.interest.models import Event
 from articles.models import Article, Page
+from articles.personal.archive import settle_carried_marks
 from articles.personal.versions import touch
 from crawler.frontier.models import Body, CrawlUrl
 from crawler.pipeline.models import Document, PhaseFigure
@@ -37,6 +38,7 @@ def tidy(now: datetime) -> dict[str, int]:
             Event.objects.filter(kind=Event.Kind.SHOWN), "at", settings.RETENTION_SHOWN_DAYS, now
         ),
         "bodies": _empty_bodies(now),
+        "carried": settle_carried_marks(now),
         "accounts": _delete(User.objects.filter(account__delete_after__lt=now)),
     }
 

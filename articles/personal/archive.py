@@ -1,0 +1,400 @@
+"""All that a subscriber owns as one ZIP file, and its way into another deployment.
+
+The files: `feeds.opml` (subscriptions with folders), `starred.json` (JSON Feed 1.1), `marks.json`,
+`topics.json`, `own-feeds.json`, and `interests.json` (the learned weights). Feeds are named by address and
+articles by feed and identity, so that nothing depends on keys of a database. Secret addresses stay behind.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import IO, Any
+
+import msgspec
+from django.db import connection, transaction
+
+from articles.body import body_of
+from articles.intake import Arrival, store_arrivals
+from articles.interest.model import KINDS, SPECIAL_PRIORS, VERSION, Belief, Weights
+from articles.interest.stored import locked, pack, weights_of
+from articles.models import CarriedMark, Mark, PersonalFeed, Subscriber, Topic
+from articles.personal.following import export_subscriptions, follow_opml
+from articles.personal.selection import create_personal_feed
+from articles.personal.topics import follow_topic
+from crawler.reading.documents import Entry
+from crawler.text.keys import digest
+from feeds.models import Feed
+from feeds.opml import OpmlError
+
+MAX_ARCHIVE_BYTES = 50 * 1024 * 1024
+MAX_FILE_BYTES = 100 * 1024 * 1024
+"""Of one file in the archive, unpacked."""
+MAX_MARKS = 200_000
+MAX_OWN_FEEDS = 200
+MAX_TOPICS = 1000
+MAX_FEATURES = 5000
+KEPT_FOR = timedelta(days=30)
+"""Marks that wait for their articles are dropped after this time."""
+OWN_FEED = ("name", "folder", "query", "include", "exclude", "categories", "body", "order")
+README = """Everything that was yours on a Freshet, written on {now:%Y-%m-%d}.
+
+feeds.opml      the feeds you follow, in their folders; any feed reader takes it
+starred.json    your starred articles, as JSON Feed 1.1
+marks.json      which articles you have read and starred
+topics.json     topics you follow
+own-feeds.json  the filters of your own feeds, without their secret addresses
+interests.json  what was learned of your interests
+
+Another Freshet takes the whole file: Account, "Your data".
+"""
+
+
+class ArchiveError(ValueError):
+    """An archive that cannot be read; the message says why."""
+
+
+class StarredItem(msgspec.Struct, frozen=True):
+    """A starred article in `starred.json`."""
+
+    feed_url: str
+    identity: str
+    starred: datetime
+    url: str = ""
+    title: str = ""
+    author: str = ""
+    published: datetime | None = None
+
+
+class JsonFeedItem(msgspec.Struct, frozen=True):
+    """An item of `starred.json`, of which only Freshet's own part is read."""
+
+    place: StarredItem | None = msgspec.field(default=None, name="_freshet")
+
+
+class StarredFeed(msgspec.Struct, frozen=True):
+    """The JSON Feed in `starred.json`."""
+
+    items: list[JsonFeedItem] = []
+
+
+class MarkRow(msgspec.Struct, frozen=True):
+    """A mark in `marks.json`."""
+
+    feed_url: str
+    identity: str
+    read: datetime | None = None
+    starred: datetime | None = None
+
+
+class OwnFeed(msgspec.Struct, frozen=True):
+    """The filter of a personal feed in `own-feeds.json`."""
+
+    name: str
+    folder: str = ""
+    query: str = ""
+    include: list[str] = []
+    exclude: list[str] = []
+    categories: list[str] = []
+    body: str = "full"
+    order: str = "newest"
+
+
+class TopicRow(msgspec.Struct, frozen=True):
+    """A topic in `topics.json`."""
+
+    kind: str
+    value: str
+
+
+class Interests(msgspec.Struct, frozen=True):
+    """The learned weights in `interests.json`: mean, precision and time by feature."""
+
+    version: int
+    learned: int
+    weights: dict[str, tuple[float, float, float]]
+
+
+class Taken(msgspec.Struct):
+    """The numbers of what was read from an archive."""
+
+    feeds: int = 0
+    starred: int = 0
+    marks: int = 0
+    waiting: int = 0
+    topics: int = 0
+    own_feeds: int = 0
+    features: int = 0
+
+    def in_words(self) -> str:
+        """Return a sentence with the numbers."""
+        parts = [
+            f"{number} {word}{'' if number == 1 else 's'}"
+            for number, word in (
+                (self.feeds, "feed"), (self.starred, "star"), (self.marks, "mark"), (self.topics, "topic"),
+                (self.own_feeds, "feed of your own"),
+            )
+            if number
+        ]  # fmt: skip
+        words = f"Taken over: {', '.join(parts)}." if parts else "Everything in it was here already."
+        waits = f" {self.waiting} marks wait for their articles." if self.waiting else ""
+        return words.replace("feed of your owns", "feeds of your own") + waits
+
+
+def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None:
+    """Write all that a subscriber owns as a ZIP file."""
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README.txt", README.format(now=now))
+        archive.writestr("feeds.opml", export_subscriptions(subscriber))
+        with archive.open("starred.json", "w") as file:
+            _write_starred(file, subscriber)
+        with archive.open("marks.json", "w") as file:
+            _write_list(file, _marks(subscriber))
+        topics = [TopicRow(topic.kind, topic.value) for topic in subscriber.topics.all()]
+        archive.writestr("topics.json", _json(topics))
+        own = [{name: getattr(row, name) for name in OWN_FEED} for row in subscriber.personal_feeds.all()]
+        archive.writestr("own-feeds.json", _json(own))
+        archive.writestr("interests.json", _json(_interests(subscriber)))
+
+
+def read_archive(subscriber: Subscriber, data: bytes, now: datetime) -> Taken:
+    """Take an archive over: what is there already stays, what is missing is added.
+
+    Feeds that are new here are added and read as others are. Marks of articles that are not here yet wait for
+    them. Raises ArchiveError for a damaged file; what was read before the damage stays.
+    """
+    if len(data) > MAX_ARCHIVE_BYTES:
+        raise ArchiveError("the file is larger than 50 MB")
+    taken = Taken()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if "feeds.opml" in archive.namelist():
+                taken.feeds = _take_feeds(subscriber, _read(archive, "feeds.opml"))
+            feeds = {feed.url: feed.pk for feed in _feeds_of(subscriber)}
+            starred = _starred_in(archive)
+            taken.starred = _take_starred(subscriber, starred, feeds, now)
+            marks = _decoded(archive, "marks.json", list[MarkRow])[:MAX_MARKS]
+            taken.marks, taken.waiting = take_marks(subscriber, marks, feeds)
+            for topic in _decoded(archive, "topics.json", list[TopicRow])[:MAX_TOPICS]:
+                if topic.kind in Topic.Kind.values and topic.value.strip():
+                    taken.topics += follow_topic(subscriber, topic.kind, topic.value)[1]
+            own_feeds = _decoded(archive, "own-feeds.json", list[OwnFeed])[:MAX_OWN_FEEDS]
+            taken.own_feeds = sum(_take_own_feed(subscriber, row) for row in own_feeds)
+            taken.features = _take_interests(subscriber, archive, feeds, now)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise ArchiveError("the file is no ZIP archive, or is damaged") from error
+    return taken
+
+
+@transaction.atomic
+def settle_carried_marks(now: datetime) -> int:
+    """Give waiting marks to the articles that have arrived, and drop those that waited too long.
+
+    Returns the number of marks given.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            WITH arrived AS (
+                DELETE FROM {CarriedMark._meta.db_table} AS carried USING articles_article AS article
+                WHERE article.feed_id = carried.feed_id AND article.identity_key = carried.identity_key
+                RETURNING carried.subscriber_id, article.id, carried.read, carried.starred
+            )
+            INSERT INTO {Mark._meta.db_table} AS mark (subscriber_id, article_id, read, starred)
+            SELECT * FROM arrived ORDER BY 2
+            ON CONFLICT (subscriber_id, article_id) DO UPDATE SET
+                read = coalesce(mark.read, EXCLUDED.read), starred = coalesce(mark.starred, EXCLUDED.starred)
+            """  # noqa: S608 - the tables' own names
+        )
+        given: int = cursor.rowcount
+    CarriedMark.objects.filter(created__lt=now - KEPT_FOR).delete()
+    return given
+
+
+def take_marks(subscriber: Subscriber, marks: Iterable[MarkRow], feeds: Mapping[str, int]) -> tuple[int, int]:
+    """Store marks by feed and identity. Returns how many found their article, and how many wait for it."""
+    rows = {
+        (feeds[mark.feed_url], digest(mark.identity)): mark
+        for mark in marks
+        if mark.feed_url in feeds and (mark.read or mark.starred)
+    }
+    CarriedMark.objects.bulk_create(
+        [
+            CarriedMark(
+                subscriber=subscriber, feed_id=feed, identity_key=key, read=mark.read, starred=mark.starred
+            )
+            for (feed, key), mark in sorted(rows.items(), key=lambda row: row[0])
+        ],
+        ignore_conflicts=True,
+        batch_size=1000,
+    )
+    settle_carried_marks(datetime.now(UTC))
+    waiting = subscriber.carried_marks.count()
+    return max(len(rows) - waiting, 0), waiting
+
+
+def _marks(subscriber: Subscriber) -> Iterator[MarkRow]:
+    rows = Mark.objects.filter(subscriber=subscriber).exclude(read=None, starred=None).order_by("-pk")
+    columns = rows.values_list("article__feed__url", "article__identity", "read", "starred")
+    for url, identity, read, starred in columns[:MAX_MARKS].iterator(chunk_size=2000):
+        yield MarkRow(url, identity, read, starred)
+
+
+def _write_starred(file: IO[bytes], subscriber: Subscriber) -> None:
+    """Write the starred articles as a JSON Feed, one after the other."""
+    rows = Mark.objects.filter(subscriber=subscriber, starred__isnull=False).order_by("-starred")
+    rows = rows.select_related("article__feed", "article__page").defer(
+        "article__search", "article__page__html", "article__feed__fingerprints"
+    )
+    file.write(b'{"version": "https://jsonfeed.org/version/1.1", "title": "Starred articles", "items": [')
+    for number, mark in enumerate(rows.iterator(chunk_size=100)):
+        article = mark.article
+        assert mark.starred is not None  # noqa: S101 - selected so
+        place = StarredItem(
+            article.feed.url, article.identity, mark.starred, article.url, article.title, article.author,
+            article.published,
+        )  # fmt: skip
+        item = {
+            "id": article.identity,
+            "url": article.url,
+            "title": article.title,
+            "content_html": body_of(article).shown,
+            "date_published": article.published,
+            "authors": [{"name": article.author}] if article.author else [],
+            "tags": article.categories,
+            "_freshet": place,
+        }
+        file.write((b",\n" if number else b"\n") + _json(item))
+    file.write(b"]}\n")
+
+
+def _write_list(file: IO[bytes], rows: Iterable[object]) -> None:
+    file.write(b"[")
+    for number, row in enumerate(rows):
+        file.write((b",\n" if number else b"\n") + _json(row))
+    file.write(b"]\n")
+
+
+def _interests(subscriber: Subscriber) -> Interests:
+    """Return the weights with feeds by address; those of feeds that are gone are left out."""
+    weights = weights_of(subscriber)
+    keys = [int(name[5:]) for name in weights.beliefs if name.startswith("feed:") and name[5:].isdecimal()]
+    urls = dict(Feed.objects.filter(pk__in=keys).values_list("pk", "url"))
+    named: dict[str, tuple[float, float, float]] = {}
+    for name, belief in weights.beliefs.items():
+        kind, _, key = name.partition(":")
+        if kind != "feed":
+            named[name] = (*belief,)
+        elif key.isdecimal() and int(key) in urls:
+            named[f"feed:{urls[int(key)]}"] = (*belief,)
+    return Interests(VERSION, weights.learned, named)
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a file of the archive. Raises ArchiveError for one that is too large."""
+    with archive.open(name) as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise ArchiveError(f"{name} is larger than 100 MB")
+    return content
+
+
+def _decoded(archive: zipfile.ZipFile, name: str, kind: Any) -> Any:
+    """Return the value of a JSON file, an empty one where the archive has none."""
+    if name not in archive.namelist():
+        return []
+    try:
+        return msgspec.json.decode(_read(archive, name), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ArchiveError(f"{name} is not what Freshet writes: {error}") from error
+
+
+def _starred_in(archive: zipfile.ZipFile) -> list[StarredItem]:
+    """Return the starred articles in a JSON Feed that Freshet wrote."""
+    document = _decoded(archive, "starred.json", StarredFeed)
+    return [item.place for item in document.items if item.place] if document else []
+
+
+def _feeds_of(subscriber: Subscriber) -> Iterable[Feed]:
+    return Feed.objects.filter(subscriptions__subscriber=subscriber).only("pk", "url")
+
+
+def _take_feeds(subscriber: Subscriber, data: bytes) -> int:
+    before = subscriber.subscriptions.count()
+    try:
+        follow_opml(subscriber, data)
+    except OpmlError as error:
+        if "names no feed" not in str(error):
+            raise ArchiveError(f"feeds.opml: {error}") from error
+    return subscriber.subscriptions.count() - before
+
+
+def _take_starred(
+    subscriber: Subscriber, starred: Iterable[StarredItem], feeds: Mapping[str, int], now: datetime
+) -> int:
+    """Store starred articles that are not here, whose pages are then read, and star them all."""
+    by_feed: dict[int, list[StarredItem]] = {}
+    for place in starred:
+        if place.feed_url in feeds and place.identity:
+            by_feed.setdefault(feeds[place.feed_url], []).append(place)
+    for feed, places in sorted(by_feed.items()):
+        entries = tuple(
+            Entry(
+                place.identity, place.url, place.title, place.author,
+                place.published.timestamp() if place.published else None,
+            )
+            for place in places
+        )  # fmt: skip
+        with transaction.atomic():
+            Feed.objects.select_for_update().get(pk=feed)
+            store_arrivals([Arrival(feed, now.timestamp(), None, "", entries, ())])
+    marks = [MarkRow(place.feed_url, place.identity, None, place.starred) for place in starred]
+    return take_marks(subscriber, marks, feeds)[0]
+
+
+def _take_own_feed(subscriber: Subscriber, row: OwnFeed) -> bool:
+    """Create a personal feed unless there is one of this name. Returns whether it was created."""
+    is_known = subscriber.personal_feeds.filter(name=row.name[:200]).exists()
+    is_right = row.body in PersonalFeed.Body.values and row.order in PersonalFeed.Order.values
+    if is_known or not is_right or not row.name.strip():
+        return False
+    create_personal_feed(
+        subscriber, name=row.name[:200], folder=row.folder[:400], query=row.query[:300], body=row.body,
+        order=row.order, **{
+            name: [word[:200] for word in getattr(row, name)[:100]]
+            for name in ("include", "exclude", "categories")
+        },
+    )  # fmt: skip
+    return True
+
+
+@transaction.atomic
+def _take_interests(
+    subscriber: Subscriber, archive: zipfile.ZipFile, feeds: Mapping[str, int], now: datetime
+) -> int:
+    """Take the learned weights over where nothing was learned here yet. Returns their number."""
+    interests = _decoded(archive, "interests.json", Interests)
+    if not interests or interests.version != VERSION:
+        return 0
+    row = locked(subscriber, now)
+    if row is None or row.learned:
+        return 0
+    beliefs: dict[str, Belief] = {}
+    for name, (mean, precision, at) in list(interests.weights.items())[:MAX_FEATURES]:
+        kind, _, about = name.partition(":")
+        if kind == "feed":
+            feature = f"feed:{feeds[about]}" if about in feeds else ""
+        else:
+            feature = name[:200] if kind in KINDS or name in SPECIAL_PRIORS else ""
+        if feature and abs(mean) < 100 and 0 < precision < 1e6 and 0 <= at <= now.timestamp():
+            beliefs[feature] = Belief(mean, precision, at)
+    row.weights = pack(Weights(beliefs, max(interests.learned, 0)))
+    row.learned, row.changed = min(max(interests.learned, 0), 2**31 - 1), now
+    row.save()
+    return len(beliefs)
