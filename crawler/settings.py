@@ -398,7 +398,13 @@ CONTENT_SECURITY_POLICY = {
     "base-uri": "'none'",
 }
 
+# What one person may take up, operators excepted; 0: as much as they like.
+LIMIT_FEEDS = environment.integer("LIMIT_FEEDS", 5000)
+LIMIT_SITES = environment.integer("LIMIT_SITES", 100)
+LIMIT_REQUESTS_A_DAY = environment.integer("LIMIT_REQUESTS_A_DAY", 50_000)
+
 REST_FRAMEWORK = {
+    "DEFAULT_THROTTLE_CLASSES": ["crawler.web.throttles.DailyThrottle"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "crawler.web.authentication.CountedTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",

@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from crawler.web.pagination import KeysetPages
-from crawler.web.permissions import EditorWrites
-from recrawl.mapping import SiteError, add_site, forget, map_again
+from crawler.web.permissions import EditorWrites, person_of
+from recrawl.mapping import SiteError, add_site, check_sites, forget, map_again
 from recrawl.models import Change, Check, Site, WatchedPage
 from recrawl.serializers import (
     ChangeDetailSerializer,
@@ -55,7 +55,8 @@ class SiteViewSet(
     def create(self, request: Request) -> Response:
         serializer = SiteSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        fields = dict(serializer.validated_data)
+        check_sites(person_of(request))
+        fields = dict(serializer.validated_data) | {"added_by": request.user}
         try:
             site = add_site(fields.pop("url"), **fields)
         except SiteError as error:

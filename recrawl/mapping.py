@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
@@ -19,6 +20,7 @@ from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.reading.lines import template_of, unpacked
+from crawler.web.limits import check_limit, limit_of
 from recrawl.discovery import describe, name_feeds, name_sitemaps
 from recrawl.models import Site, Visit, WatchedPage, key_of
 from recrawl.structure import MAX_LINKS
@@ -31,6 +33,12 @@ SAMPLE = 300
 
 class SiteError(ValueError):
     """A site that cannot be added, with the reason."""
+
+
+def check_sites(user: User) -> None:
+    """Raise LimitReached when a user has added as many sites as one person may."""
+    if limit_of(user, "LIMIT_SITES"):
+        check_limit(user, "LIMIT_SITES", Site.objects.filter(added_by=user).count() + 1, "sites")
 
 
 def add_site(url: str, **options: object) -> Site:

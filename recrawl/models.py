@@ -6,6 +6,7 @@ import secrets
 import uuid
 from datetime import datetime
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -88,6 +89,9 @@ class Site(models.Model):
     url = models.TextField(unique=True, help_text="Its top page; pages below its directory are watched.")
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="sites", editable=False)
     title = models.TextField(blank=True)
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
+    )
     method = models.CharField(max_length=20, choices=METHOD_CHOICES, default=DEFAULT)
     every = models.FloatField(
         default=7.0,

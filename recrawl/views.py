@@ -17,13 +17,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import needs
+from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
 from recrawl.charts import WEEKS, calendar, visits_chart
 from recrawl.differences import Difference
 from recrawl.estimators import gamma_mode
 from recrawl.forms import SettingsForm, SiteForm
-from recrawl.mapping import SiteError, add_site, forget, map_again
+from recrawl.mapping import SiteError, add_site, check_sites, forget, map_again
 from recrawl.models import Change, Check, Site, Visit, WatchedPage
 from recrawl.outline import outline
 from recrawl.own_report import by_domain, by_method, by_site, chart
@@ -43,10 +43,11 @@ def site_list(request: HttpRequest) -> HttpResponse:
 @needs(EDITOR)
 @require_POST
 def add(request: HttpRequest) -> HttpResponse:
-    """Watch a site and go to its page."""
+    """Watch a site and go to its page. Raises LimitReached for more sites than one person may add."""
     form = SiteForm(request.POST)
     if form.is_valid():
-        fields = dict(form.cleaned_data)
+        check_sites(person_of(request))
+        fields = dict(form.cleaned_data) | {"added_by": request.user}
         try:
             return redirect(add_site(fields.pop("url"), **fields))
         except SiteError as error:

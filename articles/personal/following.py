@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from articles.models import PersonalFeed, Subscriber, Subscription
+from crawler.web.limits import check_limit, limit_of
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
 from feeds.opml import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
@@ -57,27 +58,41 @@ def within(folder: str, column: str = "folder") -> Q:
 def follow(
     subscriber: Subscriber, feed: Feed, *, folder: str = "", title: str = ""
 ) -> tuple[Subscription, bool]:
-    """Follow a feed; following it again changes nothing. Returns the subscription and whether it is new."""
+    """Follow a feed; following it again changes nothing. Returns the subscription and whether it is new.
+
+    Raises LimitReached for more feeds than one person may follow.
+    """
     subscription, new = Subscription.objects.get_or_create(
         subscriber=subscriber,
         feed=feed,
         defaults={"folder": folder_named(folder), "title": title[:MAX_TITLE]},
     )
     if new:
+        _check_room(subscriber)
         renew_outputs(subscriber)
     return subscription, new
 
 
 @transaction.atomic
 def follow_all(subscriber: Subscriber, folders: Mapping[int, str]) -> None:
-    """Follow feeds, each in a folder; those that are followed already stay where they are."""
+    """Follow feeds, each in a folder; those that are followed already stay where they are.
+
+    Raises LimitReached for more feeds than one person may follow; none is followed then.
+    """
     # In one order everywhere, so that the row locks of two such requests cannot cross.
     rows = [
         Subscription(subscriber=subscriber, feed_id=feed, folder=folder_named(folders[feed]))
         for feed in sorted(folders)
     ]
     Subscription.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
+    _check_room(subscriber)
     renew_outputs(subscriber)
+
+
+def _check_room(subscriber: Subscriber) -> None:
+    """Raise LimitReached, which undoes the caller's transaction, when too many feeds are followed."""
+    if limit_of(subscriber.user, "LIMIT_FEEDS"):
+        check_limit(subscriber.user, "LIMIT_FEEDS", subscriber.subscriptions.count(), "feeds")
 
 
 @transaction.atomic

@@ -37,7 +37,9 @@ from articles.personal.selection import (
     rotate_address,
 )
 from crawler.web import undo
+from crawler.web.limits import is_near, limit_of
 from crawler.web.syndication.formats import FORMATS
+from crawler.web.throttles import DailyThrottle
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
 from feeds.opml import MAX_BYTES, OpmlError
@@ -221,6 +223,9 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("me")
     context = {
         "feeds": subscriber.subscriptions.count(),
+        "feeds_limit": limit_of(subscriber.user, "LIMIT_FEEDS"),
+        "requests_limit": limit_of(subscriber.user, "LIMIT_REQUESTS_A_DAY"),
+        "requests_today": DailyThrottle.used_today(subscriber.user),
         "topics": subscriber.topics.count(),
         "personal_feeds": subscriber.personal_feeds.count(),
         "marks": subscriber.marks.count(),
@@ -271,7 +276,9 @@ def _followed(
     request: HttpRequest, subscriber: Subscriber, form: FollowForm, opml_form: OpmlForm, status: int = 200
 ) -> HttpResponse:
     rows = subscriber.subscriptions.select_related("feed").defer("feed__fingerprints")
+    is_full_soon = is_near(subscriber.user, "LIMIT_FEEDS", subscriber.subscriptions.count())
     context = {
+        "limit": limit_of(subscriber.user, "LIMIT_FEEDS") if is_full_soon else 0,
         "form": form,
         "opml_form": opml_form,
         "subscriptions": rows.order_by("folder", "id"),

@@ -1,0 +1,36 @@
+"""Limits of what one person may take up: feeds, sites, and requests to the API in a day.
+
+They are settings (LIMIT_...), 0 for none, and do not hold for operators.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+
+TOLD_FROM = 0.8
+"""Share of a limit from which pages tell of it."""
+
+
+class LimitReached(PermissionDenied):
+    """A limit of one person; the message is a sentence for them."""
+
+
+def limit_of(user: User | AnonymousUser, name: str) -> int:
+    """Return a limit (`LIMIT_FEEDS`) as it holds for a user, 0 for none."""
+    limit: int = getattr(settings, name)
+    return 0 if user.is_staff else limit
+
+
+def check_limit(user: User | AnonymousUser, name: str, number: int, words: str) -> None:
+    """Raise LimitReached when `number` of something, called `words`, is more than a user may have."""
+    limit = limit_of(user, name)
+    if limit and number > limit:
+        raise LimitReached(f"That would be {number} {words}, and one person may have {limit} here.")
+
+
+def is_near(user: User | AnonymousUser, name: str, number: int) -> bool:
+    """Return whether a page should tell how much of a limit is used."""
+    limit = limit_of(user, name)
+    return bool(limit) and number >= TOLD_FROM * limit
