@@ -9,6 +9,7 @@ from recrawl.methods.base import Method
 from recrawl.methods.gated import ByDirectory, ByLinks, ByLinksGated
 from recrawl.methods.plain import BreadthFirstMethod, HistoryMethod
 from recrawl.methods.sampling import ServerSampling
+from recrawl.methods.shared import SharedCauses
 
 METHODS: dict[str, Callable[[], Method]] = {
     "A": ByDirectory,
@@ -22,11 +23,14 @@ METHODS: dict[str, Callable[[], Method]] = {
     "history": HistoryMethod,
     "adaptive": Adaptive,
 }
+"""Methods that sites are visited by."""
+REPLAYED = METHODS | {"shared-causes": SharedCauses}
+"""Methods that replays know, with one that keeps nothing of a live site yet."""
 DEFAULT = "adaptive"
 
 
 def make_method(name: str) -> Method:
     """Return a new method by name. Raises ValueError for an unknown name."""
-    if name not in METHODS:
-        raise ValueError(f"there is no method {name!r}; the methods are {', '.join(METHODS)}")
-    return METHODS[name]()
+    if name not in REPLAYED:
+        raise ValueError(f"there is no method {name!r}; the methods are {', '.join(REPLAYED)}")
+    return REPLAYED[name]()

@@ -1,7 +1,8 @@
 """Methods week by week under one budget, each knowing only what it has fetched itself. Pure.
 
 Every week a method may fetch `budget` times as many pages as there are, and save what it does not spend, up
-to eight weeks' worth. The first third of the weeks warms up and is not measured.
+to some weeks' worth (SAVED_WEEKS unless told otherwise). The first third of the weeks warms up and is not
+measured.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ def mean_spending(history: History, method: Method) -> float:
     return simulate(history, method, None).spent
 
 
-def simulate(history: History, method: Method, budget: float | None) -> Budgeted:
-    """Run a method through a history, starting with a copy of everything. A budget of None sets no limit."""
+def simulate(history: History, method: Method, budget: float | None, save: float = SAVED_WEEKS) -> Budgeted:
+    """Run a method through a history, starting with a copy of everything. A budget of None sets no limit.
+
+    At most `save` weeks' budget is saved, from nothing on; inf sets no limit.
+    """
     copy = _Copy(history)
     begin = measured_from(len(history.weeks))
     tally = _Tally()
@@ -62,7 +66,7 @@ def simulate(history: History, method: Method, budget: float | None) -> Budgeted
         for path in changed:
             open_changes.setdefault(path, []).append(week)
         weekly = math.inf if budget is None else budget * len(live)
-        saved = min(saved, SAVED_WEEKS * weekly) + weekly
+        saved = (min(saved, save * weekly) if save < math.inf else saved) + weekly
         visit = OpenVisit(float(week), math.floor(saved + 1e-9) if saved < math.inf else math.inf, weekly)
         fetched = copy.visit(week, method, visit)
         saved -= fetched

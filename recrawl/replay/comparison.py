@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from recrawl.methods.gated import ByLinksGated
-from recrawl.methods.registry import METHODS, make_method
-from recrawl.replay.budgeted import Budgeted, mean_spending, simulate
+from recrawl.methods.registry import REPLAYED, make_method
+from recrawl.replay.budgeted import SAVED_WEEKS, Budgeted, mean_spending, simulate
 from recrawl.replay.history import read_history
 from recrawl.replay.one_shot import OneShot, Table, one_shot
 
@@ -41,6 +42,8 @@ class MethodComparison:
 
     methods: tuple[str, ...]
     files: tuple[FileResult, ...]
+    save: float = SAVED_WEEKS
+    """Weeks' budget that may be saved, inf for any number."""
 
     def pooled(self, files: Sequence[FileResult] | None = None) -> Table:
         """Return one-shot results pooled over files."""
@@ -65,6 +68,7 @@ class MethodComparison:
         """Return the object that `manage.py recrawl_replay --json` prints."""
         return {
             "files": len(self.files),
+            "save": self.save if self.save < math.inf else None,
             "one_shot": {
                 str(period): {name: row[name].as_json() for name in self.methods}
                 for period, row in self.pooled().items()
@@ -84,6 +88,7 @@ def compare(
     budget: float | None,
     *,
     processes: int,
+    save: float = SAVED_WEEKS,
     progress: Callable[[float], None] | None = None,
 ) -> MethodComparison:
     """Replay every history with every method. Raises ValueError (HistoryError is one), OSError."""
@@ -91,7 +96,7 @@ def compare(
         make_method(name)
     tell = progress or (lambda _share: None)
     with ProcessPoolExecutor(min(processes, len(paths)), get_context("fork")) as pool:
-        futures = {pool.submit(replay, path, names, periods, budget): path for path in paths}
+        futures = {pool.submit(replay, path, names, periods, budget, save): path for path in paths}
         try:
             for finished_count, future in enumerate(as_completed(futures), 1):
                 future.result()
@@ -100,10 +105,16 @@ def compare(
             pool.shutdown(cancel_futures=True)
             raise
     results = {path: future.result() for future, path in futures.items()}
-    return MethodComparison(tuple(names), tuple(results[path] for path in paths))
+    return MethodComparison(tuple(names), tuple(results[path] for path in paths), save)
 
 
-def replay(path: Path, names: Sequence[str], periods: Sequence[int], budget: float | None) -> FileResult:
+def replay(
+    path: Path,
+    names: Sequence[str],
+    periods: Sequence[int],
+    budget: float | None,
+    save: float = SAVED_WEEKS,
+) -> FileResult:
     """Replay one history with every method."""
     history = read_history(path)
     site_budget = mean_spending(history, ByLinksGated()) if budget is None else budget
@@ -116,6 +127,6 @@ def replay(path: Path, names: Sequence[str], periods: Sequence[int], budget: flo
         changes=sum(map(len, history.changed)),
         restless=bool(busy) and busy[len(busy) // 2] >= RESTLESS,
         budget=site_budget,
-        one_shot=one_shot(history, [METHODS[name] for name in names], periods),
-        budgeted={name: simulate(history, make_method(name), site_budget) for name in names},
+        one_shot=one_shot(history, [REPLAYED[name] for name in names], periods),
+        budgeted={name: simulate(history, make_method(name), site_budget, save) for name in names},
     )

@@ -72,7 +72,7 @@ def operations(resolver: URLResolver, prefix: str = "/", space: str = "") -> Ite
                 pattern, route, f"{space}{pattern.namespace}:" if pattern.namespace else space
             )
         elif isinstance(pattern, URLPattern):
-            for method in list(getattr(pattern.callback, "actions", None) or ("get", "post")):
+            for method in {*(getattr(pattern.callback, "actions", None) or ("get", "post"))} - {"head"}:
                 yield f"{space}{pattern.name}", route, method
 
 

@@ -113,7 +113,7 @@ def test_one_shot_figures_by_hand(announced: Path) -> None:
 def test_the_command_prints_what_the_spec_names(announced: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("recrawl_replay", announced, "--json")
     found = json.loads(capsys.readouterr().out)
-    assert list(found) == ["files", "one_shot", "budgeted", "by_file"]
+    assert list(found) == ["files", "save", "one_shot", "budgeted", "by_file"]
     assert found["files"] == 1
     assert list(found["one_shot"]) == ["2", "4", "12", "24"]
     assert list(found["one_shot"]["2"]) == list(METHODS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from argparse import ArgumentTypeError
 from pathlib import Path
@@ -12,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
 from recrawl.methods.registry import METHODS
+from recrawl.replay.budgeted import SAVED_WEEKS
 from recrawl.replay.comparison import compare
 from recrawl.replay.report import tables
 
@@ -26,7 +28,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("histories", nargs="+", type=Path, metavar="HISTORY.jsonl.gz")
-        parser.add_argument("--method", nargs="+", action="extend", metavar="NAME", help="default: all")
+        parser.add_argument(
+            "--method",
+            nargs="+",
+            action="extend",
+            metavar="NAME",
+            help="default: those of sites",
+        )
         parser.add_argument(
             "--weeks", type=periods_of, default="2,4,12,24", help="periods of the one-shot part"
         )
@@ -35,6 +43,13 @@ class Command(BaseCommand):
             type=_share,
             metavar="FRACTION",
             help="of a site's pages a week; default: what C fetched",
+        )
+        parser.add_argument(
+            "--save",
+            type=_weeks,
+            default=SAVED_WEEKS,
+            metavar="WEEKS|none",
+            help="weeks' budget that may be saved for later; none: any number (default: 8)",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -47,6 +62,7 @@ class Command(BaseCommand):
                 options["weeks"],
                 options["budget"],
                 processes=os.cpu_count() or 1,
+                save=options["save"],
                 progress=bar(),
             )
         except OSError as error:
@@ -65,6 +81,18 @@ def periods_of(text: str) -> list[int]:
     if not periods or min(periods) < 1:
         raise ArgumentTypeError("weeks must be 1 or more")
     return list(dict.fromkeys(periods))
+
+
+def _weeks(text: str) -> float:
+    if text == "none":
+        return math.inf
+    try:
+        value = float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no number of weeks, nor none") from None
+    if not 0 <= value <= 1000:
+        raise ArgumentTypeError(f"{text} must be at least 0 and at most 1000")
+    return value
 
 
 def _share(text: str) -> float:

@@ -1,0 +1,475 @@
+"""`shared-causes`: pages change for causes of their own, or for one that they share with their group. Pure.
+
+In each week (the time between two visits) a group of pages, those of one section with their gates in one
+state, has a level: the share of its pages that a shared cause has changed. A level is known as probabilities
+over LEVELS. A fetched page says something of this week's level of its group, and of the levels of the weeks
+since its copy was made. From the levels, and from what a page has done before, follows whether its copy is
+sound. Fetched is what gains most: a copy made sound counts 1, a change found in its very week 1.5 more. A
+fetch is saved if it is more likely to be needed next week.
+
+Source: assumed-density filtering over a mixture of causes; own rates by Gamma-Poisson mixtures with
+empirical Bayes priors.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import orjson
+
+from recrawl.known_server import KnownServer, OpenVisit
+from recrawl.methods.arrays import Flags, Floats, Numbers, exp, log, sums
+from recrawl.methods.base import Method, unfetched
+from recrawl.methods.gates import Gates, gates_of
+from recrawl.methods.listings import naming_new
+
+LEVELS = np.array([0.0, 0.05, 0.2, 0.5, 0.95])
+SPREAD = np.array([0.5, 0.2, 0.1, 0.2])
+"""How the probability of a shared cause is spread over the levels above 0."""
+UNSEEN, CLOSED, OPEN, LISTING = range(4)
+SITUATIONS = 9
+FIRST_ODDS = (0.02, 0.01, 0.3, 0.02, 0.85, 0.45, 0.85, 0.8, 0.02)
+"""Probability of a shared cause by situation: unseen gates with the top page unseen, as stored, changed;
+closed; open with the top page unseen, as stored, changed; listing; and the top page itself. The third was
+tuned on every other history (0.04: 14.1 % stale and 74.8 % found in their week, 0.15: 10.9 and 73.9, 0.3: 10.3
+and 71.1), as was IMAGINED_WEEKS (3: 10.9 and 73.9, 1.5: 10.1 and 72.5)."""
+SITE_WEIGHT, SECTION_WEIGHT, NEIGHBOUR_WEIGHT = 4.0, 8.0, 10.0
+"""Weights of priors, in groups seen: of the first odds, of the site's counts, of other groups this week."""
+ANSWER, ANSWER_WEIGHT = 0.8, 4.0
+"""The share of its group's changes that a page takes part in, and the weight of that prior in weeks."""
+SITE_RATE, SITE_RATE_WEEKS, SECTION_RATE_WEEKS = 0.2, 20.0, 10.0
+"""Changes of its own in SITE_RATE_WEEKS before anything is known; weight of the site's rate for a section."""
+OWN_WEEKS = 1.0
+"""Weight of the section's rate for a page, in weeks."""
+IN_TIME = 1.5
+"""The worth of a change found in its week, beside that of a copy made sound."""
+MIN_GAIN = 0.02
+UNLINKED = 0.1
+"""The probability that a page exists to which no stored copy leads."""
+MAX_SAVED_WEEKS = 8.0
+ROUND = 0.08
+"""The share of a week's budget that is fetched before the beliefs are computed again."""
+IMAGINED_WEEKS, BURST = 1.5, 0.2
+"""Weeks imagined before any has passed, each with this probability of a burst."""
+MAX_DEMANDS = 52
+LEAST = 0.001
+"""The least probability of any outcome, so that none is impossible."""
+MAX_PACKED_BYTES = 64 * 1024 * 1024
+
+Key = tuple[str, int]
+"""A group: the name of its section and the situation of its gates."""
+
+
+@dataclass(slots=True)
+class Week:
+    """A past week: the levels of its groups, one row each, and the group of every page that was known."""
+
+    number: float
+    levels: Floats
+    member: dict[str, int]
+
+
+@dataclass(slots=True)
+class Causes:
+    """All that the method keeps of a site between visits.
+
+    `pages` has for each page its changes by own cause, the weeks between its fetches, and its answers and
+    chances to answer to changes of its group.
+    """
+
+    pages: dict[str, list[float]] = field(default_factory=dict)
+    weeks: list[Week] = field(default_factory=list)
+    counts: dict[str, list[float]] = field(default_factory=dict)
+    demands: list[float] = field(default_factory=list)
+    run: Run | None = None
+
+    def packed(self) -> bytes:
+        """Pack it as bytes."""
+        plain = {
+            "pages": self.pages,
+            "weeks": [
+                [
+                    week.number,
+                    np.round(week.levels, 5).tolist(),
+                    list(week.member),
+                    list(week.member.values()),
+                ]
+                for week in self.weeks
+            ],
+            "counts": self.counts,
+            "demands": self.demands,
+        }
+        return zlib.compress(orjson.dumps(plain))
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Causes:
+        """Unpack the result of `packed`. Anything else gives an empty one."""
+        try:
+            plain = orjson.loads(zlib.decompressobj().decompress(packed, MAX_PACKED_BYTES))
+            weeks = [
+                Week(number, np.array(levels).reshape(-1, LEVELS.size), dict(zip(paths, groups, strict=True)))
+                for number, levels, paths, groups in plain["weeks"]
+            ]
+            return cls(plain["pages"], weeks, plain["counts"], plain["demands"])
+        except (zlib.error, ValueError, KeyError, TypeError):
+            return cls()
+
+
+class SharedCauses(Method):
+    """The method. It keeps its `Causes` in the server's memory."""
+
+    name = "shared-causes"
+
+    def following(self, server: KnownServer, visit: OpenVisit) -> list[str]:
+        top_is_due = visit.weekly * (visit.now - _copied(server, visit, server.top)) >= 2
+        if top_is_due and unfetched([server.top], server, visit):
+            return [server.top]
+        run = run_of(server, visit)
+        belief = run.belief()
+        gains = _gains(run, belief)
+        order = np.lexsort((np.arange(gains.size), -gains))
+        order = order[~run.seen[order]]
+        if math.isinf(visit.weekly):
+            return [run.gates.paths[page] for page in order.tolist()]
+        batch = _batch(run, belief, gains, order.tolist(), visit)
+        return [run.gates.paths[page] for page in batch]
+
+    def finish(self, server: KnownServer, visit: OpenVisit) -> None:
+        run_of(server, visit).end()
+
+
+def causes_of(server: KnownServer) -> Causes:
+    """Return what is kept of a server. An empty one is stored if there is none."""
+    causes: Causes = server.memory.setdefault("shared-causes", Causes())
+    return causes
+
+
+def run_of(server: KnownServer, visit: OpenVisit) -> Run:
+    """Return the reckoning of a visit with all fetches up to now."""
+    causes = causes_of(server)
+    gates = server.derived(gates_of)
+    run = causes.run
+    if run is None or run.now != visit.now or run.gates is not gates:
+        run = causes.run = Run(causes, server, visit, gates, run)
+    run.take(visit)
+    return run
+
+
+def _batch(run: Run, belief: Belief, gains: Floats, order: Sequence[int], visit: OpenVisit) -> list[int]:
+    """Return the pages to fetch now, fewer of a group than were fetched of it in this visit."""
+    size = max(2, int(ROUND * visit.weekly))
+    left = visit.budget
+    demands = sorted(run.causes.demands)
+    fetched = belief.fetched
+    chosen: Counter[int] = Counter()
+    batch: list[int] = []
+    gain_of = gains.tolist()
+    for page in order:
+        if gain_of[page] < MIN_GAIN:
+            break
+        if visit.saves and gain_of[page] < (1 + IN_TIME) * _needed(demands, left, visit.weekly):
+            break
+        left -= 1
+        group = int(belief.group[page])
+        if chosen[group] < max(1, fetched[group]):
+            chosen[group] += 1
+            batch.append(page)
+            if len(batch) >= size:
+                return batch
+    if not batch:
+        spare = visit.budget - (MAX_SAVED_WEEKS * visit.weekly if visit.saves else 0.0)
+        batch = list(order[: max(0, min(size, int(spare)))])
+    return batch
+
+
+def _needed(demands: Sequence[float], left: float, weekly: float) -> float:
+    """Return the probability that next week's demand passes what could be fetched then."""
+    if weekly <= 0:
+        return 0.0
+    most = MAX_SAVED_WEEKS * weekly
+    bursts = len(demands) - bisect_left(demands, min(left, most) + weekly + 1e-9)
+    room = max(0.0, most - left) / weekly
+    imagined = IMAGINED_WEEKS * (1 - (1 - BURST) ** (1 + room))
+    return float((imagined + bursts) / (IMAGINED_WEEKS + len(demands)))
+
+
+def _gains(run: Run, belief: Belief) -> Floats:
+    """Return the stale pages that a fetch of each page is expected to be worth."""
+    stale = 1 - belief.sound * (1 - belief.fresh)
+    return (stale + IN_TIME * belief.fresh) * np.where(run.gates.reached, 1.0, UNLINKED)
+
+
+def _copied(server: KnownServer, visit: OpenVisit, path: str) -> float:
+    """Return the time of a page's copy before this visit."""
+    outcome = visit.outcomes.get(path)
+    if outcome is not None:
+        return visit.now - outcome.age
+    page = server.pages.get(path)
+    return page.fetched if page is not None else -math.inf
+
+
+@dataclass(slots=True)
+class Belief:
+    """What is believed of every page now.
+
+    `sound`: its copy was right before this week; `fresh`: it has changed this week; `group`, `levels` and
+    `expected` are its group's number, and each group's probabilities and mean; `fetched` counts each group's
+    fetches in this visit.
+    """
+
+    sound: Floats
+    own: Floats
+    fresh: Floats
+    group: Numbers
+    keys: list[Key]
+    levels: Floats
+    expected: Floats
+    fetched: list[int]
+
+
+class Run:
+    """The reckoning of one visit: arrays by page, and the past weeks as this visit's fetches revise them."""
+
+    def __init__(
+        self, causes: Causes, server: KnownServer, visit: OpenVisit, gates: Gates, before: Run | None
+    ) -> None:
+        self.causes, self.server, self.gates, self.now = causes, server, gates, visit.now
+        self.visit = visit
+        size = len(gates.paths)
+        self.top = gates.number.get(server.top, -1)
+        self.copied = np.array([_copied(server, visit, path) for path in gates.paths])
+        fetched = np.array([server.pages[path].fetched for path in gates.paths])
+        self.joined: Flags = (fetched >= visit.now) & (self.copied >= visit.now)
+        self.seen: Flags = self.joined.copy()
+        self.changed: Flags = np.zeros(size, np.bool_)
+        self.is_fetched: Flags = np.zeros(size, np.bool_)
+        self.quiet = np.maximum(visit.now - self.copied - 1, 0.0)
+        self.past = [Week(week.number, week.levels.copy(), week.member) for week in causes.weeks]
+        self.members = [
+            np.array([week.member.get(path, -1) for path in gates.paths], np.int64) for week in self.past
+        ]
+        self.pages = np.array([causes.pages.get(path, (0.0, 0.0, 0.0, 0.0)) for path in gates.paths])
+        self.pages = self.pages.reshape(size, 4)
+        self.likelihood_terms: dict[int, tuple[bool, float, float]] = {}
+        self.found: list[float] = []
+        self.taken = 0
+        self.naming: Flags = np.zeros(size, np.bool_)
+        self.listed = -1
+        self.open_gates: Flags = np.zeros(size, np.bool_)
+        if before is not None and before.now == visit.now:  # the graph has changed in this visit
+            self._continue(before)
+        self._rates()
+
+    def _continue(self, before: Run) -> None:
+        """Take over what an earlier reckoning of this visit has learned, by path."""
+        self.past = before.past
+        self.members = [
+            np.array([week.member.get(path, -1) for path in self.gates.paths], np.int64) for week in self.past
+        ]
+        number = self.gates.number
+        for place, path in enumerate(before.gates.paths):
+            if path in number:
+                here = number[path]
+                self.pages[here] = before.pages[place]
+                self.changed[here] = before.changed[place]
+                self.is_fetched[here] = before.is_fetched[place]
+                self.open_gates[here] = before.open_gates[place]
+                self.seen[here] |= before.seen[place]
+                if place in before.likelihood_terms:
+                    self.likelihood_terms[here] = before.likelihood_terms[place]
+        self.found, self.taken = before.found, before.taken
+
+    def _rates(self) -> None:
+        """Compute own rates and answers from the pages' histories, once a visit."""
+        gates = self.gates
+        changes, weeks = self.pages[:, 0], self.pages[:, 1]
+        site = (SITE_RATE + changes.sum()) / (SITE_RATE_WEEKS + weeks.sum())
+        by_section = len(gates.sections)
+        local = (SECTION_RATE_WEEKS * site + sums(gates.section, changes, by_section)) / (
+            SECTION_RATE_WEEKS + sums(gates.section, weeks, by_section)
+        )
+        self.shape = OWN_WEEKS * local[gates.section] + changes
+        self.span = OWN_WEEKS + weeks
+        self.answer = (ANSWER_WEIGHT * ANSWER + self.pages[:, 2]) / (ANSWER_WEIGHT + self.pages[:, 3])
+
+    def take(self, visit: OpenVisit) -> None:
+        """Learn from the fetches since the last call."""
+        outcomes = list(visit.outcomes.items())[self.taken :]
+        number = self.gates.number
+        for path in visit.failed:
+            if path in number:
+                self.seen[number[path]] = True
+        if not outcomes:
+            return
+        belief = self.belief()
+        for path, outcome in outcomes:
+            page = number.get(path)
+            if page is not None:
+                self._fetch(page, outcome.changed, max(outcome.age, 0.0), belief)
+        self.taken = len(visit.outcomes)
+
+    def _fetch(self, page: int, changed: bool, age: float, belief: Belief) -> None:
+        """Learn from one fetch: of this week's level, the levels since the copy, and the page itself."""
+        answer, expected = self.answer[page], belief.expected[belief.group[page]]
+        sound = self._sound_of(page)
+        fresh = 1 - belief.own[page] * (1 - answer * expected)
+        right = sound * (1 - fresh)
+        follows = (1 - LEAST) * (1 - answer * LEVELS) + LEAST
+        row = self.pages[page]
+        self.likelihood_terms[page] = (changed, sound * belief.own[page], answer)
+        if changed and (age <= 1 or sound > 0.5):
+            self.open_gates[page] = True
+        if changed:
+            wrong = max(1 - right, 1e-9)
+            own = (self.span[page] / (self.span[page] + age)) ** self.shape[page]
+            row[0] += min(1.0, (1 - own) / wrong)
+            found = min(1.0, answer * expected / wrong)
+            row[2] += found
+            row[3] += max(found, expected)
+            self.found.append(float(min(1.0, fresh / wrong)))
+        else:
+            row[3] += expected
+        row[1] += age
+        for week, members in zip(self.past, self.members, strict=True):
+            group = members[page]
+            if group < 0 or week.number <= self.copied[page]:
+                continue
+            level = week.levels[group]
+            kept = float((level * follows).sum())
+            if changed:
+                share = min(1.0, (1 - kept) / wrong)
+                row[2] += share
+                row[3] += share
+                revised = level * np.maximum(1 - follows * min(right / max(kept, 1e-9), 1.0), 1e-12)
+            else:
+                row[3] += float((level * LEVELS).sum())
+                revised = level * follows
+            week.levels[group] = revised / revised.sum()
+        self.seen[page] = self.is_fetched[page] = True
+        self.changed[page] = changed
+
+    def _sound_of(self, page: int) -> float:
+        sound = (self.span[page] / (self.span[page] + self.quiet[page])) ** self.shape[page]
+        for week, members in zip(self.past, self.members, strict=True):
+            group = members[page]
+            if group >= 0 and week.number > self.copied[page]:
+                sound *= 1 - self.answer[page] * float((week.levels[group] * LEVELS).sum())
+        return float(sound)
+
+    def belief(self) -> Belief:
+        """Compute what is believed of every page now."""
+        span, shape = self.span, self.shape
+        sound = exp(shape * log(span / (span + self.quiet)))
+        for week, members in zip(self.past, self.members, strict=True):
+            means = np.append(week.levels @ LEVELS, 0.0)
+            applies = (members >= 0) & (week.number > self.copied)
+            sound *= np.where(applies, 1 - self.answer * means[members], 1.0)
+        passed = span + self.quiet
+        own = exp(shape * log(passed / (passed + 1)))
+        group, keys, states = self._groups()
+        levels, fetched = self._levels(group, keys, states)
+        expected = levels @ LEVELS
+        fresh = 1 - own * (1 - self.answer * expected[group])
+        return Belief(sound, own, fresh, group, keys, levels, expected, fetched)
+
+    def _groups(self) -> tuple[Numbers, list[Key], list[int]]:
+        """Return each page's group, and each group's section with its situation, and its gates' state."""
+        gates = self.gates
+        known = np.maximum(gates.count, 1)
+        state = np.where((gates.count > 0) & (2 * gates.count_of(self.is_fetched) >= known), CLOSED, UNSEEN)
+        state[gates.count_of(self.open_gates) > 0] = OPEN
+        joined = int(self.joined.sum())
+        if joined != self.listed:
+            self.naming[:] = False
+            if joined:
+                self.naming[gates.numbers(naming_new(self.server, self.visit))] = True
+            self.listed = joined
+        state[self.naming] = LISTING
+        top = 0
+        if self.top >= 0:
+            state[self.top] = UNSEEN
+            if self.is_fetched[self.top]:
+                top = 2 if self.changed[self.top] else 1
+        situation = np.choose(state, [np.full(state.size, top), 3, 4 + top, 7])
+        if self.top >= 0:
+            situation[self.top] = 8
+        code = gates.section * SITUATIONS + situation
+        codes, group = np.unique(code, return_inverse=True)
+        keys = [(gates.sections[value // SITUATIONS], int(value % SITUATIONS)) for value in codes.tolist()]
+        kinds = (UNSEEN, UNSEEN, UNSEEN, CLOSED, OPEN, OPEN, OPEN, LISTING, SITUATIONS)
+        return group.reshape(-1), keys, [kinds[situation] for _, situation in keys]
+
+    def _levels(self, group: Numbers, keys: list[Key], states: list[int]) -> tuple[Floats, list[int]]:
+        """Return the probabilities of each group's level, and its number of fetches in this visit."""
+        prior = np.array([self._prior(key) for key in keys]).reshape(len(keys), LEVELS.size)
+        likelihood = np.zeros_like(prior)
+        fetched = [0] * len(keys)
+        for page, (changed, right, answer) in self.likelihood_terms.items():
+            follows = (1 - LEAST) * (1 - answer * LEVELS) + LEAST
+            chance = 1 - right * follows if changed else follows
+            likelihood[group[page]] += np.log(np.maximum(chance, 1e-9))
+            fetched[int(group[page])] += 1
+        likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True)) if len(keys) else likelihood
+        levels = _normal(prior * likelihood)
+        count = np.array(fetched, np.float64)
+        weight, kind = count / (count + 2), np.array(states)
+        for state in set(states):
+            same = kind == state
+            shown = weight[same, None] * levels[same]
+            others = shown.sum(axis=0) - shown
+            weights = weight[same].sum() - weight[same]
+            drawn = NEIGHBOUR_WEIGHT * np.minimum(1.0, weights)[:, None]
+            mean = others / np.maximum(weights, 1e-9)[:, None]
+            prior[same] = (prior[same] + drawn * mean) / (1 + drawn)
+        return _normal(prior * likelihood), fetched
+
+    def _prior(self, key: Key) -> Floats:
+        section, situation = key
+        odds = FIRST_ODDS[situation]
+        first = np.append(1 - odds, odds * SPREAD)
+        counts = self.causes.counts
+        site = SITE_WEIGHT * first + np.array(counts.get(f"{situation}", (0.0,) * LEVELS.size))
+        site /= site.sum()
+        local = SECTION_WEIGHT * site + np.array(counts.get(f"{situation} {section}", (0.0,) * LEVELS.size))
+        total: Floats = local / local.sum()
+        return total
+
+    def end(self) -> None:
+        """Keep what this visit has taught."""
+        causes, gates = self.causes, self.gates
+        belief = self.belief()
+        waiting = belief.fresh[~self.seen]
+        demand = float(waiting[waiting >= 0.5].sum()) + sum(self.found)
+        causes.demands = [*causes.demands, demand][-MAX_DEMANDS:]
+        for (section, situation), level, fetched in zip(
+            belief.keys, belief.levels, belief.fetched, strict=True
+        ):
+            for name in (f"{situation}", f"{situation} {section}"):
+                if fetched:
+                    share = fetched / (fetched + 1)
+                    counts = causes.counts.get(name, [0.0] * LEVELS.size)
+                    causes.counts[name] = (np.array(counts) + share * level).tolist()
+        causes.pages = {
+            path: row for path, row in zip(gates.paths, self.pages.tolist(), strict=True) if any(row)
+        }
+        waits = ~(self.joined | self.is_fetched)
+        member = {gates.paths[page]: int(belief.group[page]) for page in np.nonzero(waits)[0].tolist()}
+        oldest = min((page.fetched for page in self.server.pages.values()), default=self.now)
+        weeks = [*self.past, Week(self.now, belief.levels, member)]
+        causes.weeks = [week for week in weeks if week.number > oldest and week.member]
+        causes.run = None
+
+
+def _normal(rows: Floats) -> Floats:
+    """Scale rows to sums of 1."""
+    scaled: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+    return scaled
+
+
+__all__ = ["Causes", "SharedCauses", "causes_of"]
