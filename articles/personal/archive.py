@@ -1,4 +1,4 @@
-"""All that a subscriber owns as one ZIP file, and its way into another deployment.
+"""Archives of subscribers: everything they own as one ZIP file, and its way into another deployment.
 
 The files: `feeds.opml` (subscriptions with folders), `starred.json` (JSON Feed 1.1), `marks.json`,
 `topics.json`, `own-feeds.json`, and `interests.json` (the learned weights). Feeds are named by address and

@@ -90,7 +90,7 @@ class ReadingList:
             rows = rows.filter(~marked_read(subscriber))
         return rows.order_by("published", "id") if self.order == "old" else rows
 
-    def keys(self, subscriber: Subscriber) -> Page:
+    def keys(self, subscriber: Subscriber) -> ListPage:
         """Return the primary keys of its page, and whether another page follows."""
         articles, first = self.articles(subscriber), (self.page - 1) * PAGE_ARTICLES
         explored: frozenset[int] = frozenset()
@@ -102,7 +102,7 @@ class ReadingList:
         else:
             entries = list(articles.values_list("pk", flat=True)[first : first + PAGE_ARTICLES + 1])
         has_next = len(entries) > PAGE_ARTICLES and self.page < LAST_PAGE
-        return Page(entries[:PAGE_ARTICLES], has_next, explored)
+        return ListPage(entries[:PAGE_ARTICLES], has_next, explored)
 
     def before(self, articles: ArticleQuerySet, key: int) -> ArticleQuerySet:
         """Filter to the articles that stand before one in the list; by interest to none."""
@@ -135,7 +135,7 @@ class ReadingList:
         return (next_older, next_newer) if self.order == "old" else (next_newer, next_older)
 
 
-class Page(NamedTuple):
+class ListPage(NamedTuple):
     """One page of a list: its articles in order, and those placed to learn whether they are liked."""
 
     keys: list[int]

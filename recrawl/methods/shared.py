@@ -37,8 +37,8 @@ SITUATIONS = 9
 FIRST_ODDS = (0.02, 0.01, 0.3, 0.02, 0.85, 0.45, 0.85, 0.8, 0.02)
 """Probability of a shared cause by situation: unseen gates with the top page unseen, as stored, changed;
 closed; open with the top page unseen, as stored, changed; listing; and the top page itself. The third was
-tuned on every other history (0.04: 14.1 % stale and 74.8 % found in their week, 0.15: 10.9 and 73.9, 0.3: 10.3
-and 71.1), as was IMAGINED_WEEKS (3: 10.9 and 73.9, 1.5: 10.1 and 72.5)."""
+tuned on every other history (0.04: 14.1 % stale and 74.8 % found in their week, 0.15: 10.9 and 73.9, 0.3:
+10.3 and 71.1), as was IMAGINED_WEEKS (3: 10.9 and 73.9, 1.5: 10.1 and 72.5)."""
 SITE_WEIGHT, SECTION_WEIGHT, NEIGHBOUR_WEIGHT = 4.0, 8.0, 10.0
 """Weights of priors, in groups seen: of the first odds, of the site's counts, of other groups this week."""
 ANSWER, ANSWER_WEIGHT = 0.8, 4.0
@@ -77,7 +77,7 @@ class Week:
 
 @dataclass(slots=True)
 class Causes:
-    """All that the method keeps of a site between visits.
+    """The state of the method between visits to a site.
 
     `pages` has for each page its changes by own cause, the weeks between its fetches, and its answers and
     chances to answer to changes of its group.
@@ -161,7 +161,7 @@ def run_of(server: KnownServer, visit: OpenVisit) -> Run:
     return run
 
 
-def _batch(run: Run, belief: Belief, gains: Floats, order: Sequence[int], visit: OpenVisit) -> list[int]:
+def _batch(run: Run, belief: PageBeliefs, gains: Floats, order: Sequence[int], visit: OpenVisit) -> list[int]:
     """Return the pages to fetch now, fewer of a group than were fetched of it in this visit."""
     size = max(2, int(ROUND * visit.weekly))
     left = visit.budget
@@ -199,7 +199,7 @@ def _needed(demands: Sequence[float], left: float, weekly: float) -> float:
     return float((imagined + bursts) / (IMAGINED_WEEKS + len(demands)))
 
 
-def _gains(run: Run, belief: Belief) -> Floats:
+def _gains(run: Run, belief: PageBeliefs) -> Floats:
     """Return the stale pages that a fetch of each page is expected to be worth."""
     stale = 1 - belief.sound * (1 - belief.fresh)
     return (stale + IN_TIME * belief.fresh) * np.where(run.gates.reached, 1.0, UNLINKED)
@@ -215,8 +215,8 @@ def _copied(server: KnownServer, visit: OpenVisit, path: str) -> float:
 
 
 @dataclass(slots=True)
-class Belief:
-    """What is believed of every page now.
+class PageBeliefs:
+    """Beliefs about every page at one moment.
 
     `sound`: its copy was right before this week; `fresh`: it has changed this week; `group`, `levels` and
     `expected` are its group's number, and each group's probabilities and mean; `fetched` counts each group's
@@ -314,7 +314,7 @@ class Run:
                 self._fetch(page, outcome.changed, max(outcome.age, 0.0), belief)
         self.taken = len(visit.outcomes)
 
-    def _fetch(self, page: int, changed: bool, age: float, belief: Belief) -> None:
+    def _fetch(self, page: int, changed: bool, age: float, belief: PageBeliefs) -> None:
         """Learn from one fetch: of this week's level, the levels since the copy, and the page itself."""
         answer, expected = self.answer[page], belief.expected[belief.group[page]]
         sound = self._sound_of(page)
@@ -362,7 +362,7 @@ class Run:
                 sound *= 1 - self.answer[page] * float((week.levels[group] * LEVELS).sum())
         return float(sound)
 
-    def belief(self) -> Belief:
+    def belief(self) -> PageBeliefs:
         """Compute what is believed of every page now."""
         span, shape = self.span, self.shape
         sound = exp(shape * log(span / (span + self.quiet)))
@@ -376,7 +376,7 @@ class Run:
         levels, fetched = self._levels(group, keys, states)
         expected = levels @ LEVELS
         fresh = 1 - own * (1 - self.answer * expected[group])
-        return Belief(sound, own, fresh, group, keys, levels, expected, fetched)
+        return PageBeliefs(sound, own, fresh, group, keys, levels, expected, fetched)
 
     def _groups(self) -> tuple[Numbers, list[Key], list[int]]:
         """Return each page's group, and each group's section with its situation, and its gates' state."""
