@@ -164,20 +164,20 @@ def run_of(server: KnownServer, visit: OpenVisit) -> Run:
 def _batch(run: Run, belief: PageBeliefs, gains: Floats, order: Sequence[int], visit: OpenVisit) -> list[int]:
     """Return the pages to fetch now, fewer of a group than were fetched of it in this visit."""
     size = max(2, int(ROUND * visit.weekly))
-    left = visit.budget
+    budget_left = visit.budget
     demands = sorted(run.causes.demands)
-    fetched = belief.fetched
+    fetched_counts = belief.fetched_counts
     chosen: Counter[int] = Counter()
     batch: list[int] = []
     gain_of = gains.tolist()
     for page in order:
         if gain_of[page] < MIN_GAIN:
             break
-        if visit.saves and gain_of[page] < (1 + IN_TIME) * _needed(demands, left, visit.weekly):
+        if visit.saves and gain_of[page] < (1 + IN_TIME) * _needed(demands, budget_left, visit.weekly):
             break
-        left -= 1
+        budget_left -= 1
         group = int(belief.group[page])
-        if chosen[group] < max(1, fetched[group]):
+        if chosen[group] < max(1, fetched_counts[group]):
             chosen[group] += 1
             batch.append(page)
             if len(batch) >= size:
@@ -188,21 +188,21 @@ def _batch(run: Run, belief: PageBeliefs, gains: Floats, order: Sequence[int], v
     return batch
 
 
-def _needed(demands: Sequence[float], left: float, weekly: float) -> float:
+def _needed(demands: Sequence[float], budget_left: float, weekly: float) -> float:
     """Return the probability that next week's demand passes what could be fetched then."""
     if weekly <= 0:
         return 0.0
-    most = MAX_SAVED_WEEKS * weekly
-    bursts = len(demands) - bisect_left(demands, min(left, most) + weekly + 1e-9)
-    room = max(0.0, most - left) / weekly
+    max_saved = MAX_SAVED_WEEKS * weekly
+    bursts = len(demands) - bisect_left(demands, min(budget_left, max_saved) + weekly + 1e-9)
+    room = max(0.0, max_saved - budget_left) / weekly
     imagined = IMAGINED_WEEKS * (1 - (1 - BURST) ** (1 + room))
     return float((imagined + bursts) / (IMAGINED_WEEKS + len(demands)))
 
 
 def _gains(run: Run, belief: PageBeliefs) -> Floats:
     """Return the stale pages that a fetch of each page is expected to be worth."""
-    stale = 1 - belief.sound * (1 - belief.fresh)
-    return (stale + IN_TIME * belief.fresh) * np.where(run.gates.reached, 1.0, UNLINKED)
+    stale = 1 - belief.sound * (1 - belief.change_odds)
+    return (stale + IN_TIME * belief.change_odds) * np.where(run.gates.reached, 1.0, UNLINKED)
 
 
 def _copied(server: KnownServer, visit: OpenVisit, path: str) -> float:
@@ -218,19 +218,19 @@ def _copied(server: KnownServer, visit: OpenVisit, path: str) -> float:
 class PageBeliefs:
     """Beliefs about every page at one moment.
 
-    `sound`: its copy was right before this week; `fresh`: it has changed this week; `group`, `levels` and
-    `expected` are its group's number, and each group's probabilities and mean; `fetched` counts each group's
-    fetches in this visit.
+    `sound`: its copy was right before this week; `own_odds`: no cause of its own changes it this week;
+    `change_odds`: it has changed this week. `group` is the number of its group; `levels` and `expected` are
+    each group's probabilities and mean, and `fetched_counts` its fetches in this visit.
     """
 
     sound: Floats
-    own: Floats
-    fresh: Floats
+    own_odds: Floats
+    change_odds: Floats
     group: Numbers
     keys: list[Key]
     levels: Floats
     expected: Floats
-    fetched: list[int]
+    fetched_counts: list[int]
 
 
 class Run:
@@ -257,8 +257,8 @@ class Run:
         self.pages = np.array([causes.pages.get(path, (0.0, 0.0, 0.0, 0.0)) for path in gates.paths])
         self.pages = self.pages.reshape(size, 4)
         self.likelihood_terms: dict[int, tuple[bool, float, float]] = {}
-        self.found: list[float] = []
-        self.taken = 0
+        self.shares_of_this_week: list[float] = []
+        self.outcome_count = 0
         self.naming: Flags = np.zeros(size, np.bool_)
         self.listed = -1
         self.open_gates: Flags = np.zeros(size, np.bool_)
@@ -283,7 +283,7 @@ class Run:
                 self.seen[here] |= before.seen[place]
                 if place in before.likelihood_terms:
                     self.likelihood_terms[here] = before.likelihood_terms[place]
-        self.found, self.taken = before.found, before.taken
+        self.shares_of_this_week, self.outcome_count = before.shares_of_this_week, before.outcome_count
 
     def _rates(self) -> None:
         """Compute own rates and answers from the pages' histories, once a visit."""
@@ -296,11 +296,11 @@ class Run:
         )
         self.shape = OWN_WEEKS * local[gates.section] + changes
         self.span = OWN_WEEKS + weeks
-        self.answer = (ANSWER_WEIGHT * ANSWER + self.pages[:, 2]) / (ANSWER_WEIGHT + self.pages[:, 3])
+        self.answer_rate = (ANSWER_WEIGHT * ANSWER + self.pages[:, 2]) / (ANSWER_WEIGHT + self.pages[:, 3])
 
     def take(self, visit: OpenVisit) -> None:
         """Learn from the fetches since the last call."""
-        outcomes = list(visit.outcomes.items())[self.taken :]
+        outcomes = list(visit.outcomes.items())[self.outcome_count :]
         number = self.gates.number
         for path in visit.failed:
             if path in number:
@@ -312,27 +312,27 @@ class Run:
             page = number.get(path)
             if page is not None:
                 self._fetch(page, outcome.changed, max(outcome.age, 0.0), belief)
-        self.taken = len(visit.outcomes)
+        self.outcome_count = len(visit.outcomes)
 
     def _fetch(self, page: int, changed: bool, age: float, belief: PageBeliefs) -> None:
         """Learn from one fetch: of this week's level, the levels since the copy, and the page itself."""
-        answer, expected = self.answer[page], belief.expected[belief.group[page]]
+        answer_rate, expected = self.answer_rate[page], belief.expected[belief.group[page]]
         sound = self._sound_of(page)
-        fresh = 1 - belief.own[page] * (1 - answer * expected)
-        right = sound * (1 - fresh)
-        follows = (1 - LEAST) * (1 - answer * LEVELS) + LEAST
+        change_odds = 1 - belief.own_odds[page] * (1 - answer_rate * expected)
+        sound_odds = sound * (1 - change_odds)
+        follows = (1 - LEAST) * (1 - answer_rate * LEVELS) + LEAST
         row = self.pages[page]
-        self.likelihood_terms[page] = (changed, sound * belief.own[page], answer)
+        self.likelihood_terms[page] = (changed, sound * belief.own_odds[page], answer_rate)
         if changed and (age <= 1 or sound > 0.5):
             self.open_gates[page] = True
         if changed:
-            wrong = max(1 - right, 1e-9)
-            own = (self.span[page] / (self.span[page] + age)) ** self.shape[page]
-            row[0] += min(1.0, (1 - own) / wrong)
-            found = min(1.0, answer * expected / wrong)
-            row[2] += found
-            row[3] += max(found, expected)
-            self.found.append(float(min(1.0, fresh / wrong)))
+            stale_odds = max(1 - sound_odds, 1e-9)
+            own_odds = (self.span[page] / (self.span[page] + age)) ** self.shape[page]
+            row[0] += min(1.0, (1 - own_odds) / stale_odds)
+            answered = min(1.0, answer_rate * expected / stale_odds)
+            row[2] += answered
+            row[3] += max(answered, expected)
+            self.shares_of_this_week.append(float(min(1.0, change_odds / stale_odds)))
         else:
             row[3] += expected
         row[1] += age
@@ -341,12 +341,14 @@ class Run:
             if group < 0 or week.number <= self.copied[page]:
                 continue
             level = week.levels[group]
-            kept = float((level * follows).sum())
+            unchanged_odds = float((level * follows).sum())
             if changed:
-                share = min(1.0, (1 - kept) / wrong)
+                share = min(1.0, (1 - unchanged_odds) / stale_odds)
                 row[2] += share
                 row[3] += share
-                revised = level * np.maximum(1 - follows * min(right / max(kept, 1e-9), 1.0), 1e-12)
+                revised = level * np.maximum(
+                    1 - follows * min(sound_odds / max(unchanged_odds, 1e-9), 1.0), 1e-12
+                )
             else:
                 row[3] += float((level * LEVELS).sum())
                 revised = level * follows
@@ -359,7 +361,7 @@ class Run:
         for week, members in zip(self.past, self.members, strict=True):
             group = members[page]
             if group >= 0 and week.number > self.copied[page]:
-                sound *= 1 - self.answer[page] * float((week.levels[group] * LEVELS).sum())
+                sound *= 1 - self.answer_rate[page] * float((week.levels[group] * LEVELS).sum())
         return float(sound)
 
     def belief(self) -> PageBeliefs:
@@ -369,20 +371,22 @@ class Run:
         for week, members in zip(self.past, self.members, strict=True):
             means = np.append(week.levels @ LEVELS, 0.0)
             applies = (members >= 0) & (week.number > self.copied)
-            sound *= np.where(applies, 1 - self.answer * means[members], 1.0)
+            sound *= np.where(applies, 1 - self.answer_rate * means[members], 1.0)
         passed = span + self.quiet
-        own = exp(shape * log(passed / (passed + 1)))
+        own_odds = exp(shape * log(passed / (passed + 1)))
         group, keys, states = self._groups()
         levels, fetched = self._levels(group, keys, states)
         expected = levels @ LEVELS
-        fresh = 1 - own * (1 - self.answer * expected[group])
-        return PageBeliefs(sound, own, fresh, group, keys, levels, expected, fetched)
+        change_odds = 1 - own_odds * (1 - self.answer_rate * expected[group])
+        return PageBeliefs(sound, own_odds, change_odds, group, keys, levels, expected, fetched)
 
     def _groups(self) -> tuple[Numbers, list[Key], list[int]]:
         """Return each page's group, and each group's section with its situation, and its gates' state."""
         gates = self.gates
-        known = np.maximum(gates.count, 1)
-        state = np.where((gates.count > 0) & (2 * gates.count_of(self.is_fetched) >= known), CLOSED, UNSEEN)
+        gate_counts = np.maximum(gates.count, 1)
+        state = np.where(
+            (gates.count > 0) & (2 * gates.count_of(self.is_fetched) >= gate_counts), CLOSED, UNSEEN
+        )
         state[gates.count_of(self.open_gates) > 0] = OPEN
         joined = int(self.joined.sum())
         if joined != self.listed:
@@ -391,12 +395,12 @@ class Run:
                 self.naming[gates.numbers(naming_new(self.server, self.visit))] = True
             self.listed = joined
         state[self.naming] = LISTING
-        top = 0
+        top_state = 0
         if self.top >= 0:
             state[self.top] = UNSEEN
             if self.is_fetched[self.top]:
-                top = 2 if self.changed[self.top] else 1
-        situation = np.choose(state, [np.full(state.size, top), 3, 4 + top, 7])
+                top_state = 2 if self.changed[self.top] else 1
+        situation = np.choose(state, [np.full(state.size, top_state), 3, 4 + top_state, 7])
         if self.top >= 0:
             situation[self.top] = 8
         code = gates.section * SITUATIONS + situation
@@ -409,25 +413,25 @@ class Run:
         """Return the probabilities of each group's level, and its number of fetches in this visit."""
         prior = np.array([self._prior(key) for key in keys]).reshape(len(keys), LEVELS.size)
         likelihood = np.zeros_like(prior)
-        fetched = [0] * len(keys)
-        for page, (changed, right, answer) in self.likelihood_terms.items():
-            follows = (1 - LEAST) * (1 - answer * LEVELS) + LEAST
-            chance = 1 - right * follows if changed else follows
+        fetched_counts = [0] * len(keys)
+        for page, (changed, sound_odds, answer_rate) in self.likelihood_terms.items():
+            follows = (1 - LEAST) * (1 - answer_rate * LEVELS) + LEAST
+            chance = 1 - sound_odds * follows if changed else follows
             likelihood[group[page]] += np.log(np.maximum(chance, 1e-9))
-            fetched[int(group[page])] += 1
+            fetched_counts[int(group[page])] += 1
         likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True)) if len(keys) else likelihood
         levels = _normal(prior * likelihood)
-        count = np.array(fetched, np.float64)
+        count = np.array(fetched_counts, np.float64)
         weight, kind = count / (count + 2), np.array(states)
         for state in set(states):
-            same = kind == state
-            shown = weight[same, None] * levels[same]
-            others = shown.sum(axis=0) - shown
-            weights = weight[same].sum() - weight[same]
-            drawn = NEIGHBOUR_WEIGHT * np.minimum(1.0, weights)[:, None]
-            mean = others / np.maximum(weights, 1e-9)[:, None]
-            prior[same] = (prior[same] + drawn * mean) / (1 + drawn)
-        return _normal(prior * likelihood), fetched
+            in_state = kind == state
+            weighted = weight[in_state, None] * levels[in_state]
+            weighted_others = weighted.sum(axis=0) - weighted
+            weights = weight[in_state].sum() - weight[in_state]
+            pull = NEIGHBOUR_WEIGHT * np.minimum(1.0, weights)[:, None]
+            mean = weighted_others / np.maximum(weights, 1e-9)[:, None]
+            prior[in_state] = (prior[in_state] + pull * mean) / (1 + pull)
+        return _normal(prior * likelihood), fetched_counts
 
     def _prior(self, key: Key) -> Floats:
         section, situation = key
@@ -444,11 +448,11 @@ class Run:
         """Keep what this visit has taught."""
         causes, gates = self.causes, self.gates
         belief = self.belief()
-        waiting = belief.fresh[~self.seen]
-        demand = float(waiting[waiting >= 0.5].sum()) + sum(self.found)
+        waiting = belief.change_odds[~self.seen]
+        demand = float(waiting[waiting >= 0.5].sum()) + sum(self.shares_of_this_week)
         causes.demands = [*causes.demands, demand][-MAX_DEMANDS:]
         for (section, situation), level, fetched in zip(
-            belief.keys, belief.levels, belief.fetched, strict=True
+            belief.keys, belief.levels, belief.fetched_counts, strict=True
         ):
             for name in (f"{situation}", f"{situation} {section}"):
                 if fetched:

@@ -89,7 +89,7 @@ def test_beliefs_are_probabilities_whatever_is_fetched() -> None:
             links = server.pages[path].links
             visit.outcomes[path] = server.fetched(path, dice.random() < 0.4, links, visit.now)
             belief = run_of(server, visit).belief()
-            for values in (belief.sound, belief.fresh, belief.own):
+            for values in (belief.sound, belief.change_odds, belief.own_odds):
                 assert ((values >= 0) & (values <= 1)).all()
             assert np.allclose(belief.levels.sum(axis=1), 1)
         SharedCauses().finish(server, visit)
@@ -119,7 +119,7 @@ def test_the_first_belief_is_that_of_the_formulas() -> None:
     behind = FIRST_ODDS[6] * float(SPREAD @ LEVELS[1:])
     assert belief.expected[belief.group[index]] == pytest.approx(behind, rel=1e-6)
     own = (1 / 2) ** 0.01  # one week behind a prior of one week, at 0.2 changes in 20 weeks
-    assert belief.fresh[index] == pytest.approx(1 - own * (1 - ANSWER * behind), rel=0.02)
+    assert belief.change_odds[index] == pytest.approx(1 - own * (1 - ANSWER * behind), rel=0.02)
     assert belief.sound[index] == 1
 
 
@@ -144,7 +144,7 @@ def test_finds_behind_an_unchanged_top_page_raise_the_doubt_of_their_section() -
         path = f"/2/{place}"
         visit.outcomes[path] = server.fetched(path, True, server.pages[path].links, 4.0)
     after = run_of(server, visit).belief()
-    stale = [1 - belief.sound * (1 - belief.fresh) for belief in (before, after)]
+    stale = [1 - belief.sound * (1 - belief.change_odds) for belief in (before, after)]
     assert stale[1][number[page]] > 3 * stale[0][number[page]]
     assert stale[1][number[page]] > stale[1][number["/3/11"]]
 
