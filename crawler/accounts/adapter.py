@@ -15,11 +15,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest
 
 from crawler.accounts.invitations import invitation_of, use_invitation, welcome
-from crawler.accounts.models import Account, Invitation
+from crawler.accounts.models import Invitation
 from crawler.web.attempts import client_address
 
 
@@ -47,13 +46,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address of a visitor as everywhere in Freshet."""
         return client_address(request) or "unknown"
-
-    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
-        """Answer a sign-in; with a printed password by the page that offers one of one's own."""
-        answer: HttpResponse = super().post_login(request, user, **kwargs)
-        if Account.objects.filter(user=user, has_printed_password=True).exists():
-            return HttpResponseRedirect(reverse("account-own-password"))
-        return answer
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Do nothing: django-axes and `crawler.accounts.backends` count failures, in the database."""

@@ -261,11 +261,13 @@ def test_a_closed_account_is_signed_out_at_once(owner: User) -> None:
 
 
 def test_a_printed_password_is_offered_to_be_replaced() -> None:
-    user = make_user("admin")
+    user = make_user("admin", staff=True)
     Account.objects.create(user=user, has_printed_password=True)
     client = Client()
     fields = {"username": "admin", "password": "water", "next": "/feeds/"}
-    assert client.post("/accounts/login/", fields)["Location"] == "/accounts/password/own/"
+    assert client.post("/accounts/login/", fields)["Location"] == "/feeds/"
+    assert "was printed at the first start" in client.get("/accounts/security/").content.decode()
+    assert "Keep the printed one" in client.get("/accounts/password/own/").content.decode()
     fields = {"oldpassword": "water", "password1": PASSWORD, "password2": PASSWORD}
     client.post("/accounts/password/change/", fields)
     assert not Account.objects.get().has_printed_password
