@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import mixins, status, viewsets
@@ -91,6 +92,7 @@ class SubscriptionViewSet(
             200: OpenApiResponse(SubscriptionSerializer, "Followed already."),
         },
     )
+    @transaction.atomic
     def create(self, request: Request) -> Response:
         serializer = NewSubscriptionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

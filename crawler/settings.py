@@ -11,6 +11,8 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 from crawler import environment
 from crawler.embedded import place
 from crawler.embedded.credentials import Credentials
@@ -297,12 +299,12 @@ AUTH_PASSWORD_VALIDATORS = [
 # axes first, since it refuses; an app password opens the API of Google Reader and nothing else.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "articles.greader.backends.AppPasswordBackend",  # which nobody guesses, so that no closed name stops it
     "crawler.accounts.backends.ManyAddressesBackend",
     "crawler.accounts.backends.NameOrMailBackend",
-    "articles.greader.backends.AppPasswordBackend",
 ]
 # Five failures with one name from one address (page, admin or ClientLogin) close the door for 15 minutes.
-# SIGN_IN_MAX_FAILURES failures with one name within an hour, from however many addresses, close it for
+# SIGN_IN_MAX_FAILURES failures with one name in that time, from however many addresses, close it for
 # passwords; its owner gets in by a link (mail, or `manage.py account_link`).
 SIGN_IN_MAX_FAILURES = environment.integer("SIGN_IN_MAX_FAILURES", 50, min_value=5)
 AXES_USERNAME_CALLABLE = "crawler.accounts.backends.name_in"
@@ -341,6 +343,8 @@ EMAIL_TIMEOUT = 20
 # sign-in.
 OIDC_ISSUER = environment.web_address("OIDC_ISSUER", with_path=True)
 OIDC_NAME = environment.text("OIDC_NAME", "your organisation") if OIDC_ISSUER else ""
+if OIDC_ISSUER and not environment.text("OIDC_CLIENT_ID"):
+    raise ImproperlyConfigured("OIDC_ISSUER needs OIDC_CLIENT_ID")
 OIDC_SIGN_UP = environment.switch("OIDC_SIGN_UP", True)
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
@@ -366,9 +370,11 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if SIGN_UP == "open" and EMAIL_UR
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SIGN_UP == "open" and EMAIL_URL else "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
-SIGN_UP_PER_ADDRESS = environment.integer("SIGN_UP_PER_ADDRESS", 10, min_value=1)
-ACCOUNT_RATE_LIMITS = {"signup": f"{SIGN_UP_PER_ADDRESS}/d/ip", "login": False, "login_failed": False}
+# Attempts to sign up a day from one address.
+SIGN_UP_PER_ADDRESS = environment.integer("SIGN_UP_PER_ADDRESS", 50, min_value=1)
+ACCOUNT_RATE_LIMITS = {"signup": f"{SIGN_UP_PER_ADDRESS}/d/ip", "login": False}
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if PUBLIC_URL.startswith("https://") else "http"
 PASSWORD_RESET_TIMEOUT = 3 * 86_400
 MFA_ADAPTER = "crawler.accounts.adapter.MfaAdapter"

@@ -1,10 +1,10 @@
 """The project's URLs."""
 
-from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
+from crawler.accounts.views import admin_sign_in
 from crawler.site import health, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
@@ -12,7 +12,7 @@ from feeds import adding_views
 from feeds.icons import feed_icon
 
 admin.autodiscover()
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # with second factors
+admin.site.login = admin_sign_in  # type: ignore[method-assign]  # with second factors
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="read"), name="home"),

@@ -39,6 +39,7 @@ def edit_subscription(call: ApiCall) -> HttpResponse:
 
 
 @writes
+@transaction.atomic
 def quick_add(call: ApiCall) -> HttpResponse:
     """Follow the feed or site at an address."""
     address = call.parameters.needed("quickadd")
@@ -104,6 +105,7 @@ def mark_all_as_read(call: ApiCall) -> HttpResponse:
     return ok()
 
 
+@transaction.atomic
 def _subscribe(call: ApiCall, name: str, title: str) -> None:
     feed = Feed.objects.filter(pk=int(name)).first() if _is_number(name) else None
     if feed is None and not _is_number(name):

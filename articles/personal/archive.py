@@ -8,7 +8,9 @@ articles by feed and identity, so that nothing depends on keys of a database. Se
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
@@ -23,15 +25,18 @@ from articles.interest.stored import locked, pack, weights_of
 from articles.models import CarriedMark, Mark, PersonalFeed, Subscriber, Topic
 from articles.personal.following import export_subscriptions, follow_opml
 from articles.personal.selection import create_personal_feed
-from articles.personal.topics import follow_topic
+from articles.personal.topics import TopicError, follow_topic
 from crawler.reading.documents import Entry
 from crawler.text.keys import digest
+from crawler.web.limits import LimitReached
 from feeds.models import Feed
 from feeds.opml import OpmlError
 
 MAX_ARCHIVE_BYTES = 50 * 1024 * 1024
-MAX_FILE_BYTES = 100 * 1024 * 1024
-"""Of one file in the archive, unpacked."""
+MAX_FILE_BYTES = {"starred.json": 50 * 1024 * 1024, "marks.json": 20 * 1024 * 1024}
+MAX_OTHER_FILE_BYTES = 2 * 1024 * 1024
+"""Of one file in the archive, unpacked: what it becomes in memory is a few times as much."""
+EARLIEST = datetime(1991, 1, 1, tzinfo=UTC)
 MAX_MARKS = 200_000
 MAX_OWN_FEEDS = 200
 MAX_TOPICS = 1000
@@ -50,6 +55,15 @@ interests.json  what was learned of your interests
 
 Another Freshet takes the whole file: Account, "Your data".
 """
+
+
+NUL = rb"\u0000"
+"""As JSON spells the character that no text in the database can hold."""
+DAMAGES = (
+    zipfile.BadZipFile, zlib.error, struct.error, UnicodeDecodeError, OSError, EOFError, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
+"""Errors of zipfile for damaged archives."""
 
 
 class ArchiveError(ValueError):
@@ -71,7 +85,8 @@ class StarredItem(msgspec.Struct, frozen=True):
 class JsonFeedItem(msgspec.Struct, frozen=True):
     """An item of `starred.json`, of which only Freshet's own part is read."""
 
-    place: StarredItem | None = msgspec.field(default=None, name="_freshet")
+    id: str
+    place: StarredItem = msgspec.field(name="_freshet")
 
 
 class StarredFeed(msgspec.Struct, frozen=True):
@@ -159,11 +174,13 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
         archive.writestr("interests.json", _json(_interests(subscriber)))
 
 
-def read_archive(subscriber: Subscriber, data: bytes, now: datetime) -> Taken:
+def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_articles: bool) -> Taken:
     """Take an archive over: what is there already stays, what is missing is added.
 
     Feeds that are new here are added and read as others are. Marks of articles that are not here yet wait for
-    them. Raises ArchiveError for a damaged file; what was read before the damage stays.
+    them. With `makes_articles` starred articles that are not here are made, which everybody sees: only for
+    files of people who may add to all feeds. Raises ArchiveError for a damaged file; what was read before the
+    damage stays.
     """
     if len(data) > MAX_ARCHIVE_BYTES:
         raise ArchiveError("the file is larger than 50 MB")
@@ -174,16 +191,20 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime) -> Taken:
                 taken.feeds = _take_feeds(subscriber, _read(archive, "feeds.opml"))
             feeds = {feed.url: feed.pk for feed in _feeds_of(subscriber)}
             starred = _starred_in(archive)
-            taken.starred = _take_starred(subscriber, starred, feeds, now)
+            if makes_articles:
+                _make_articles(starred, feeds, now)
+            stars = [MarkRow(place.feed_url, place.identity, None, place.starred) for place in starred]
+            taken.starred, _ = take_marks(subscriber, stars, feeds, now)
             marks = _decoded(archive, "marks.json", list[MarkRow])[:MAX_MARKS]
-            taken.marks, taken.waiting = take_marks(subscriber, marks, feeds)
+            taken.marks, taken.waiting = take_marks(subscriber, marks, feeds, now)
             for topic in _decoded(archive, "topics.json", list[TopicRow])[:MAX_TOPICS]:
-                if topic.kind in Topic.Kind.values and topic.value.strip():
-                    taken.topics += follow_topic(subscriber, topic.kind, topic.value)[1]
+                taken.topics += _take_topic(subscriber, topic)
             own_feeds = _decoded(archive, "own-feeds.json", list[OwnFeed])[:MAX_OWN_FEEDS]
             taken.own_feeds = sum(_take_own_feed(subscriber, row) for row in own_feeds)
             taken.features = _take_interests(subscriber, archive, feeds, now)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except LimitReached as error:
+        raise ArchiveError(str(error).rstrip(".")) from error
+    except DAMAGES as error:
         raise ArchiveError("the file is no ZIP archive, or is damaged") from error
     return taken
 
@@ -213,7 +234,9 @@ def settle_carried_marks(now: datetime) -> int:
     return given
 
 
-def take_marks(subscriber: Subscriber, marks: Iterable[MarkRow], feeds: Mapping[str, int]) -> tuple[int, int]:
+def take_marks(
+    subscriber: Subscriber, marks: Iterable[MarkRow], feeds: Mapping[str, int], now: datetime
+) -> tuple[int, int]:
     """Store marks by feed and identity. Returns how many found their article, and how many wait for it."""
     rows = {
         (feeds[mark.feed_url], digest(mark.identity)): mark
@@ -223,14 +246,18 @@ def take_marks(subscriber: Subscriber, marks: Iterable[MarkRow], feeds: Mapping[
     CarriedMark.objects.bulk_create(
         [
             CarriedMark(
-                subscriber=subscriber, feed_id=feed, identity_key=key, read=mark.read, starred=mark.starred
+                subscriber=subscriber,
+                feed_id=feed,
+                identity_key=key,
+                read=_possible(mark.read, now),
+                starred=_possible(mark.starred, now),
             )
             for (feed, key), mark in sorted(rows.items(), key=lambda row: row[0])
         ],
         ignore_conflicts=True,
         batch_size=1000,
     )
-    settle_carried_marks(datetime.now(UTC))
+    settle_carried_marks(now)
     waiting = subscriber.carried_marks.count()
     return max(len(rows) - waiting, 0), waiting
 
@@ -298,10 +325,13 @@ def _json(value: object) -> bytes:
 
 def _read(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return a file of the archive. Raises ArchiveError for one that is too large."""
+    max_bytes = MAX_FILE_BYTES.get(name, MAX_OTHER_FILE_BYTES)
+    if archive.getinfo(name).compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ArchiveError(f"{name} is packed in a way that is not read")
     with archive.open(name) as file:
-        content = file.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise ArchiveError(f"{name} is larger than 100 MB")
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise ArchiveError(f"{name} is larger than {max_bytes // 1024 // 1024} MB")
     return content
 
 
@@ -310,7 +340,7 @@ def _decoded(archive: zipfile.ZipFile, name: str, kind: Any) -> Any:
     if name not in archive.namelist():
         return []
     try:
-        return msgspec.json.decode(_read(archive, name), type=kind)
+        return msgspec.json.decode(_read(archive, name).replace(NUL, b""), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ArchiveError(f"{name} is not what Freshet writes: {error}") from error
 
@@ -318,7 +348,7 @@ def _decoded(archive: zipfile.ZipFile, name: str, kind: Any) -> Any:
 def _starred_in(archive: zipfile.ZipFile) -> list[StarredItem]:
     """Return the starred articles in a JSON Feed that Freshet wrote."""
     document = _decoded(archive, "starred.json", StarredFeed)
-    return [item.place for item in document.items if item.place] if document else []
+    return [item.place for item in document.items[:MAX_MARKS]] if document else []
 
 
 def _feeds_of(subscriber: Subscriber) -> Iterable[Feed]:
@@ -335,10 +365,24 @@ def _take_feeds(subscriber: Subscriber, data: bytes) -> int:
     return subscriber.subscriptions.count() - before
 
 
-def _take_starred(
-    subscriber: Subscriber, starred: Iterable[StarredItem], feeds: Mapping[str, int], now: datetime
-) -> int:
-    """Store starred articles that are not here, whose pages are then read, and star them all."""
+def _possible(moment: datetime | None, now: datetime) -> datetime | None:
+    """Return a moment of a file if the web can have seen it, else now; None for None."""
+    if moment is None:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware if EARLIEST <= aware <= now else now
+
+
+def _take_topic(subscriber: Subscriber, topic: TopicRow) -> bool:
+    """Follow a topic. Returns whether it is new; a topic that cannot be followed is left out."""
+    try:
+        return topic.kind in Topic.Kind.values and follow_topic(subscriber, topic.kind, topic.value)[1]
+    except TopicError:
+        return False
+
+
+def _make_articles(starred: Iterable[StarredItem], feeds: Mapping[str, int], now: datetime) -> None:
+    """Store starred articles that are not here, whose pages are then read."""
     by_feed: dict[int, list[StarredItem]] = {}
     for place in starred:
         if place.feed_url in feeds and place.identity:
@@ -347,15 +391,13 @@ def _take_starred(
         entries = tuple(
             Entry(
                 place.identity, place.url, place.title, place.author,
-                place.published.timestamp() if place.published else None,
+                moment.timestamp() if (moment := _possible(place.published, now)) else None,
             )
             for place in places
         )  # fmt: skip
         with transaction.atomic():
             Feed.objects.select_for_update().get(pk=feed)
             store_arrivals([Arrival(feed, now.timestamp(), None, "", entries, ())])
-    marks = [MarkRow(place.feed_url, place.identity, None, place.starred) for place in starred]
-    return take_marks(subscriber, marks, feeds)[0]
 
 
 def _take_own_feed(subscriber: Subscriber, row: OwnFeed) -> bool:
@@ -394,7 +436,8 @@ def _take_interests(
             feature = name[:200] if kind in KINDS or name in SPECIAL_PRIORS else ""
         if feature and abs(mean) < 100 and 0 < precision < 1e6 and 0 <= at <= now.timestamp():
             beliefs[feature] = Belief(mean, precision, at)
-    row.weights = pack(Weights(beliefs, max(interests.learned, 0)))
-    row.learned, row.changed = min(max(interests.learned, 0), 2**31 - 1), now
+    learned = min(max(interests.learned, 0), 2**31 - 1)
+    row.weights = pack(Weights(beliefs, learned))
+    row.learned, row.changed = learned, now
     row.save()
     return len(beliefs)

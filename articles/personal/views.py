@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.forms.models import model_to_dict
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -38,6 +39,7 @@ from articles.personal.selection import (
 )
 from crawler.web import undo
 from crawler.web.limits import is_near, limit_of
+from crawler.web.permissions import person_of
 from crawler.web.syndication.formats import FORMATS
 from crawler.web.throttles import DailyThrottle
 from feeds.adding import Added, WantedFeed, add_feeds
@@ -54,10 +56,11 @@ def feeds(request: HttpRequest) -> HttpResponse:
     form = FollowForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         fields = form.cleaned_data
-        outcomes = add_feeds([WantedFeed(address) for address in fields["addresses"]])
-        for outcome in outcomes:
-            if outcome.feed is not None:
-                follow(subscriber, outcome.feed, folder=fields["folder"])
+        with transaction.atomic():  # beyond the limit of feeds none is added
+            outcomes = add_feeds([WantedFeed(address) for address in fields["addresses"]])
+            for outcome in outcomes:
+                if outcome.feed is not None:
+                    follow(subscriber, outcome.feed, folder=fields["folder"])
         _tell(request, outcomes)
         return redirect("me-feeds")
     return _followed(request, subscriber, form, OpmlForm())
@@ -262,9 +265,9 @@ def import_archive(request: HttpRequest) -> HttpResponse:
         messages.error(request, "Nothing was read: no file was chosen.")
         return redirect("me-account")
     try:
-        taken = read_archive(
-            subscriber_of(request.user), given.read(MAX_ARCHIVE_BYTES + 1), datetime.now(UTC)
-        )
+        now, is_staff = datetime.now(UTC), person_of(request).is_staff
+        data = given.read(MAX_ARCHIVE_BYTES + 1)
+        taken = read_archive(subscriber_of(request.user), data, now, makes_articles=is_staff)
     except ArchiveError as error:
         messages.error(request, f"It could not be read: {error}.")
     else:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 from datetime import UTC, datetime
+from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -20,6 +22,8 @@ from django.http import HttpRequest
 from crawler.accounts.invitations import invitation_of, use_invitation, welcome
 from crawler.accounts.models import Invitation
 from crawler.web.attempts import client_address
+
+log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -41,11 +45,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail where there is a server for it."""
         if settings.EMAIL_URL:
-            super().send_mail(template_prefix, email, context)
+            try:
+                super().send_mail(template_prefix, email, context)
+            except (SMTPException, OSError) as error:
+                log.error("no mail could be sent by EMAIL_URL: %s", error)
+
+    def get_login_stages(self) -> list[str]:
+        """Return the stages of a sign-in, in which people without a mail address need not confirm one."""
+        stages: list[str] = super().get_login_stages()
+        theirs = "allauth.account.stages.EmailVerificationStage"
+        return ["crawler.accounts.stages.KnownEmailStage" if stage == theirs else stage for stage in stages]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address of a visitor as everywhere in Freshet."""
-        return client_address(request) or "unknown"
+        return client_address(request) or "0.0.0.0"  # noqa: S104 - none is known
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Do nothing: django-axes and `crawler.accounts.backends` count failures, in the database."""

@@ -1,13 +1,13 @@
 """Sign-in by name or mail address, and a limit for passwords that are guessed from many addresses.
 
 django-axes counts failures by name and address. Here all addresses count together too: a name is closed for
-passwords until there were fewer failures within WINDOW. Its owner gets in by a link, by mail or from an
-administrator (`manage.py account_link`).
+passwords while axes keeps too many failures of it (AXES_COOLOFF_TIME). Its owner gets in by a link, by mail
+or from an administrator (`manage.py account_link`), and a new password opens the name again.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend
@@ -21,8 +21,6 @@ from django.http import HttpRequest
 
 from crawler.web.roles import user_with_role
 
-WINDOW = timedelta(hours=1)
-
 
 def name_in(request: HttpRequest | None, credentials: dict[str, Any] | None) -> str | None:
     """Return the name or mail address of a sign-in, under which its failures are counted."""
@@ -35,7 +33,7 @@ def name_in(request: HttpRequest | None, credentials: dict[str, Any] | None) -> 
 
 def is_closed(name: str, now: datetime) -> bool:
     """Return whether a name has had so many failures that no password is checked."""
-    recent = AccessAttempt.objects.filter(username=name, attempt_time__gt=now - WINDOW)
+    recent = AccessAttempt.objects.filter(username=name, attempt_time__gt=now - settings.AXES_COOLOFF_TIME)
     failures = recent.aggregate(number=Sum("failures_since_start"))["number"] or 0
     return bool(failures >= settings.SIGN_IN_MAX_FAILURES)
 

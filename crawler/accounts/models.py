@@ -27,8 +27,9 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     """Queries for invitations."""
 
     def open(self, now: datetime) -> Self:
-        """Filter to invitations that can be used."""
-        return self.filter(revoked__isnull=True, expires__gt=now, uses__lt=F("max_uses"))
+        """Filter to invitations that can be used: their makers are still owners."""
+        made_by_owner = self.filter(made_by__is_superuser=True, made_by__is_active=True)
+        return made_by_owner.filter(revoked__isnull=True, expires__gt=now, uses__lt=F("max_uses"))
 
     def of_secret(self, secret: str) -> Self:
         """Filter to the invitation of a secret."""

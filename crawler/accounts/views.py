@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
+import requests
 from allauth.account.models import EmailAddress
 from allauth.account.views import LoginView, PasswordResetView, SignupView
 from allauth.mfa.models import Authenticator
@@ -15,11 +17,14 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
+from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -29,7 +34,9 @@ from crawler.accounts.links import password_link
 from crawler.accounts.models import Account, Invitation
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
-from crawler.web.roles import OWNER, ROLES, give_role, role_of
+from crawler.web.roles import OWNER, ROLES, give_role, role_of, users_with_roles
+
+log = logging.getLogger(__name__)
 
 GRACE = timedelta(days=1)
 """Between the wish to delete an account and its deletion."""
@@ -54,12 +61,27 @@ class SignIn(LoginView):  # type: ignore[misc]
 
 @login_not_required
 @never_cache
+def admin_sign_in(request: HttpRequest, extra_context: object = None) -> HttpResponse:
+    """Lead to the sign-in page, which asks for second factors, in place of the administration's own."""
+    if request.user.is_authenticated:
+        raise PermissionDenied("only owners open the administration")
+    query = urlencode({"next": request.GET.get("next") or reverse("admin:index")})
+    return HttpResponseRedirect(f"{reverse('login')}?{query}")
+
+
+@login_not_required
+@never_cache
 def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Send a visitor to the identity provider, by a page that leads on.
 
     The policy of the sign-in page lets its forms go nowhere else, not even by a redirect.
     """
-    answer: HttpResponse = provider_login(request, provider_id)
+    try:
+        answer: HttpResponse = provider_login(request, provider_id)
+    except requests.RequestException as error:
+        log.error("the identity provider does not answer: %s", error)
+        messages.error(request, f"{settings.OIDC_NAME} does not answer. Try again later.")
+        return redirect("login")
     if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
         return render(request, "account/onward.html", {"address": answer["Location"]})
     return answer
@@ -143,6 +165,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
 
 @never_cache
 @require_POST
+@transaction.atomic
 def leave(request: HttpRequest) -> HttpResponse:
     """Delete the account after a day, or with `stay` keep it."""
     user, now = person_of(request), datetime.now(UTC)
@@ -170,7 +193,7 @@ def people(request: HttpRequest) -> HttpResponse:
         _, secret = Invitation.make(owner, now, **form.cleaned_data)
         link = request.build_absolute_uri(reverse("join", args=[secret]))
         form = InvitationForm()
-    users = User.objects.prefetch_related("groups").select_related("account").order_by("username")
+    users = users_with_roles().select_related("account").order_by("username")
     page = page_of(request, users, size=50)
     context = {
         "form": form if form.is_bound else InvitationForm(initial={"max_uses": 1, "days": 7}),
@@ -187,6 +210,7 @@ def people(request: HttpRequest) -> HttpResponse:
 @needs(OWNER)
 @never_cache
 @require_POST
+@transaction.atomic
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Give somebody a role. The last owner stays one."""
     user, form = get_object_or_404(User, pk=pk), RoleForm(request.POST)
@@ -213,16 +237,20 @@ def new_link(request: HttpRequest, pk: int) -> HttpResponse:
 @needs(OWNER)
 @never_cache
 @require_POST
+@transaction.atomic
 def close_account(request: HttpRequest, pk: int) -> HttpResponse:
     """Close somebody's account, or with `open` open it again. One's own stays open."""
     owner, user = person_of(request), get_object_or_404(User, pk=pk)
     if user == owner:
         messages.error(request, "Your own account stays open.")
+    elif user.is_superuser and not _other_owners(user):
+        messages.error(request, f"{user} is the only owner who stays.")
     else:
         user.is_active = bool(request.POST.get("open"))
         user.save(update_fields=["is_active"])
         for session in UserSession.objects.filter(user=user):
             session.end()
+        Invitation.objects.filter(made_by=user).update(revoked=datetime.now(UTC))
         messages.success(request, f"The account of {user} is {'open' if user.is_active else 'closed'}.")
     return redirect("people")
 
@@ -238,4 +266,8 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 
 
 def _other_owners(user: User) -> bool:
-    return User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists()
+    """Return whether somebody else is owner and stays; their rows are locked until the transaction ends."""
+    owners = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+    staying = owners.exclude(account__delete_after__isnull=False)
+    locked = User.objects.select_for_update().filter(is_superuser=True).order_by("pk")
+    return bool(set(locked.values_list("pk", flat=True)) & set(staying.values_list("pk", flat=True)))

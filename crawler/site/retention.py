@@ -39,7 +39,7 @@ def tidy(now: datetime) -> dict[str, int]:
         ),
         "bodies": _empty_bodies(now),
         "carried": settle_carried_marks(now),
-        "accounts": _delete(User.objects.filter(account__delete_after__lt=now)),
+        "accounts": _delete_accounts(now),
     }
 
 
@@ -68,6 +68,18 @@ def _delete(rows) -> int:  # type: ignore[no-untyped-def]
     if old:
         rows.model.objects.filter(pk__in=old).delete()
     return len(old)
+
+
+@transaction.atomic
+def _delete_accounts(now: datetime) -> int:
+    """Delete accounts whose day of grace is over, but never the last owner's."""
+    owners = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
+    leaving = User.objects.filter(account__delete_after__lt=now)
+    leaving_keys = set(leaving.values_list("pk", flat=True))
+    owner_keys = set(owners.values_list("pk", flat=True))
+    if owner_keys and owner_keys <= leaving_keys:
+        leaving = leaving.exclude(pk=min(owner_keys))
+    return _delete(leaving)
 
 
 def _empty_bodies(now: datetime) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 
 READER, EDITOR, OPERATOR, OWNER = "reader", "editor", "operator", "owner"
@@ -44,10 +44,15 @@ def is_at_least(user: User | AnonymousUser, role: str) -> bool:
     return names.index(role_of(user)) >= names.index(role)
 
 
-def user_with_role(key: int) -> User | None:
-    """Return an active user with `is_editor` read in the same query, None without one."""
+def users_with_roles() -> QuerySet[User]:
+    """Return all users with `is_editor`, for `role_of` to need no query."""
     memberships = User.groups.through.objects.filter(user=OuterRef("pk"), group__name=EDITORS)
-    user: User | None = User.objects.annotate(is_editor=Exists(memberships)).filter(pk=key).first()
+    return User.objects.annotate(is_editor=Exists(memberships))
+
+
+def user_with_role(key: int) -> User | None:
+    """Return an active user with the role, in one query, None without one."""
+    user = users_with_roles().filter(pk=key).first()
     return user if user is not None and user.is_active else None
 
 

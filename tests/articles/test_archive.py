@@ -65,7 +65,7 @@ def test_everything_arrives_at_an_empty_deployment(mara: Subscriber) -> None:
     Feed.objects.all().delete()
     mara.user.delete()
     tom = subscriber_of(make_user("tom"))
-    taken = read_archive(tom, data, NOW)
+    taken = read_archive(tom, data, NOW, makes_articles=True)
     assert sorted(Feed.objects.values_list("url", flat=True)) == urls
     assert set(tom.subscriptions.values_list("folder", flat=True)) == {"News/Local"}
     starred = Mark.objects.get(subscriber=tom, starred__isnull=False).article
@@ -87,7 +87,7 @@ def test_everything_arrives_at_an_empty_deployment(mara: Subscriber) -> None:
 def test_a_second_reading_changes_nothing(mara: Subscriber) -> None:
     data = archive_of(mara)
     before = [sorted(model.objects.values_list("pk", flat=True)) for model in (Feed, Article, Mark)]
-    words = read_archive(mara, data, NOW).in_words()
+    words = read_archive(mara, data, NOW, makes_articles=True).in_words()
     after = [sorted(model.objects.values_list("pk", flat=True)) for model in (Feed, Article, Mark)]
     assert before == after
     assert mara.personal_feeds.count() == mara.topics.count() == 1
@@ -121,31 +121,61 @@ def packed(**files: Any) -> bytes:
 )  # fmt: skip
 def test_a_damaged_file_is_named(mara: Subscriber, data: bytes) -> None:
     with pytest.raises(ArchiveError):
-        read_archive(mara, data, NOW)
+        read_archive(mara, data, NOW, makes_articles=True)
 
 
 def test_a_hostile_file_brings_nothing(mara: Subscriber) -> None:
     place = {"feed_url": "javascript:alert(1)", "identity": "x", "starred": NOW.isoformat()}
     far = {"feed_url": Feed.objects.earliest("pk").url, "identity": "y", "url": "javascript:alert(1)"}
+    starred = [{"id": "1", "_freshet": place}, {"id": "2", "_freshet": far | {"starred": NOW.isoformat()}}]
     data = packed(
-        starred={"items": [{"_freshet": place}, {"_freshet": far | {"starred": NOW.isoformat()}}]},
+        starred={"items": starred},
         topics=[{"kind": "odd", "value": "x"}, {"kind": "keyword", "value": " "}],
         own__feeds=[{"name": " "}, {"name": "x", "order": "odd"}],
         interests={"version": 1, "learned": 5, "weights": {"odd": [1, 1, 1], "feed:9": [1, 1, 1]}},
     )
-    read_archive(mara, data, NOW)
+    read_archive(mara, data, NOW, makes_articles=True)
     assert not Article.objects.filter(url__startswith="javascript").exists()
     assert mara.topics.count() == mara.personal_feeds.count() == 1
     assert "odd" not in weights_of(mara).beliefs
 
 
+def test_a_reader_makes_no_articles_of_others_feeds(mara: Subscriber) -> None:
+    data = archive_of(mara)
+    Article.objects.filter(title="Of Feed 1").delete()
+    taken = read_archive(mara, data, NOW, makes_articles=False)
+    assert not Article.objects.filter(title="Of Feed 1").exists()
+    assert taken.waiting == 1
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00"]
+)
+def test_impossible_dates_become_now(mara: Subscriber, moment: str) -> None:
+    article = Article.objects.get(title="Of Feed 2")
+    mark = {"feed_url": article.feed.url, "identity": article.identity, "read": moment, "starred": moment}
+    read_archive(mara, packed(marks=[mark]), NOW, makes_articles=True)
+    stored = Mark.objects.get(subscriber=mara, article=article)
+    assert (stored.read, stored.starred) == (NOW, NOW)
+
+
+def test_odd_values_harm_only_themselves(mara: Subscriber) -> None:
+    data = packed(
+        own__feeds=[{"name": "a\0b", "include": ["x\0"]}],
+        topics=[{"kind": "site", "value": "no host"}, {"kind": "keyword", "value": "sea\0"}],
+        interests={"version": 1, "learned": 2**62, "weights": {}},
+    )
+    taken = read_archive(mara, data, NOW, makes_articles=True)
+    assert (taken.own_feeds, taken.topics) == (1, 1)
+
+
 def test_what_unpacks_to_too_much_is_refused(mara: Subscriber, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("articles.personal.archive.MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("articles.personal.archive.MAX_FILE_BYTES", {"marks.json": 1000})
     with pytest.raises(ArchiveError, match="larger"):
-        read_archive(mara, packed(marks=[" " * 2000]), NOW)
+        read_archive(mara, packed(marks=[" " * 2000]), NOW, makes_articles=True)
     monkeypatch.setattr("articles.personal.archive.MAX_ARCHIVE_BYTES", 10)
     with pytest.raises(ArchiveError, match="larger"):
-        read_archive(mara, packed(marks=[]), NOW)
+        read_archive(mara, packed(marks=[]), NOW, makes_articles=True)
 
 
 def test_the_page_gives_the_file_and_takes_it(mara: Subscriber) -> None:

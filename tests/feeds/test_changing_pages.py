@@ -39,7 +39,7 @@ def test_people_who_are_not_staff_change_nothing(reader: Client, path: str) -> N
     feed = make_feed()
     values = {"action": "pause", "feed": feed.id, "addresses": "https://new.example/rss"}
     assert reader.post(path, values).status_code == 403
-    assert "only staff" in reader.post(path, values).content.decode()
+    assert "only people with the role" in reader.post(path, values).content.decode()
     assert Feed.objects.get().status == "active"
     assert "Pick all feeds" not in reader.get("/feeds/").content.decode()
 

@@ -129,7 +129,7 @@ class Client:
         if SESSION_KEY not in store:
             store = SessionStore()
             store[SESSION_KEY] = str(self.user.pk)
-            store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[1]
+            store[BACKEND_SESSION_KEY] = "crawler.accounts.backends.NameOrMailBackend"
             store[HASH_SESSION_KEY] = self.user.get_session_auth_hash()
             store.create()
             self._key = store.session_key

@@ -28,7 +28,7 @@ class Command(BaseCommand):
             raise CommandError(f"nobody here is called {name!r}")
         subscriber = subscriber_of(user)
         try:
-            taken = read_archive(subscriber, file.read_bytes(), datetime.now(UTC))
+            taken = read_archive(subscriber, file.read_bytes(), datetime.now(UTC), makes_articles=True)
         except (ArchiveError, OSError) as error:
             raise CommandError(f"{file}: {error}") from error
         self.stdout.write(taken.in_words())

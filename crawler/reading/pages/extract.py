@@ -54,6 +54,6 @@ def _content(root: html.HtmlElement, text: str, title: str, url: str) -> str:
     try:
         base = base_of(root, url)
         content = Sanitiser(pages=True).clean(main_html(root, text, title, base), base)
-    except etree.LxmlError:  # of names and addresses that no tree writes
+    except (etree.LxmlError, ValueError):  # of names and addresses that no tree writes
         content = paragraphs(text)
     return content if len(content) <= LIMITS.markup else paragraphs(text)[: LIMITS.markup]

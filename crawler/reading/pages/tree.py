@@ -22,6 +22,7 @@ UNREAD = frozenset({"script", "style", "template"})
 """Elements whose text nobody reads, wherever they stand."""
 _SHORT = 2_000  # tags within an element that is read as a line
 
+_REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _VAGUE = {"", "application/octet-stream", "application/xml", "text/xml"}
 _TYPES = _VAGUE | {"text/html", "application/xhtml+xml", "text/plain"}
 _MARKUP = re.compile(
@@ -58,6 +59,7 @@ def page_tree(text: str) -> html.HtmlElement | None:
     root = whole_tree(text)
     if root is not None:
         _pruned(root)
+        _clean_texts(root)
     return root
 
 
@@ -94,6 +96,15 @@ def read_text(element: etree._Element) -> str:
         else:
             pieces.append(inner.text or "")
     return "".join(pieces)
+
+
+def _clean_texts(root: html.HtmlElement) -> None:
+    """Remove characters that XML refuses, which references such as &#1; bring: moving them would fail."""
+    for element in root.iter():
+        if element.text and _REFUSED.search(element.text):
+            element.text = _REFUSED.sub("", element.text)
+        if element.tail and _REFUSED.search(element.tail):
+            element.tail = _REFUSED.sub("", element.tail)
 
 
 def _pruned(root: html.HtmlElement) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
 
 from crawler.accounts.links import password_link
 
@@ -21,8 +22,10 @@ class Command(BaseCommand):
 
     def handle(self, *, name: str, create: bool, **options: Any) -> None:
         """Print the link."""
-        users = User.objects.filter(username=name) or User.objects.filter(email__iexact=name)
-        user = users.first()
+        users = User.objects.filter(Q(username=name) | Q(email__iexact=name))[:2]
+        if len(users) > 1:
+            raise CommandError(f"more than one account has {name!r} as its name or mail address")
+        user = users[0] if users else None
         if user is None and create:
             user = User.objects.create_user(name)
         if user is None:
