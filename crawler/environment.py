@@ -120,9 +120,7 @@ def mail(name: str, url: str) -> dict[str, Any]:
         parsed: dict[str, Any] = dj_email_url.parse(url)
     except (KeyError, ValueError):
         parsed = {}
-    is_smtp = str(parsed.get("EMAIL_BACKEND", "")).endswith("smtp.EmailBackend")
-    both = parsed.get("EMAIL_USE_TLS") and parsed.get("EMAIL_USE_SSL")
-    if not parsed.get("EMAIL_BACKEND") or (is_smtp and not parsed.get("EMAIL_HOST")) or both:
+    if not parsed.get("EMAIL_BACKEND"):
         raise ImproperlyConfigured(f"{name} must look like smtp://user:password@host:587/?tls=True")
     return parsed
 

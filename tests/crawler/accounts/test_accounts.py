@@ -9,16 +9,19 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.usersessions.models import UserSession
 from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.core import mail
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.test import Client
 
 from articles.models import Subscriber
 from articles.personal.following import subscriber_of
+from crawler import environment
 from crawler.accounts import proxy
 from crawler.accounts.models import Account, Invitation
 from crawler.site import retention
@@ -309,3 +312,80 @@ def test_a_forged_header_is_ignored_and_logged(behind_proxy: Any, caplog: Any) -
 
 def test_no_header_counts_where_no_proxy_is_set() -> None:
     assert Client().get("/read/", headers={"remote-user": "mara"}).status_code == 302
+
+
+def test_codes_cannot_be_guessed_without_end() -> None:
+    TOTP.activate(make_user("mara"), generate_totp_secret())
+    client = Client()
+    client.post("/accounts/login/", {"username": "mara", "password": "water"})
+    pages = [
+        client.post("/accounts/2fa/authenticate/", {"code": f"{n:06}"}).content.decode() for n in range(8)
+    ]
+    assert "Incorrect code" in pages[0]
+    assert "Too many" in pages[-1]
+    assert "_auth_user_id" not in client.session
+
+
+def test_second_factors_end_what_apps_opened_with_the_password() -> None:
+    user = make_user("mara")
+    answer = Client().post("/accounts/ClientLogin", {"Email": "mara", "Passwd": "water"})
+    token = answer.content.decode().rpartition("Auth=")[2].strip()
+    headers = {"Authorization": f"GoogleLogin auth={token}"}
+    assert Client().get("/reader/api/0/user-info", headers=headers).status_code == 200
+    authenticator = TOTP.activate(user, generate_totp_secret()).instance
+    authenticator_added.send(Authenticator, request=None, user=user, authenticator=authenticator)
+    assert Client().get("/reader/api/0/user-info", headers=headers).status_code == 401
+
+
+def test_owners_without_a_mail_address_sign_in_where_sign_up_is_open(settings: Any, owner: User) -> None:
+    settings.SIGN_UP, settings.EMAIL_URL = "open", "smtp://localhost"
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    client = Client()
+    assert client.post("/accounts/login/", {"username": "ines", "password": "water"})["Location"] == "/read/"
+    assert client.session["_auth_user_id"] == str(owner.pk)
+
+
+def test_the_administration_signs_nobody_in_by_itself(owner: User) -> None:
+    operator = make_user("olga", staff=True)
+    client = Client()
+    client.force_login(operator)
+    answer = client.post("/admin/login/", {"username": "ines", "password": "water"})
+    assert answer.status_code == 403
+    assert client.session["_auth_user_id"] == str(operator.pk)
+
+
+def test_not_all_owners_leave(owner: User) -> None:
+    other = make_user("mara")
+    give_role(other, OWNER)
+    for user in (owner, other):
+        client = Client()
+        client.force_login(user)
+        client.post("/accounts/leave/", {"sure": user.username})
+    assert Account.objects.filter(delete_after__isnull=False).count() == 1
+    Account.objects.update_or_create(user=other, defaults={"delete_after": NOW})
+    Account.objects.update_or_create(user=owner, defaults={"delete_after": NOW})
+    retention.tidy(NOW + timedelta(days=2))
+    assert User.objects.filter(is_superuser=True).count() == 1
+
+
+def test_an_invitation_ends_with_the_rights_of_its_maker(owner: User) -> None:
+    give_role(make_user("mara"), OWNER)
+    _, secret = Invitation.make(owner, NOW, role=OWNER)
+    give_role(owner, EDITOR)
+    assert Client().get(f"/accounts/join/{secret}/").status_code == 404
+
+
+@pytest.mark.parametrize("url", ["mail.example.org", "foo://x", "smtp://h:port"])
+def test_a_mail_server_that_cannot_be_is_refused_at_the_start(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL must look like"):
+        environment.mail("EMAIL_URL", url)
+    assert environment.mail("EMAIL_URL", "smtp://a:b@h:587/?tls=True")["EMAIL_USE_TLS"]
+
+
+def test_a_mail_server_that_is_away_harms_no_reset(settings: Any, owner: User) -> None:
+    settings.EMAIL_URL = "smtp://127.0.0.1"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    make_user("mara", email="mara@news.example")
+    answer = Client().post("/accounts/password/reset/", {"email": "mara@news.example"})
+    assert answer.status_code == 302
