@@ -14,6 +14,7 @@ from django.dispatch import receiver
 
 from articles.greader.models import ReaderLogin
 from crawler.accounts.models import Account
+from crawler.web.attempts import client_address
 
 
 @receiver([password_changed, password_reset, password_set])
@@ -27,8 +28,8 @@ def note_own_password(user: User, **_: Any) -> None:
 def forget_typos(user: User, request: Any, **_: Any) -> None:
     """Forget failed sign-ins from this address under the person's mail address, as axes does for the name."""
     if user.email and request is not None:
-        ip = request.META.get("REMOTE_ADDR")
-        AccessAttempt.objects.filter(username=user.email.casefold()[:255], ip_address=ip).delete()
+        attempts = AccessAttempt.objects.filter(username=user.email.casefold()[:255])
+        attempts.filter(ip_address=client_address(request)).delete()
 
 
 @receiver(authenticator_added)

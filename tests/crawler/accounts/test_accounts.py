@@ -389,3 +389,12 @@ def test_a_mail_server_that_is_away_harms_no_reset(settings: Any, owner: User) -
     make_user("mara", email="mara@news.example")
     answer = Client().post("/accounts/password/reset/", {"email": "mara@news.example"})
     assert answer.status_code == 302
+
+
+def test_a_sign_in_that_works_forgives_failures_under_the_mail_address() -> None:
+    make_user("mara", email="mara@news.example")
+    for _ in range(2):
+        for _ in range(4):
+            Client().post("/accounts/login/", {"username": "Mara@news.example", "password": "no"})
+        right = {"username": "mara@news.example", "password": "water"}
+        assert Client().post("/accounts/login/", right).status_code == 302
