@@ -248,9 +248,10 @@ def close_account(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         user.is_active = bool(request.POST.get("open"))
         user.save(update_fields=["is_active"])
-        for session in UserSession.objects.filter(user=user):
-            session.end()
-        Invitation.objects.filter(made_by=user).update(revoked=datetime.now(UTC))
+        if not user.is_active:
+            for session in UserSession.objects.filter(user=user):
+                session.end()
+            Invitation.objects.filter(made_by=user).update(revoked=datetime.now(UTC))
         messages.success(request, f"The account of {user} is {'open' if user.is_active else 'closed'}.")
     return redirect("people")
 
