@@ -23,6 +23,7 @@ from articles.intake import Arrival, store_arrivals
 from articles.interest.model import KINDS, SPECIAL_PRIORS, VERSION, Belief, Weights
 from articles.interest.stored import locked, pack, weights_of
 from articles.models import CarriedMark, Mark, PersonalFeed, Subscriber, Topic
+from articles.personal.account import PERSONAL_FEED
 from articles.personal.following import export_subscriptions, follow_opml
 from articles.personal.selection import create_personal_feed
 from articles.personal.topics import TopicError, follow_topic
@@ -43,7 +44,6 @@ MAX_TOPICS = 1000
 MAX_FEATURES = 5000
 KEPT_FOR = timedelta(days=30)
 """Marks that wait for their articles are dropped after this time."""
-OWN_FEED = ("name", "folder", "query", "include", "exclude", "categories", "body", "order")
 README = """Everything that was yours on a Freshet, written on {now:%Y-%m-%d}.
 
 feeds.opml      the feeds you follow, in their folders; any feed reader takes it
@@ -169,7 +169,9 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
             _write_list(file, _marks(subscriber))
         topics = [TopicRow(topic.kind, topic.value) for topic in subscriber.topics.all()]
         archive.writestr("topics.json", _json(topics))
-        own = [{name: getattr(row, name) for name in OWN_FEED} for row in subscriber.personal_feeds.all()]
+        own = [
+            {name: getattr(row, name) for name in PERSONAL_FEED} for row in subscriber.personal_feeds.all()
+        ]
         archive.writestr("own-feeds.json", _json(own))
         archive.writestr("interests.json", _json(_interests(subscriber)))
 

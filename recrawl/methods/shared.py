@@ -474,6 +474,3 @@ def _normal(rows: Floats) -> Floats:
     """Scale rows to sums of 1."""
     scaled: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
     return scaled
-
-
-__all__ = ["Causes", "SharedCauses", "causes_of"]
