@@ -82,9 +82,9 @@ def with_own_pictures(body: str, size_of: Callable[[str], tuple[int, int] | None
         count += 1
         address = picture_address(html.unescape(source[1]))
         bare = _LOADING.sub("", _SETS.sub("", image[0].replace(source[0], "", 1)))
-        known = size_of(html.unescape(source[1])) if count <= MAX_SIZED and not _SIZED.search(bare) else None
-        if known:
-            bare = f'<img width="{known[0]}" height="{known[1]}"{bare.removeprefix("<img")}'
+        size = size_of(html.unescape(source[1])) if count <= MAX_SIZED and not _SIZED.search(bare) else None
+        if size:
+            bare = f'<img width="{size[0]}" height="{size[1]}"{bare.removeprefix("<img")}'
         lazy = "" if count <= _EAGER else ' loading="lazy"'
         return f'<img src="{html.escape(address)}"{lazy} decoding="async"{bare.removeprefix("<img")}'
 

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 
-TOLD_FROM = 0.8
-"""Share of a limit from which pages tell of it."""
+NEAR_SHARE = 0.8
+"""The share of a limit from which pages mention it."""
 
 
 class LimitReached(PermissionDenied):
@@ -33,4 +33,4 @@ def check_limit(user: User | AnonymousUser, name: str, number: int, words: str) 
 def is_near(user: User | AnonymousUser, name: str, number: int) -> bool:
     """Return whether a page should tell how much of a limit is used."""
     limit = limit_of(user, name)
-    return bool(limit) and number >= TOLD_FROM * limit
+    return bool(limit) and number >= NEAR_SHARE * limit
