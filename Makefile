@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test lint install requirements compiled
+.PHONY: run test lint install requirements compiled messages
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
@@ -29,6 +29,12 @@ install: $(VENV)/dev.stamp
 # Bytecode is written once, not by each of the processes that start together; some may not write it at all.
 compiled: | $(PYTHON)
 	-@$(PYTHON) -m compileall -q crawler feeds articles recrawl 2>/dev/null
+
+# Gather the texts of pages for translators, and compile their translations; needs GNU gettext.
+messages: $(VENV)/dev.stamp
+	DATABASE_URL=none $(PYTHON) manage.py makemessages --all --no-wrap --no-obsolete --add-location file \
+		--ignore $(VENV) --ignore tests --ignore benchmarks --ignore docs
+	DATABASE_URL=none $(PYTHON) manage.py compilemessages --ignore $(VENV)
 
 # Pin and hash what requirements/*.in name; needs uv.
 requirements:

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import django_filters  # type: ignore[import-untyped]
 from django import forms
-from django.conf.locale import LANG_INFO
+from django.utils.translation import gettext_lazy
 
 from articles.listing import languages
 from articles.models import Article, ArticleQuerySet
 from articles.operators import Operator
 from crawler.web.filters import SEARCH_HELP, FlagFilter, HoursFilter, OfferedFilter, search_validator
+from crawler.web.templatetags.freshet import language_name as name_of_language
 from feeds.categories import subtree
 from feeds.filters import folder_choices
 from feeds.models import Category, Feed
@@ -24,16 +25,19 @@ DAY = forms.DateInput(attrs={"type": "date"})
 
 
 def language_name(code: str) -> str:
-    """Return a language's English name with its code, or the code when there is no name."""
-    language = LANG_INFO.get(code) or LANG_INFO.get(code.split("-", maxsplit=1)[0]) or {}
-    return f"{language['name']} ({code})" if "name" in language else code
+    """Return a language's name with its code, or the code when there is no name."""
+    name = name_of_language(code)
+    return f"{name} ({code})" if name != code else code
 
 
 class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of articles."""
 
     q = django_filters.CharFilter(
-        method="by_words", label="Search", help_text=OPERATORS_HELP, validators=[search_validator]
+        method="by_words",
+        label=gettext_lazy("Search"),
+        help_text=OPERATORS_HELP,
+        validators=[search_validator],
     )
     feed = django_filters.ModelChoiceFilter(queryset=Feed.objects.defer("fingerprints"))
     category = OfferedFilter(
@@ -44,27 +48,43 @@ class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
     feed_category = django_filters.NumberFilter(method="in_folder", help_text="Category of the feed.")
     language = OfferedFilter(offers=lambda: [(code, language_name(code)) for code in languages()])
     since = django_filters.DateFilter(
-        method="from_day", label="From", widget=DAY, help_text="Published on this day or later, UTC."
+        method="from_day",
+        label=gettext_lazy("From"),
+        widget=DAY,
+        help_text="Published on this day or later, UTC.",
     )
     until = django_filters.DateFilter(
-        method="to_day", label="To", widget=DAY, help_text="Published on this day or before, UTC."
+        method="to_day",
+        label=gettext_lazy("To"),
+        widget=DAY,
+        help_text="Published on this day or before, UTC.",
     )
     published_after = django_filters.IsoDateTimeFilter("published", "gte")
     published_before = django_filters.IsoDateTimeFilter("published", "lt")
-    fetched = HoursFilter("fetched", label="Retrieved within hours")
+    fetched = HoursFilter("fetched", label=gettext_lazy("Retrieved within hours"))
     has = django_filters.CharFilter(
         method="by_part", max_length=20, help_text="audio, video, image, text, comments or place."
     )
     author = django_filters.CharFilter("author", "icontains", max_length=200, help_text="Part of a name.")
-    text = FlagFilter(method="by_text", label="with text", help_text="Whether there is any text.")
+    text = FlagFilter(
+        method="by_text",
+        label=gettext_lazy("with text"),
+        help_text="Whether there is any text.",
+    )
     page_failure = django_filters.CharFilter(
         "page__failure", max_length=40, help_text="What the download of its page failed by."
     )
     keyword = django_filters.CharFilter(
-        method="by_keyword", label="Keyword", max_length=64, help_text="One of those found in its text."
+        method="by_keyword",
+        label=gettext_lazy("Keyword"),
+        max_length=64,
+        help_text="One of those found in its text.",
     )
     topic = django_filters.CharFilter(
-        "enrichment__category", label="About", max_length=200, help_text="Category that was found for it."
+        "enrichment__category",
+        label=gettext_lazy("About"),
+        max_length=200,
+        help_text="Category that was found for it.",
     )
 
     class Meta:

@@ -9,23 +9,27 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import pgettext_lazy
 
 from articles.operators import split_operators
 from articles.search import ArticleVector, article_query
 from crawler.engine.leased import LeasedRow
+
+LABEL_LENGTH = 100
+NO_LABELS = Value([], ArrayField(models.CharField(max_length=LABEL_LENGTH)))
 
 
 class Page(LeasedRow):
     """The web page of one or more articles, downloaded once however many feeds link to it."""
 
     class Status(models.TextChoices):
-        WAITING = "waiting", "waiting"
-        STORED = "stored", "stored"
-        REFUSED = "refused", "refused by robots.txt"
-        FAILED = "failed", "given up"
+        WAITING = "waiting", pgettext_lazy("state of a page", "waiting")
+        STORED = "stored", pgettext_lazy("state of a page", "stored")
+        REFUSED = "refused", pgettext_lazy("state of a page", "refused by robots.txt")
+        FAILED = "failed", pgettext_lazy("state of a page", "given up")
 
     url = models.TextField()
     url_key = models.UUIDField(unique=True, editable=False)
@@ -88,9 +92,9 @@ class Article(models.Model):
     """An entry of a feed, stored once. `text` is the page's main text, else the text from the feed."""
 
     class Dating(models.TextChoices):
-        FEED = "feed", "the feed's date"
-        PAGE = "page", "the page's date"
-        FETCHED = "fetched", "the time of retrieval (no usable date given)"
+        FEED = "feed", pgettext_lazy("source of a date", "the feed's date")
+        PAGE = "page", pgettext_lazy("source of a date", "the page's date")
+        FETCHED = "fetched", pgettext_lazy("source of a date", "the time of retrieval (no usable date given)")
 
     feed = models.ForeignKey("feeds.Feed", on_delete=models.CASCADE, related_name="articles", db_index=False)
     identity = models.TextField()
@@ -154,6 +158,12 @@ class Subscriber(models.Model):
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="subscriber")
     created = models.DateTimeField(db_default=Now(), editable=False)
+    folders = ArrayField(
+        models.CharField(max_length=400),
+        default=list,
+        blank=True,
+        help_text="Folders that stay when no feed is in them.",
+    )
 
     def __str__(self) -> str:
         return self.user.get_username()
@@ -180,9 +190,9 @@ class Topic(models.Model):
     """A keyword, category or site that a subscriber follows, whichever feed it appears in."""
 
     class Kind(models.TextChoices):
-        KEYWORD = "keyword", "keyword"
-        CATEGORY = "category", "category"
-        SITE = "site", "site"
+        KEYWORD = "keyword", pgettext_lazy("kind of topic", "keyword")
+        CATEGORY = "category", pgettext_lazy("kind of topic", "category")
+        SITE = "site", pgettext_lazy("kind of topic", "site")
 
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="topics")
     kind = models.CharField(max_length=8, choices=Kind)
@@ -198,7 +208,7 @@ class Topic(models.Model):
 
 
 class Mark(models.Model):
-    """A subscriber's mark on an article: the times of reading and starring.
+    """A subscriber's mark on an article: the times of reading and starring, and labels.
 
     An article without a mark, or with `read` NULL, is unread.
     """
@@ -207,13 +217,21 @@ class Mark(models.Model):
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="marks")
     read = models.DateTimeField(null=True, blank=True)
     starred = models.DateTimeField(null=True, blank=True)
+    labels = ArrayField(
+        models.CharField(max_length=LABEL_LENGTH),
+        default=list,
+        db_default=NO_LABELS,
+        blank=True,
+        help_text="The subscriber's own words for it, sorted.",
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["subscriber", "article"], name="mark_once")]
         indexes = [
             models.Index(
                 fields=["subscriber", "-starred"], name="mark_starred", condition=Q(starred__isnull=False)
-            )
+            ),
+            models.Index(fields=["subscriber", "article"], name="mark_labelled", condition=~Q(labels=[])),
         ]
 
     def __str__(self) -> str:
@@ -224,12 +242,12 @@ class PersonalFeed(models.Model):
     """A feed made for one subscriber: a filter over the articles they follow, served at a secret address."""
 
     class Body(models.TextChoices):
-        FULL = "full", "full text"
-        SUMMARY = "summary", "summary"
+        FULL = "full", pgettext_lazy("text of an article", "full text")
+        SUMMARY = "summary", pgettext_lazy("text of an article", "summary")
 
     class Order(models.TextChoices):
-        NEWEST = "newest", "newest first"
-        INTEREST = "interest", "by interest"
+        NEWEST = "newest", pgettext_lazy("order of articles", "newest first")
+        INTEREST = "interest", pgettext_lazy("order of articles", "by interest")
 
     subscriber = models.ForeignKey(Subscriber, on_delete=models.CASCADE, related_name="personal_feeds")
     name = models.CharField(max_length=200)
@@ -320,6 +338,7 @@ class CarriedMark(models.Model):
     identity_key = models.UUIDField()
     read = models.DateTimeField(null=True)
     starred = models.DateTimeField(null=True)
+    labels = ArrayField(models.CharField(max_length=LABEL_LENGTH), default=list, db_default=NO_LABELS)
     created = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:

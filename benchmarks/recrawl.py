@@ -159,7 +159,7 @@ def _fill(sites: int, pages: int, method: str) -> None:
 
 
 def _learned(paths: list[str], dice: random.Random) -> Any:
-    """A ledger after five visits to such a site."""
+    """What is known after five visits to such a site."""
     from recrawl.known_server import KnownServer, OpenVisit
     from recrawl.methods.adaptive import Adaptive
 

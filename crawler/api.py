@@ -29,9 +29,10 @@ from articles.api import (
 )
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
-from articles.reader.api import UnreadView
+from articles.reader.api import MarksView, UnreadView
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
+from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
 from crawler.pipeline.api import (
     DocumentViewSet,
     ExportView,
@@ -101,9 +102,13 @@ router.register("uri-filters", UriFilterViewSet, "api-uri-filter")
 router.register("sites", SiteViewSet, "api-site")
 router.register("pages", PageViewSet, "api-page")
 router.register("changes", ChangeViewSet, "api-change")
+router.register("notification-rules", RuleViewSet, "api-notification-rule")
+router.register("notification-targets", TargetViewSet, "api-notification-target")
+router.register("notification-messages", MessageViewSet, "api-notification-message")
 router.register("hosts", HostViewSet, "api-host")
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("articles/<int:pk>/marks/", MarksView.as_view(), name="api-article-marks"),
     path("unread/", UnreadView.as_view(), name="api-unread"),
     path("stats/", StatisticsView.as_view(), name="api-stats"),
     path("pipeline/", PhasesView.as_view(), name="api-pipeline"),

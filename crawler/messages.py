@@ -40,8 +40,9 @@ class Assignment(Record, frozen=True):
 
     `content` is sent to the address, or came from it with its `content_type`. With `any_type`, types other
     than pages are accepted, too. With `selectors` a page is read for its text, and matching elements are
-    marked as ignored. A `suspect` has lost a lease, and is alone in its batch. `is_first` says that nothing
-    was ever received from the address.
+    marked as ignored; `parts` and `compared` say which of it (`crawler.reading.parts`); its bytes are sent
+    back with `keeps_body`. `steps` are those of a browser, as JSON. A `suspect` has lost a lease, and is
+    alone in its batch. `is_first` says that nothing was ever received from the address.
     """
 
     kind: Kind
@@ -56,6 +57,10 @@ class Assignment(Record, frozen=True):
     content_type: str = ""
     any_type: bool = False
     selectors: tuple[str, ...] | None = None
+    parts: tuple[str, ...] = ()
+    compared: str = "text"
+    keeps_body: bool = False
+    steps: str = ""
     suspect: bool = False
     is_first: bool = False
 

@@ -180,6 +180,7 @@ CELERY_TASK_ROUTES = {
     "crawler.pipeline.tasks.settle": {"queue": "store"},
     "recrawl.tasks.recrawl": {"queue": "recrawl"},
     "articles.enrichment.tasks.enrich": {"queue": "enrich"},
+    "crawler.notices.tasks.*": {"queue": "notify"},
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},
 }
@@ -233,6 +234,7 @@ INSTALLED_APPS = [
     "django_celery_beat",
     "axes",
     "crawler.accounts",
+    "crawler.notices",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -242,7 +244,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    # Before all that would look something up by what the request says.
+    # Before all that would look something up by what the request says, and in the reader's language.
+    "crawler.web.languages.reader_language",
     "crawler.web.middleware.OnlyStorable",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crawler.web.middleware.Compressed",
@@ -283,7 +286,10 @@ DATABASES = {"default": environment.database("DATABASE_URL", DATABASE_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-USE_I18N = False
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "français"), ("es", "español"), ("ja", "日本語")]
+LANGUAGE_COOKIE_NAME = "freshet-language"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
@@ -457,6 +463,7 @@ SPECTACULAR_SETTINGS = {
         "TopicKind": "articles.models.Topic.Kind",
         "ChangeKind": "recrawl.models.Change.Kind",
         "SiteState": "recrawl.models.Site.State",
+        "SiteKind": "recrawl.models.Site.Kind",
         "SourceKind": "recrawl.models.Source.Kind",
         "EnrichmentState": "articles.enrichment.models.Enrichment.State",
         "InterestEventKind": "articles.interest.models.Event.Kind",

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from crawler.accounts.views import admin_sign_in
+from crawler.notices.hub_views import hub
 from crawler.site import health, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
@@ -35,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("pipeline/", include("crawler.pipeline.urls")),
     path("graph/", include("crawler.pipeline.graph_urls")),
     path("sites/", include("recrawl.urls")),
+    path("websub/hub/", hub, name="websub-hub"),
     path("websub/", include("feeds.websub.urls")),
     path("lab/", include("feeds.laboratory.urls")),
     path("", include("articles.interest.urls")),
@@ -43,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("worker.js", web_app.worker, name="worker"),
     path("img/", include("crawler.pictures.urls")),
     path("read/", include("articles.reader.urls")),
+    path("me/notifications/", include("crawler.notices.urls")),
     path("me/", include("articles.personal.urls")),
     path("personal/", include("articles.personal.feed_urls")),
     path("", include("articles.greader.urls")),

@@ -93,8 +93,10 @@ def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
         else:
             feed = next(existing[key] for key in address.variants if key in existing)
             name = f"{feed.title} ({feed.url})" if feed.title else feed.url
-            state = "" if feed.status == Feed.Status.ACTIVE else f", which is {feed.status}"
-            outcomes.append(Added(feed, "duplicate", f"{address.url}: already known as {name}{state}"))
+            words = f"{address.url}: already known as {name}"
+            if feed.status != Feed.Status.ACTIVE:
+                words = f"{address.url}: already known as {name}, which is {feed.status}"
+            outcomes.append(Added(feed, "duplicate", words))
     if stored:
         wake_controller()
     return outcomes
@@ -165,7 +167,10 @@ def _check_host(text: str, host: str) -> None:
         return
     reason = f"{host} is a private or special address, which this deployment does not visit"
     if AddressGuard(str(network) for network in settings.FETCH_ALLOWED_NETWORKS).permits(literal):
-        reason += ": FETCH_ALLOWED_NETWORKS of the running server is another than the one set here"
+        reason = (
+            f"{host} is a private or special address, which this deployment does not visit: "
+            "FETCH_ALLOWED_NETWORKS of the running server is another than the one set here"
+        )
     raise BadUrl(text, reason)
 
 

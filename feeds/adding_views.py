@@ -11,6 +11,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -20,6 +22,7 @@ from crawler.http.urls import BadUrl, canonical_url
 from crawler.web.pages import wants_part
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
+from crawler.web.sentences import translated
 from feeds import imports
 from feeds.adding import known_feeds
 from feeds.discovery import MAX_ADDRESSES, BusyError, Look, look_at
@@ -123,7 +126,7 @@ def _added(request: HttpRequest) -> HttpResponse:
             feed_import = form.start_import(person_of(request))
             return HttpResponseRedirect(feed_import.get_absolute_url())
         except OpmlError as error:
-            form.add_error("opml", f"Nothing was added: {error}")
+            form.add_error("opml", _("Nothing was added: %(error)s") % {"error": error})
     context = {"form": form, "folders": folder_choices(), "text": data.get("addresses", "")}
     return render(request, "feeds/add.html", context, status=422)
 
@@ -156,7 +159,7 @@ def mend(request: HttpRequest, pk: int, line: int) -> HttpResponse:
         try:
             imports.correct(row, request.POST.get("address", "").strip())
         except BadUrl as error:
-            problem = f"{error.reason[:1].upper()}{error.reason[1:]}."
+            problem = f"{capfirst(translated(error.reason))}."
     else:
         raise Http404("there is no such button")
     wake_controller()
@@ -191,5 +194,5 @@ def _progress(feed_import: FeedImport) -> dict[str, Any]:
 
 def _reason(line: ImportLine, now: datetime) -> str:
     if line.feed is None:
-        return f"{line.message[:1].upper()}{line.message[1:]}"
+        return capfirst(translated(line.message))
     return failure_words(line.feed.failure, None, now)

@@ -11,6 +11,8 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from crawler.engine.wake import wake_controller
@@ -56,7 +58,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     feed = get_object_or_404(Feed, pk=pk)
     form = NameAndFolderForm({name: request.POST.get(f"{name}-{pk}") for name in ("title", "folder")})
     if not form.is_valid():
-        messages.error(request, "Nothing was changed: the name or the folder is too long.")
+        messages.error(request, _("Nothing was changed: the name or the folder is too long."))
         return HttpResponseRedirect(safe_next(request, reverse("feeds")))
     title, folder = form.cleaned_data["title"].strip(), category_at(path_of(form.cleaned_data["folder"]))
     earlier = {"title": feed.title, "renamed": feed.renamed, "category": feed.category_id}
@@ -66,36 +68,63 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     if folder != feed.category:
         signals.moved.send(Feed, user=request.user, feeds=list(rows.only("pk", "category")))
     name = title or str(feed)
-    words = f"{name} is in {folder or 'no folder'} now." if folder != feed.category else f"Renamed to {name}."
+    if folder == feed.category:
+        words = _("Renamed to %(name)s.")
+    elif folder is None:
+        words = _("%(name)s is in no folder now.")
+    else:
+        words = _("%(name)s is in %(folder)s now.")
+    words %= {"name": name, "folder": folder}
     undo.offer(request, words, "feeds.edit", {"pk": pk, **earlier})
     return HttpResponseRedirect(safe_next(request, reverse("feeds")))
 
 
 def _pause(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     keys = list(feeds.active().values_list("pk", flat=True))
-    words = f"Paused {_feeds(pause(feeds))}: no visits until resumed."
+    count = pause(feeds)
+    words = ngettext(
+        "Paused %(count)d feed: no visits until resumed.",
+        "Paused %(count)d feeds: no visits until resumed.",
+        count,
+    ) % {"count": count}
     undo.offer(request, words, "feeds.resume", keys)
 
 
 def _resume(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
-    words = f"Resumed {_feeds(resume(feeds))}: the schedule says when each is visited next."
-    messages.success(request, words)
+    count = resume(feeds)
+    words = ngettext(
+        "Resumed %(count)d feed: the schedule says when it is visited next.",
+        "Resumed %(count)d feeds: the schedule says when each is visited next.",
+        count,
+    )
+    messages.success(request, words % {"count": count})
 
 
 def _retrieve(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     chosen, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
     wake_controller()
     skipped = chosen - selected
-    remainder = (
-        f" {_feeds(skipped)} not: paused, on the way already, or visited moments ago." if skipped else ""
-    )
-    messages.success(request, f"{_feeds(selected)} to be checked now.{remainder}")
+    words = ngettext("%(count)d feed to be checked now.", "%(count)d feeds to be checked now.", selected)
+    words %= {"count": selected}
+    if skipped:
+        others = ngettext(
+            "%(count)d feed not: paused, on the way already, or visited moments ago.",
+            "%(count)d feeds not: paused, on the way already, or visited moments ago.",
+            skipped,
+        )
+        words = f"{words} {others % {'count': skipped}}"
+    messages.success(request, words)
 
 
 def _move(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     target = form.target()
     earlier = [[pk, category] for pk, category in feeds.values_list("pk", "category")]
-    words = f"Moved {_feeds(feeds.update(category=target))} to {target or 'no folder'}."
+    count = feeds.update(category=target)
+    if target is None:
+        words = ngettext("Moved %(count)d feed to no folder.", "Moved %(count)d feeds to no folder.", count)
+    else:
+        words = ngettext("Moved %(count)d feed to %(folder)s.", "Moved %(count)d feeds to %(folder)s.", count)
+    words %= {"count": count, "folder": target}
     signals.moved.send(Feed, user=request.user, feeds=list(feeds.only("pk", "category")))
     undo.offer(request, words, "feeds.move", earlier)
 
@@ -103,7 +132,11 @@ def _move(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> N
 def _remove(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     names = [str(feed) for feed in feeds.only("title", "url")[:2]]
     keys = removal.remove(feeds, datetime.now(UTC))
-    words = f"{names[0]} is removed." if len(keys) == 1 else f"{_feeds(len(keys))} are removed."
+    if len(keys) == 1:
+        words = _("%(name)s is removed.") % {"name": names[0]}
+    else:
+        words = ngettext("%(count)d feed is removed.", "%(count)d feeds are removed.", len(keys))
+        words %= {"count": len(keys)}
     undo.offer(request, words, "feeds.restore", keys)
 
 
@@ -118,13 +151,14 @@ ACTIONS: dict[str, Callable[[HttpRequest, FeedQuerySet, PickedFeedsForm], None]]
 
 @undo.register("feeds.resume")
 def _undo_pause(user: User, keys: Any) -> str:
-    return f"Resumed {_feeds(resume(Feed.objects.filter(pk__in=keys)))}."
+    count = resume(Feed.objects.filter(pk__in=keys))
+    return ngettext("Resumed %(count)d feed.", "Resumed %(count)d feeds.", count) % {"count": count}
 
 
 @undo.register("feeds.restore")
 def _undo_removal(user: User, keys: Any) -> str:
     count = removal.restore(keys)
-    return f"{_feeds(count)} {'is' if count == 1 else 'are'} back."
+    return ngettext("%(count)d feed is back.", "%(count)d feeds are back.", count) % {"count": count}
 
 
 @undo.register("feeds.move")
@@ -134,9 +168,10 @@ def _undo_move(user: User, earlier: Any) -> str:
         folders.setdefault(category, []).append(pk)
     for category, keys in folders.items():
         Feed.objects.filter(pk__in=keys).update(category=category)
-    feeds = Feed.objects.filter(pk__in=[pk for pk, _ in earlier]).only("pk", "category")
+    feeds = Feed.objects.filter(pk__in=[pk for pk, _category in earlier]).only("pk", "category")
     signals.moved.send(Feed, user=user, feeds=list(feeds))
-    return f"Moved {_feeds(len(earlier))} back."
+    count = len(earlier)
+    return ngettext("Moved %(count)d feed back.", "Moved %(count)d feeds back.", count) % {"count": count}
 
 
 @undo.register("feeds.edit")
@@ -144,8 +179,4 @@ def _undo_edit(user: User, earlier: Any) -> str:
     rows = Feed.objects.filter(pk=earlier["pk"])
     rows.update(title=earlier["title"], renamed=earlier["renamed"], category=earlier["category"])
     signals.moved.send(Feed, user=user, feeds=list(rows.only("pk", "category")))
-    return "The feed has its earlier name and folder again."
-
-
-def _feeds(number: int) -> str:
-    return f"{number:,} feed" if number == 1 else f"{number:,} feeds"
+    return _("The feed has its earlier name and folder again.")

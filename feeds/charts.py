@@ -9,12 +9,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.dates import WEEKDAYS_ABBR
+from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from feeds.models import Feed, Retrieval
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 POINTS = 500
 
 # The clock, in units of its view box.
@@ -51,14 +54,17 @@ def clock(rates: Sequence[float], hour_now: float, zone: str = "UTC") -> SafeStr
     top = max(rates, default=0.0) or 1.0
     wedges = format_html_join(
         "",
-        '<path class="wedge" d="{}"><title>{} to {} {}: {} articles an hour</title></path>',
+        '<path class="wedge" d="{}"><title>{}</title></path>',
         (
             (
                 _wedge(hour, _INNER + (_OUTER - _INNER) * rate / top),
-                _hour(hour),
-                _hour(hour + 1),
-                zone,
-                f"{rate:.2f}",
+                _("%(start)s to %(end)s %(zone)s: %(rate)s articles an hour")
+                % {
+                    "start": _hour(hour),
+                    "end": _hour(hour + 1),
+                    "zone": zone,
+                    "rate": number_format(f"{rate:.2f}"),
+                },
             )
             for hour, rate in enumerate(rates)
         ),
@@ -71,20 +77,21 @@ def clock(rates: Sequence[float], hour_now: float, zone: str = "UTC") -> SafeStr
     )
     peak = max(range(len(rates)), key=lambda hour: rates[hour])
     x, y = _point(hour_now, _OUTER + 4)
+    total = number_format(_short(sum(rates)))
     return format_html(
-        '<svg class="clock" viewBox="0 0 240 240" role="img" aria-label="'
-        'Posting by hour of day, {zone}: {total} articles a day, most from {peak} to {after}">'
+        '<svg class="clock" viewBox="0 0 240 240" role="img" aria-label="{label}">'
         '<circle class="ring" cx="120" cy="120" r="{outer}"/>'
         '<circle class="ring" cx="120" cy="120" r="{half}"/>'
         "{wedges}{labels}"
-        '<line class="now" x1="120" y1="120" x2="{x}" y2="{y}"><title>now</title></line>'
+        '<line class="now" x1="120" y1="120" x2="{x}" y2="{y}"><title>{now}</title></line>'
         '<circle class="cell-frame" cx="120" cy="120" r="{core}"/>'
         '<text class="total" x="120" y="121" text-anchor="middle">{total}</text>'
-        '<text x="120" y="135" text-anchor="middle">a day</text></svg>',
-        zone=zone,
-        total=_short(sum(rates)),
-        peak=_hour(peak),
-        after=_hour(peak + 1),
+        '<text x="120" y="135" text-anchor="middle">{a_day}</text></svg>',
+        label=_("Posting by hour of day, %(zone)s: %(total)s articles a day, most from %(start)s to %(end)s")
+        % {"zone": zone, "total": total, "start": _hour(peak), "end": _hour(peak + 1)},
+        total=total,
+        now=_("now"),
+        a_day=pgettext("after a number", "a day"),
         outer=_OUTER,
         half=(_INNER + _OUTER) / 2,
         wedges=wedges,
@@ -106,7 +113,9 @@ def heat_map(counts: Sequence[Sequence[int]], zone: str = "UTC") -> SafeString:
         ((_LEFT + hour * _CELL + _CELL // 2, f"{hour:02}") for hour in range(0, 24, 3)),
     )
     days = format_html_join(
-        "", '<text x="0" y="{}">{}</text>', ((_TOP + i * _CELL + 14, day) for i, day in enumerate(DAYS))
+        "",
+        '<text x="0" y="{}">{}</text>',
+        ((_TOP + row * _CELL + 14, day) for row, day in WEEKDAYS_ABBR.items()),
     )
     cells = SafeString(
         "".join(
@@ -114,15 +123,16 @@ def heat_map(counts: Sequence[Sequence[int]], zone: str = "UTC") -> SafeString:
         )
     )
     return format_html(
-        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="'
-        'Articles by hour of the week, {}: {}, most on {} at {}">'
-        "{}{}{}</svg>",
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}</svg>',
         width,
         height,
-        zone,
-        sum(sum(day) for day in counts),
-        DAYS[busiest[0]],
-        _hour(busiest[1]),
+        _("Articles by hour of the week, %(zone)s: %(total)d, most on %(day)s at %(time)s")
+        % {
+            "zone": zone,
+            "total": sum(sum(day) for day in counts),
+            "day": WEEKDAYS_ABBR[busiest[0]],
+            "time": _hour(busiest[1]),
+        },
         hours,
         days,
         cells,
@@ -148,29 +158,28 @@ def forecast_series(feed: Feed) -> dict[str, Any]:
     rows = _last(feed, "expected", "new", expected__isnull=False)
     return {
         "x": [row[0].timestamp() for row in rows],
-        "unit": "new articles",
+        "unit": _("new articles"),
         "series": [
-            {"label": "predicted", "values": [_rounded(row[1]) for row in rows], "kind": "line"},
-            {"label": "found", "values": [row[2] for row in rows], "kind": "points"},
+            {"label": _("predicted"), "values": [_rounded(row[1]) for row in rows], "kind": "line"},
+            {"label": _("found"), "values": [row[2] for row in rows], "kind": "points"},
         ],
     }
 
 
 def _cell(day: int, hour: int, count: int, top: int) -> SafeString:
     x, y = _LEFT + hour * _CELL, _TOP + day * _CELL
-    when = f"{DAYS[day]} {_hour(hour)}"
+    when = f"{WEEKDAYS_ABBR[day]} {_hour(hour)}"
     # The square root keeps the quiet hours of a feed with one busy hour visible.
     strength = math.sqrt(count / top) if top else 0.0
     return format_html(
         '<rect class="cell-frame" x="{x}" y="{y}" width="18" height="18" rx="3"/>'
         '<rect class="cell" x="{x}" y="{y}" width="18" height="18" rx="3" fill-opacity="{strength}">'
-        "<title>{when}: {count} article{s}</title></rect>",
+        "<title>{words}</title></rect>",
         x=x,
         y=y,
         strength=f"{strength:.2f}",
-        when=when,
-        count=count,
-        s="" if count == 1 else "s",
+        words=ngettext("%(when)s: %(count)d article", "%(when)s: %(count)d articles", count)
+        % {"when": when, "count": count},
     )
 
 

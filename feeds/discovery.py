@@ -16,12 +16,17 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 import msgspec
+from django.conf import settings
+from django.utils import translation
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from crawler.http.client import ACCEPT_FEED
 from crawler.http.failures import Failure
 from crawler.http.urls import BadUrl
 from crawler.walled import client
 from crawler.walled.client import FetchLimits, ProgramError
+from crawler.web.sentences import translated
 from feeds.adding import checked_address
 from feeds.discovery_programs import READ, ReadDocument, ReadFeed
 from feeds.phrases import failure_words, posts_often
@@ -110,16 +115,23 @@ def look_at(texts: Sequence[str]) -> list[Look]:
     try:
         until = time.monotonic() + LOOK_SECONDS
         with ThreadPoolExecutor(min(len(texts), 4) or 1) as threads:
-            return list(threads.map(lambda text: _look(text, until), texts[:MAX_ADDRESSES]))
+            language = translation.get_language() or settings.LANGUAGE_CODE
+            return list(threads.map(lambda text: _look(text, until, language), texts[:MAX_ADDRESSES]))
     finally:
         _looks.release()
 
 
-def _look(text: str, until: float) -> Look:
+def _look(text: str, until: float, language: str) -> Look:
+    """Look at one address, in a thread of its own that describes problems in a language."""
+    with translation.override(language):
+        return _look_in_words(text, until)
+
+
+def _look_in_words(text: str, until: float) -> Look:
     try:
         address = checked_address(text)
     except BadUrl as error:
-        return Look(text, problem=f"{error.reason[:1].upper()}{error.reason[1:]}.")
+        return Look(text, problem=f"{capfirst(translated(error.reason))}.")
     look = Look(address.url)
     try:
         final, document = _read_at(address.url, until)
@@ -133,7 +145,7 @@ def _look(text: str, until: float) -> Look:
         links = [url for url, _ in document.page.links][:MAX_FEEDS]
         look.feeds = _read_feeds(links, until) if links else _guess_feed(final, until)
         if not look.feeds:
-            look.problem = "This is a page, and no feed of it was found."
+            look.problem = _("This is a page, and no feed of it was found.")
     else:
         look.problem = f"{failure_words(document.failure, None, datetime.now(UTC))}."
     _compare(look.feeds)

@@ -9,9 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
+from crawler.web.sentences import translated
 from feeds.models import Feed, Tick
-from feeds.scheduling.base import Explanation, in_words, next_visit
+from feeds.phrases import duration
+from feeds.scheduling.base import Explanation, next_visit
 from feeds.states import blocks, live_policy
 
 HORIZON = timedelta(days=30)
@@ -49,12 +53,15 @@ def next_visits(feeds: Sequence[Feed], now: datetime, *, explained: bool = True)
 def _unplanned(feed: Feed, now: datetime) -> NextVisit:
     """Explain feeds that are out, selected, paused or gone, so that no time is computed for them."""
     if feed.lease is not None:
-        return NextVisit(now, f"being retrieved now ({feed.selected_because})")
+        return NextVisit(
+            now, _("being retrieved now (%(reason)s)") % {"reason": translated(feed.selected_because)}
+        )
     if feed.status == Feed.Status.GONE:
-        return NextVisit(None, "no visit: the publisher said that the feed is gone for good (410)")
+        return NextVisit(None, _("no visit: the publisher said that the feed is gone for good (410)"))
     if feed.status == Feed.Status.PAUSED:
-        return NextVisit(None, "no visit: the feed is paused")
-    return NextVisit(now, f"selected ({feed.selected_because}), waiting for its host to be free")
+        return NextVisit(None, _("no visit: the feed is paused"))
+    words = _("selected (%(reason)s), waiting for its host to be free")
+    return NextVisit(now, words % {"reason": translated(feed.selected_because)})
 
 
 def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int, NextVisit]:
@@ -82,15 +89,19 @@ def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: dat
         at = max(feed.not_before, feed.training_due)
         reason = _training_reason(feed, at)
     elif math.isinf(ranked):
-        return NextVisit(None, f"not within {HORIZON.days} days: {why.formula}", why.expected or 0.0, why.age)
+        words = _("not within %(days)d days: %(reason)s") % {
+            "days": HORIZON.days,
+            "reason": translated(why.formula),
+        }
+        return NextVisit(None, words, why.expected or 0.0, why.age)
     else:
         at = datetime.fromtimestamp(ranked, UTC)
-        reason = feed.floor_detail if held_back and at <= feed.not_before else why.formula
+        reason = translated(feed.floor_detail if held_back and at <= feed.not_before else why.formula)
     length = float(settings.CRAWL_TICK_SECONDS)
     ticks = max(1, math.ceil((at - grid).total_seconds() / length))
     return NextVisit(
         at=grid + timedelta(seconds=ticks * length),
-        reason=reason or "new feed",
+        reason=reason or _("new feed"),
         expected=why.expected or 0.0,
         age=why.age,
         audience=why.audience,
@@ -100,12 +111,23 @@ def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: dat
 
 def _training_reason(feed: Feed, at: datetime) -> str:
     if feed.last_success is None and not feed.failure_streak:
-        return "new feed: its first visit"
+        return _("new feed: its first visit")
     if at == feed.not_before and feed.not_before > feed.training_due:
-        return feed.floor_detail
+        return translated(feed.floor_detail)
     toe = math.ceil(feed.training_m - 1e-9)
     max_ticks = settings.CRAWL_TRAINING_MAX_TICKS
-    ticks = f"{toe} ticks" if toe <= max_ticks else f"{max_ticks} ticks (the ceiling; M asks for {toe})"
-    since = in_words((at - feed.training_since).total_seconds())
-    state = f"M = {feed.training_m:.2f}, T = {feed.training_t:.1f}"
-    return f"training: {state}, so ToE is {ticks}; watched for {since}"
+    values = {
+        "m": number_format(f"{feed.training_m:.2f}"),
+        "t": number_format(f"{feed.training_t:.1f}"),
+        "toe": min(toe, max_ticks),
+        "wanted": toe,
+        "time": duration((at - feed.training_since).total_seconds()),
+    }
+    if toe <= max_ticks:
+        words = _("training: M = %(m)s, T = %(t)s, so ToE is %(toe)d ticks; watched for %(time)s")
+    else:
+        words = _(
+            "training: M = %(m)s, T = %(t)s, so ToE is %(toe)d ticks (the ceiling; M asks for %(wanted)d); "
+            "watched for %(time)s"
+        )
+    return words % values

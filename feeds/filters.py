@@ -12,8 +12,10 @@ from django.core.validators import RegexValidator
 from django.db.models import Case, Count, F, FilteredRelation, Q, QuerySet, When
 from django.db.models.expressions import Func, Value
 from django.db.models.functions import Coalesce, Lower, Now, NullIf
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework.filters import search_smart_split
 
+from crawler.text.words import Words
 from crawler.web.filters import Choices, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from feeds.categories import all_paths, subtree
 from feeds.models import Feed, Retrieval
@@ -99,11 +101,14 @@ def _recent_failures() -> Choices:
     return [(name, name) for name in rows.values_list("failure", flat=True).distinct()]
 
 
-HEALTH: dict[str, tuple[str, Q]] = {
-    "look": ("Need a look", Q(status=Feed.Status.ACTIVE, failure_streak__gt=0) | Q(status=Feed.Status.GONE)),
-    "learning": ("Still learning", Q(status=Feed.Status.ACTIVE, phase=Feed.Phase.TRAINING)),
-    "quiet": ("Silent for a year", Q(status=Feed.Status.ACTIVE, last_new__lt=Now() - SILENT)),
-    "paused": ("Paused", Q(status=Feed.Status.PAUSED)),
+HEALTH: dict[str, tuple[Words, Q]] = {
+    "look": (
+        gettext_lazy("Need a look"),
+        Q(status=Feed.Status.ACTIVE, failure_streak__gt=0) | Q(status=Feed.Status.GONE),
+    ),
+    "learning": (gettext_lazy("Still learning"), Q(status=Feed.Status.ACTIVE, phase=Feed.Phase.TRAINING)),
+    "quiet": (gettext_lazy("Silent for a year"), Q(status=Feed.Status.ACTIVE, last_new__lt=Now() - SILENT)),
+    "paused": (gettext_lazy("Paused"), Q(status=Feed.Status.PAUSED)),
 }
 """Groups of feeds that people look for, by the names that addresses use."""
 
@@ -120,38 +125,42 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     q = django_filters.CharFilter(
         method="by_words",
-        label="Search",
+        label=gettext_lazy("Search"),
         help_text="Words of the title or an address.",
         validators=[search_validator],
     )
     category = OfferedFilter(
         method="in_category",
-        offers=lambda: [("none", "without category"), *folder_choices()],
+        offers=lambda: [("none", gettext("without category")), *folder_choices()],
         validators=[RegexValidator(r"\A(none|\d{1,18})\Z")],
         help_text="Id of a category; those inside it count. `none` for feeds without one.",
     )
     health = django_filters.ChoiceFilter(
         method="by_health",
         choices=[(name, words) for name, (words, _) in HEALTH.items()],
-        empty_label="any",
-        label="How it is",
+        empty_label=gettext_lazy("any"),
+        label=gettext_lazy("How it is"),
         help_text="`look`: failing or ended; `learning`; `quiet`: nothing new for a year; `paused`.",
     )
-    status = django_filters.ChoiceFilter(choices=Feed.Status.choices, empty_label="any")
-    phase = django_filters.ChoiceFilter(choices=Feed.Phase.choices, empty_label="any")
+    status = django_filters.ChoiceFilter(choices=Feed.Status.choices, empty_label=gettext_lazy("any"))
+    phase = django_filters.ChoiceFilter(choices=Feed.Phase.choices, empty_label=gettext_lazy("any"))
     failing = FlagFilter(
         method="by_failing",
-        words=("failing", "not failing"),
-        label="Failing",
+        words=("failing", gettext_lazy("not failing")),
+        label=gettext_lazy("Failing"),
         help_text="Whether the last visit failed.",
     )
     failure = OfferedFilter()
     format = OfferedFilter()
     language = OfferedFilter()
     host = django_filters.CharFilter("host__name")
-    retrieved = HoursFilter("last_success", label="Retrieved within h")
+    retrieved = HoursFilter("last_success", label=gettext_lazy("Retrieved within h"))
     waiting = FlagFilter(
-        "selected_at", "isnull", exclude=True, label="Waiting", help_text="Whether a visit is on its way."
+        "selected_at",
+        "isnull",
+        exclude=True,
+        label=gettext_lazy("Waiting"),
+        help_text="Whether a visit is on its way.",
     )
 
     class Meta:
@@ -185,9 +194,9 @@ class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
 class RetrievalFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Filters of the log of retrievals."""
 
-    outcome = django_filters.ChoiceFilter(choices=Retrieval.Outcome.choices, empty_label="any")
+    outcome = django_filters.ChoiceFilter(choices=Retrieval.Outcome.choices, empty_label=gettext_lazy("any"))
     failure = OfferedFilter(offers=_recent_failures)
-    hours = HoursFilter("at", label="Within hours")
+    hours = HoursFilter("at", label=gettext_lazy("Within hours"))
     since = django_filters.IsoDateTimeFilter("at", "gte")
     until = django_filters.IsoDateTimeFilter("at", "lt")
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 from crawler.web.forms import LinesField
 from feeds.adding import Added
@@ -14,7 +15,7 @@ from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
 from feeds.imports import start_import
 from feeds.models import Category, FeedImport
-from feeds.opml import MAX_BYTES, OpmlError, Outline, import_outlines, read_opml
+from feeds.opml import MAX_BYTES, NoFeedsError, Outline, import_outlines, read_opml
 
 MAX_LINES = 200
 
@@ -24,11 +25,11 @@ class AddFeedsForm(forms.Form):
 
     addresses = LinesField(
         most=MAX_LINES,
-        too_many="{lines} lines are too many here: give at most {most}, or an OPML file.",
+        too_many=gettext_lazy("{lines} lines are too many here: give at most {most}, or an OPML file."),
         required=False,
         max_length=MAX_LINES * 2100,
-        label="Addresses, one to a line",
-        help_text="A feed's address, or a site's: then the feed that the site names is taken.",
+        label=gettext_lazy("Addresses, one to a line"),
+        help_text=gettext_lazy("A feed's address, or a site's: then the feed that the site names is taken."),
         widget=forms.Textarea(
             attrs={
                 "rows": 6,
@@ -39,20 +40,23 @@ class AddFeedsForm(forms.Form):
     )
     opml = forms.FileField(
         required=False,
-        label="or an OPML file",
-        help_text="A list from another reader. Its folders are kept.",
+        label=gettext_lazy("or an OPML file"),
+        help_text=gettext_lazy("A list from another reader. Its folders are kept."),
         widget=forms.ClearableFileInput(attrs={"accept": ".opml,.xml,text/x-opml,text/xml,application/xml"}),
     )
     category = forms.CharField(
         required=False,
         max_length=400,
         label="Folder (optional)",
-        help_text="Such as News / Technology; made where it is missing.",
+        help_text=gettext_lazy("Such as News / Technology; made where it is missing."),
         widget=forms.TextInput(attrs={"list": "categories", "autocomplete": "off"}),
     )
 
     follow = forms.BooleanField(
-        required=False, initial=True, label="Follow them", help_text="Their articles appear under Read."
+        required=False,
+        initial=True,
+        label=gettext_lazy("Follow them"),
+        help_text=gettext_lazy("Their articles appear under Read."),
     )
 
     def clean_opml(self) -> bytes | None:
@@ -61,7 +65,9 @@ class AddFeedsForm(forms.Form):
         if file is None:
             return None
         if file.size > MAX_BYTES:
-            raise ValidationError(f"The file is larger than {MAX_BYTES // 1_000_000} MB.")
+            raise ValidationError(
+                gettext_lazy("The file is larger than %(most)s MB.") % {"most": MAX_BYTES // 1000000}
+            )
         content: bytes = file.read()
         return content
 
@@ -69,14 +75,14 @@ class AddFeedsForm(forms.Form):
         """Require addresses or a file."""
         super().clean()
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
-            raise ValidationError("Give at least one address, or choose an OPML file.")
+            raise ValidationError(gettext_lazy("Give at least one address, or choose an OPML file."))
 
     def outlines(self) -> list[Outline]:
         """Return the feeds of the file, then those of the field. Raises OpmlError for an unreadable file."""
         fields = self.cleaned_data
         from_file = read_opml(fields["opml"]) if fields["opml"] else []
         if fields["opml"] and not from_file:
-            raise OpmlError("the file names no feed (no outline has an xmlUrl)")
+            raise NoFeedsError
         return [*from_file, *(Outline(line) for line in dict.fromkeys(fields["addresses"]))]
 
     def start_import(self, user: User) -> FeedImport:
@@ -128,5 +134,5 @@ class PickedFeedsForm(forms.Form):
 class NameAndFolderForm(forms.Form):
     """A form for a feed's name and folder."""
 
-    title = forms.CharField(required=False, max_length=400, label="Name")
+    title = forms.CharField(required=False, max_length=400, label=gettext_lazy("Name"))
     folder = forms.CharField(required=False, max_length=400)

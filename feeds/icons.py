@@ -22,7 +22,19 @@ def feed_icon(request: HttpRequest, pk: int, signature: str) -> HttpResponseBase
         raise Http404("no icon has this address")
     rows = Feed.objects.only("title", "icon", "image", "site_url", "canonical_url")
     feed = get_object_or_404(rows, pk=pk)
-    site = feed.site_url or urljoin(feed.canonical_url, "/")
-    candidates = [url for url in (feed.icon, feed.image) if url]
-    key = f"icon {candidates[0] if candidates else urlsplit(site).netloc}"
-    return icon_answer(request, key, candidates, site, feed.title or feed.canonical_url)
+    site, candidates = _site_of(feed), _candidates(feed)
+    return icon_answer(request, icon_key(feed), candidates, site, feed.title or feed.canonical_url)
+
+
+def icon_key(feed: Feed) -> str:
+    """Return the key under which a feed's icon is in the cache of pictures."""
+    candidates = _candidates(feed)
+    return f"icon {candidates[0] if candidates else urlsplit(_site_of(feed)).netloc}"
+
+
+def _candidates(feed: Feed) -> list[str]:
+    return [url for url in (feed.icon, feed.image) if url]
+
+
+def _site_of(feed: Feed) -> str:
+    return feed.site_url or urljoin(feed.canonical_url, "/")

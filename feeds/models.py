@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q, Transform
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import pgettext_lazy
 
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
 
@@ -83,13 +84,13 @@ class Feed(LeasedRow):
     """A feed: its address, the results of the last visit, and when the next one is allowed."""
 
     class Status(models.TextChoices):
-        ACTIVE = "active", "active"
-        PAUSED = "paused", "paused"
-        GONE = "gone", "ended by its publisher"
+        ACTIVE = "active", pgettext_lazy("state of a feed", "active")
+        PAUSED = "paused", pgettext_lazy("state of a feed", "paused")
+        GONE = "gone", pgettext_lazy("state of a feed", "ended by its publisher")
 
     class Phase(models.TextChoices):
-        TRAINING = "training", "learning its rhythm"
-        NORMAL = "normal", "rhythm known"
+        TRAINING = "training", pgettext_lazy("phase of a feed", "learning its rhythm")
+        NORMAL = "normal", pgettext_lazy("phase of a feed", "rhythm known")
 
     url = models.TextField(help_text="The address as it is fetched.")
     canonical_url = models.TextField(unique=True, editable=False)
@@ -239,9 +240,9 @@ class ImportLine(models.Model):
     """An address of an import and what became of it. The feed is gone where it turned out to be another."""
 
     class Outcome(models.TextChoices):
-        ADDED = "added", "added"
-        DUPLICATE = "duplicate", "known already"
-        REFUSED = "refused", "refused"
+        ADDED = "added", pgettext_lazy("outcome of an import", "added")
+        DUPLICATE = "duplicate", pgettext_lazy("outcome of an import", "known already")
+        REFUSED = "refused", pgettext_lazy("outcome of an import", "refused")
 
     source = models.ForeignKey(FeedImport, on_delete=models.CASCADE, related_name="lines")
     text = models.TextField(help_text="The address as it was given.")
@@ -335,11 +336,11 @@ class Retrieval(models.Model):
     """One visit to a feed, as it went."""
 
     class Outcome(models.TextChoices):
-        NEW = "new", "new articles"
-        NOTHING_NEW = "nothing-new", "changed, nothing new"
-        SAME_BODY = "same-body", "same bytes"
-        NOT_MODIFIED = "not-modified", "304 not modified"
-        FAILED = "failed", "failed"
+        NEW = "new", pgettext_lazy("outcome of a visit", "new articles")
+        NOTHING_NEW = "nothing-new", pgettext_lazy("outcome of a visit", "changed, nothing new")
+        SAME_BODY = "same-body", pgettext_lazy("outcome of a visit", "same bytes")
+        NOT_MODIFIED = "not-modified", pgettext_lazy("outcome of a visit", "304 not modified")
+        FAILED = "failed", pgettext_lazy("outcome of a visit", "failed")
 
     feed = models.ForeignKey(Feed, on_delete=models.CASCADE, related_name="retrievals", db_index=False)
     lease = models.UUIDField(default=uuid.uuid4, editable=False)

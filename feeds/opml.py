@@ -10,6 +10,7 @@ from email.utils import format_datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from lxml import etree
 
 from feeds.adding import Added, WantedFeed, add_feeds
@@ -28,6 +29,13 @@ class OpmlError(ValueError):
     """Error for a file that is not readable OPML; the message says what is wrong and, where known, in which
     line.
     """
+
+
+class NoFeedsError(OpmlError):
+    """Error for a file without a feed."""
+
+    def __init__(self) -> None:
+        super().__init__(_("the file names no feed (no outline has an xmlUrl)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,7 @@ def import_opml(data: bytes, *, category: Category | None = None) -> ImportRepor
     """
     outlines = read_opml(data)
     if not outlines:
-        raise OpmlError("the file names no feed (no outline has an xmlUrl)")
+        raise NoFeedsError
     return import_outlines(outlines, category=category)
 
 
@@ -104,18 +112,21 @@ def read_opml(data: bytes) -> list[Outline]:
     are nested deeper than 64 outlines.
     """
     if len(data) > MAX_BYTES:
-        raise OpmlError(f"the file is larger than {MAX_BYTES // 1024 // 1024} MB")
+        raise OpmlError(_("the file is larger than %(bytes)s MB") % {"bytes": MAX_BYTES // 1024 // 1024})
     if not data.strip():
-        raise OpmlError("the file is empty")
+        raise OpmlError(_("the file is empty"))
     # Zero bytes go so that UTF-16 cannot hide it.
     if b"<!doctype" in data.replace(b"\0", b"").lower():
-        raise OpmlError("the file declares a document type, which no OPML file needs")
+        raise OpmlError(_("the file declares a document type, which no OPML file needs"))
     root = _parse(data)
     if _local_name(root) != "opml":
-        raise OpmlError(f"line {root.sourceline}: the outermost element is <{_local_name(root)}>, not <opml>")
+        raise OpmlError(
+            _("line %(sourceline)s: the outermost element is <%(root)s>, not <opml>")
+            % {"sourceline": root.sourceline, "root": _local_name(root)}
+        )
     body = next((child for child in root if _local_name(child) == "body"), None)
     if body is None:
-        raise OpmlError("the file has no <body>")
+        raise OpmlError(_("the file has no <body>"))
     return list(_walk(body))
 
 
@@ -148,10 +159,10 @@ def _parse(data: bytes) -> etree._Element:
     try:
         root = etree.fromstring(data.lstrip(), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise OpmlError(f"the file is not well-formed XML: {error}") from None
+        raise OpmlError(_("the file is not well-formed XML: %(error)s") % {"error": error}) from None
     # A document type in an encoding that the search above did not see.
     if root.getroottree().docinfo.internalDTD is not None:
-        raise OpmlError("the file declares a document type, which no OPML file needs")
+        raise OpmlError(_("the file declares a document type, which no OPML file needs"))
     return root
 
 
@@ -163,7 +174,10 @@ def _walk(body: etree._Element) -> Iterator[Outline]:
         if _local_name(element) != "outline":
             continue
         if depth > MAX_DEPTH:
-            raise OpmlError(f"line {element.sourceline}: folders are nested deeper than {MAX_DEPTH}")
+            raise OpmlError(
+                _("line %(sourceline)s: folders are nested deeper than %(depth)s")
+                % {"sourceline": element.sourceline, "depth": MAX_DEPTH}
+            )
         attributes = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
         title = _clean(attributes.get("text") or attributes.get("title") or "")
         url = _address(attributes)

@@ -1,4 +1,4 @@
-"""Sentences about feeds: their state, their rhythm and their next check, for people who read news. Pure.
+"""Sentences about feeds: their state, their rhythm and their next check, for people who read news.
 
 A sentence never holds a figure that means nothing yet. Reasons, rules and parameters stand elsewhere, under
 "Why then?" (`feeds.explain`).
@@ -11,104 +11,118 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from django.utils.dateformat import format as format_date
+from django.utils.dates import WEEKDAYS
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext
+
 from crawler.http.failures import Failure
 
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_LIKELY = "something new is likely by then"
 MIN_ARTICLES = 4
 """Articles from which a rhythm is told."""
 USUAL_SHARE = 0.8
 """Share of the articles that "nearly always" and "mostly" stand for."""
 MAX_WINDOW_HOURS = 9
+MIN_OFTEN = 0.9
+"""Articles in a unit of time from which the unit is used."""
 SILENT = timedelta(days=365)
 _DAY, _HOUR, _MINUTE = 86_400.0, 3600.0, 60.0
 
-_FAILURES: dict[Failure, str] = {
-    Failure.DNS: "its address is not known on the internet",
-    Failure.REFUSED: "no answer",
-    Failure.UNREACHABLE: "no way to its server",
-    Failure.RESET: "its server breaks off",
-    Failure.TIMEOUT: "no answer",
-    Failure.TOO_SLOW: "its server is too slow",
-    Failure.TLS: "its certificate is not valid",
-    Failure.PROXY: "Freshet's own proxy does not answer",
-    Failure.HTTP_4XX: "its server refuses the request",
-    Failure.HTTP_5XX: "its server has a fault",
-    Failure.HTTP_OTHER: "its server answers with nothing to read",
-    Failure.GONE: "ended by its publisher",
-    Failure.THROTTLED: "its server asks for a break",
-    Failure.TOO_LARGE: "it is too large to read",
-    Failure.TRUNCATED: "its server sends only a part",
-    Failure.REDIRECT: "its address leads in a circle",
-    Failure.BLOCKED_ADDRESS: "its address is inside a private network",
-    Failure.BLOCKED_PORT: "its address is not that of a web server",
-    Failure.BAD_URL: "its address is not valid",
-    Failure.BAD_SCHEME: "its address is not one of the web",
-    Failure.ROBOTS: "the site does not want programs to read it",
-    Failure.PROTOCOL: "its server's answer makes no sense",
-    Failure.DECODING: "its server's answer is damaged",
-    Failure.NOT_A_FEED: "this is a page, not a feed",
-    Failure.MALFORMED: "it is too damaged to read",
-    Failure.TOO_DEEP: "it is built in a way that cannot be read safely",
-    Failure.TOO_COSTLY: "reading it takes too long",
-    Failure.UNSTORABLE: "its text cannot be stored",
-    Failure.UNSUPPORTED_TYPE: "it is no kind of document that is read here",
-    Failure.ENTITIES: "it is built in a way that is not allowed",
-    Failure.BUSY: "its server is busy with other requests",
-    Failure.LOST: "reading it broke off",
+_FAILURES: dict[Failure, str | Promise] = {
+    Failure.DNS: gettext_lazy("its address is not known on the internet"),
+    Failure.REFUSED: gettext_lazy("no answer"),
+    Failure.UNREACHABLE: gettext_lazy("no way to its server"),
+    Failure.RESET: gettext_lazy("its server breaks off"),
+    Failure.TIMEOUT: gettext_lazy("no answer"),
+    Failure.TOO_SLOW: gettext_lazy("its server is too slow"),
+    Failure.TLS: gettext_lazy("its certificate is not valid"),
+    Failure.PROXY: gettext_lazy("Freshet's own proxy does not answer"),
+    Failure.HTTP_4XX: gettext_lazy("its server refuses the request"),
+    Failure.HTTP_5XX: gettext_lazy("its server has a fault"),
+    Failure.HTTP_OTHER: gettext_lazy("its server answers with nothing to read"),
+    Failure.GONE: gettext_lazy("ended by its publisher"),
+    Failure.THROTTLED: gettext_lazy("its server asks for a break"),
+    Failure.TOO_LARGE: gettext_lazy("it is too large to read"),
+    Failure.TRUNCATED: gettext_lazy("its server sends only a part"),
+    Failure.REDIRECT: gettext_lazy("its address leads in a circle"),
+    Failure.BLOCKED_ADDRESS: gettext_lazy("its address is inside a private network"),
+    Failure.BLOCKED_PORT: gettext_lazy("its address is not that of a web server"),
+    Failure.BAD_URL: gettext_lazy("its address is not valid"),
+    Failure.BAD_SCHEME: gettext_lazy("its address is not one of the web"),
+    Failure.ROBOTS: gettext_lazy("the site does not want programs to read it"),
+    Failure.PROTOCOL: gettext_lazy("its server's answer makes no sense"),
+    Failure.DECODING: gettext_lazy("its server's answer is damaged"),
+    Failure.NOT_A_FEED: gettext_lazy("this is a page, not a feed"),
+    Failure.MALFORMED: gettext_lazy("it is too damaged to read"),
+    Failure.TOO_DEEP: gettext_lazy("it is built in a way that cannot be read safely"),
+    Failure.TOO_COSTLY: gettext_lazy("reading it takes too long"),
+    Failure.UNSTORABLE: gettext_lazy("its text cannot be stored"),
+    Failure.UNSUPPORTED_TYPE: gettext_lazy("it is no kind of document that is read here"),
+    Failure.ENTITIES: gettext_lazy("it is built in a way that is not allowed"),
+    Failure.PART_MISSING: gettext_lazy("the chosen part is not on the page any more"),
+    Failure.BUSY: gettext_lazy("its server is busy with other requests"),
+    Failure.STEP: gettext_lazy("a step on its page cannot be performed"),
+    Failure.NO_BROWSER: gettext_lazy("Freshet has no browser to open it"),
+    Failure.LOST: gettext_lazy("reading it broke off"),
 }
-_WAIT = "Nothing to do: Freshet tries again, later after each failure, at least once a day."
-_PUBLISHER = "Only its publisher can mend it. Freshet goes on trying."
-_ADVICE: dict[Failure, str] = {
-    Failure.DNS: "The site may have moved or ended: look for its new address.",
+_WAIT = gettext_lazy("Nothing to do: Freshet tries again, later after each failure, at least once a day.")
+_PUBLISHER = gettext_lazy("Only its publisher can mend it. Freshet goes on trying.")
+_ADVICE: dict[Failure, str | Promise] = {
+    Failure.DNS: gettext_lazy("The site may have moved or ended: look for its new address."),
     Failure.TLS: _PUBLISHER,
-    Failure.PROXY: "Look at the proxy that the settings name.",
-    Failure.HTTP_4XX: "Look whether the feed has another address now.",
+    Failure.PROXY: gettext_lazy("Look at the proxy that the settings name."),
+    Failure.HTTP_4XX: gettext_lazy("Look whether the feed has another address now."),
     Failure.HTTP_OTHER: _PUBLISHER,
-    Failure.GONE: "Remove it, or keep it for its articles.",
-    Failure.THROTTLED: "Nothing to do: Freshet waits as long as it is asked to.",
-    Failure.TOO_LARGE: "Its publisher may have a shorter feed; FETCH_MAX_BYTES allows larger ones.",
-    Failure.REDIRECT: "Look whether the feed has another address now.",
-    Failure.BLOCKED_ADDRESS: "If the network is yours, allow it in FETCH_ALLOWED_NETWORKS.",
-    Failure.BLOCKED_PORT: "Look whether the feed has another address.",
-    Failure.BAD_URL: "Correct the address.",
-    Failure.BAD_SCHEME: "Correct the address.",
-    Failure.ROBOTS: "Nothing to do: the site has to allow it.",
+    Failure.GONE: gettext_lazy("Remove it, or keep it for its articles."),
+    Failure.THROTTLED: gettext_lazy("Nothing to do: Freshet waits as long as it is asked to."),
+    Failure.TOO_LARGE: gettext_lazy(
+        "Its publisher may have a shorter feed; FETCH_MAX_BYTES allows larger ones."
+    ),
+    Failure.REDIRECT: gettext_lazy("Look whether the feed has another address now."),
+    Failure.BLOCKED_ADDRESS: gettext_lazy("If the network is yours, allow it in FETCH_ALLOWED_NETWORKS."),
+    Failure.BLOCKED_PORT: gettext_lazy("Look whether the feed has another address."),
+    Failure.BAD_URL: gettext_lazy("Correct the address."),
+    Failure.BAD_SCHEME: gettext_lazy("Correct the address."),
+    Failure.ROBOTS: gettext_lazy("Nothing to do: the site has to allow it."),
     Failure.PROTOCOL: _PUBLISHER,
     Failure.DECODING: _PUBLISHER,
-    Failure.NOT_A_FEED: "Look for its feed on the site, or watch the page.",
+    Failure.NOT_A_FEED: gettext_lazy("Look for its feed on the site, or watch the page."),
     Failure.MALFORMED: _PUBLISHER,
     Failure.TOO_DEEP: _PUBLISHER,
     Failure.TOO_COSTLY: _PUBLISHER,
     Failure.UNSTORABLE: _PUBLISHER,
-    Failure.UNSUPPORTED_TYPE: "Look for its feed on the site.",
+    Failure.UNSUPPORTED_TYPE: gettext_lazy("Look for its feed on the site."),
     Failure.ENTITIES: _PUBLISHER,
+    Failure.PART_MISSING: gettext_lazy("Open the page and choose the part again."),
+    Failure.STEP: gettext_lazy("Look whether the page has changed, and correct the steps."),
+    Failure.NO_BROWSER: gettext_lazy("Install Chromium and Playwright on Freshet's machine."),
 }
-_STATUS_ADVICE = {
-    401: "It can be read only with a password in its address, if its publisher allows that.",
-    403: "Its publisher keeps programs out. Freshet goes on trying.",
+_STATUS_ADVICE: dict[int, str | Promise] = {
+    401: gettext_lazy("It can be read only with a password in its address, if its publisher allows that."),
+    403: gettext_lazy("Its publisher keeps programs out. Freshet goes on trying."),
 }
-_STATUSES = {
-    401: "it asks for a password",
-    403: "its server refuses Freshet",
-    404: "not found",
-    410: "ended by its publisher",
+_STATUSES: dict[int, str | Promise] = {
+    401: gettext_lazy("it asks for a password"),
+    403: gettext_lazy("its server refuses Freshet"),
+    404: gettext_lazy("not found"),
+    410: gettext_lazy("ended by its publisher"),
 }
-_FLOORS = {
-    "min-gap": "because no feed is asked more often",
-    "retry-after": "because its server asks for a break until then",
-    "throttled": "because its server asks for fewer visits",
-    "forbidden": "because its server refuses Freshet at the moment",
-    "missing": "because nothing was found there",
-    "back-off": "because the last try failed",
-    "ours": "because the last try failed here, not there",
-    "max-age": "because its server says that nothing changes before",
-    "ttl": "because the feed asks not to be visited more often",
-    "update-period": "because the feed asks not to be visited more often",
-    "quiet": "because it has been quiet for a while",
-    "unconditional": "because its server always sends everything",
-    "websub": "to be sure: its publisher tells Freshet of news at once",
-    "skip-hours": "because the feed asks not to be visited at some hours",
+_FLOORS: dict[str, str | Promise] = {
+    "min-gap": gettext_lazy("because no feed is asked more often"),
+    "retry-after": gettext_lazy("because its server asks for a break until then"),
+    "throttled": gettext_lazy("because its server asks for fewer visits"),
+    "forbidden": gettext_lazy("because its server refuses Freshet at the moment"),
+    "missing": gettext_lazy("because nothing was found there"),
+    "back-off": gettext_lazy("because the last try failed"),
+    "ours": gettext_lazy("because the last try failed here, not there"),
+    "max-age": gettext_lazy("because its server says that nothing changes before"),
+    "ttl": gettext_lazy("because the feed asks not to be visited more often"),
+    "update-period": gettext_lazy("because the feed asks not to be visited more often"),
+    "quiet": gettext_lazy("because it has been quiet for a while"),
+    "unconditional": gettext_lazy("because its server always sends everything"),
+    "websub": gettext_lazy("to be sure: its publisher tells Freshet of news at once"),
+    "skip-hours": gettext_lazy("because the feed asks not to be visited at some hours"),
 }
 
 
@@ -141,15 +155,15 @@ def state_of(facts: FeedFacts, now: datetime) -> FeedState:
     """Return the state of a feed in a few words."""
     silent = facts.last_new is not None and now - facts.last_new > SILENT
     states = (
-        (facts.status == "gone", "warn", "Ended by its publisher"),
-        (facts.status == "paused", "", "Paused"),
+        (facts.status == "gone", "warn", _("Ended by its publisher")),
+        (facts.status == "paused", "", pgettext("state of a feed", "Paused")),
         (bool(facts.failure), "bad", failure_words(facts.failure, facts.failing_since, now)),
-        (not facts.was_read, "learn", "New"),
-        (silent, "warn", f"Silent since {_day(facts.last_new or now, now)}"),
-        (facts.moved, "good", "Moving to a new address"),
-        (facts.is_pushed, "good", "Tells Freshet of news at once"),
-        (facts.is_learning, "learn", "Learning its rhythm"),
-        (True, "good", "Fine"),
+        (not facts.was_read, "learn", pgettext("state of a feed", "New")),
+        (silent, "warn", _("Silent since %(day)s") % {"day": _since(facts.last_new or now, now)}),
+        (facts.moved, "good", _("Moving to a new address")),
+        (facts.is_pushed, "good", _("Tells Freshet of news at once")),
+        (facts.is_learning, "learn", _("Learning its rhythm")),
+        (True, "good", pgettext("state of a feed", "Fine")),
     )
     return next(FeedState(shape, words) for applies, shape, words in states if applies)
 
@@ -163,18 +177,20 @@ def failure_words(label: str, since: datetime | None, now: datetime) -> str:
     away = (now - since).total_seconds()
     if away < _MINUTE:
         return words
-    return f"{words} for {duration(away)}" if away < _DAY else f"{words} since {_day(since, now)}"
+    if away < _DAY:
+        return _("%(failure)s for %(duration)s") % {"failure": words, "duration": duration(away)}
+    return _("%(failure)s since %(day)s") % {"failure": words, "day": _since(since, now)}
 
 
 def advice(label: str) -> str:
     """Return what a person can do about a failure, or that there is nothing to do."""
     status = label.removeprefix("http-")
     if status.isdecimal() and int(status) in _STATUS_ADVICE:
-        return _STATUS_ADVICE[int(status)]
+        return str(_STATUS_ADVICE[int(status)])
     try:
-        return _ADVICE.get(Failure.of(label), _WAIT)
+        return str(_ADVICE.get(Failure.of(label), _WAIT))
     except ValueError:
-        return _WAIT
+        return str(_WAIT)
 
 
 def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, zone: tzinfo = UTC) -> str:
@@ -182,19 +198,20 @@ def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, 
     when = "" if facts.next_at is None else _when(facts.next_at, now, zone)
     hour = 0 if facts.next_at is None else facts.next_at.astimezone(zone).hour
     is_usual = window is not None and (hour - window[0]) % 24 <= (window[1] - window[0]) % 24
-    likely = f"it mostly posts between {_hours(window)}" if window and is_usual else _LIKELY
+    values = {"when": when, "reason": str(_FLOORS.get(facts.floor, "")), **_hours(window or (0, 0))}
     sentences = (
-        (facts.status == "gone", "Its publisher says that it has ended, so Freshet looks no more."),
-        (facts.status == "paused", "It is paused: Freshet looks again once you resume it."),
-        (facts.is_on_its_way, "Freshet is looking at it now."),
-        (not facts.was_read and not facts.failure, "It is new: Freshet looks at it within a minute."),
-        (not when, "No check is planned within a month, because hardly anything is expected."),
-        (bool(facts.failure), f"Next try {when}."),
-        (facts.floor in _FLOORS, f"Next check {when}, {_FLOORS.get(facts.floor, '')}."),
-        (facts.is_learning, f"Freshet is still learning its rhythm. Next check {when}."),
-        (True, f"Next check {when}, because {likely}."),
+        (facts.status == "gone", _("Its publisher says that it has ended, so Freshet looks no more.")),
+        (facts.status == "paused", _("It is paused: Freshet looks again once you resume it.")),
+        (facts.is_on_its_way, _("Freshet is looking at it now.")),
+        (not facts.was_read and not facts.failure, _("It is new: Freshet looks at it within a minute.")),
+        (not when, _("No check is planned within a month, because hardly anything is expected.")),
+        (bool(facts.failure), _("Next try %(when)s.")),
+        (facts.floor in _FLOORS, _("Next check %(when)s, %(reason)s.")),
+        (facts.is_learning, _("Freshet is still learning its rhythm. Next check %(when)s.")),
+        (is_usual, _("Next check %(when)s, because it mostly posts between %(start)s and %(end)s.")),
+        (True, _("Next check %(when)s, because something new is likely by then.")),
     )
-    return next(sentence for applies, sentence in sentences if applies)
+    return next(sentence for applies, sentence in sentences if applies) % values
 
 
 def rhythm(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> str:
@@ -207,31 +224,32 @@ def rhythm(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> str
         return ""
     often = _often(times, now)
     days, window = _days(times, zone), usual_hours(posted, now, zone)
-    hours = f"between {_hours(window)}" if window else ""
-    if days and hours:
-        return f"It posts {often}, {days} {hours}."
-    if hours:
-        return f"It posts {often}, mostly {hours}."
-    return f"It posts {often}, {days}." if days else f"It posts {often}."
+    values = {"often": often, "days": days, **_hours(window or (0, 0))}
+    if days and window:
+        return _("It posts %(often)s, %(days)s between %(start)s and %(end)s.") % values
+    if window:
+        return _("It posts %(often)s, mostly between %(start)s and %(end)s.") % values
+    return (_("It posts %(often)s, %(days)s.") if days else _("It posts %(often)s.")) % values
 
 
 def how_often(month: int, year: int) -> str:
     """Return how often a feed posts, "" for never: from its articles of four weeks and of a year."""
     if month >= MIN_ARTICLES:
-        for days, name in ((1, "day"), (7, "week"), (30, "month")):
+        units = ((1, _("%(count)d a day")), (7, _("%(count)d a week")), (30, _("%(count)d a month")))
+        for days, words in units:
             count = round(month / 28 * days)
             if count >= 2 or days == 30:
-                return f"{count} a {name}"
-    return f"{year} a year" if year else ""
+                return words % {"count": count}
+    return _("%(count)d a year") % {"count": year} if year else ""
 
 
 def short_check(facts: FeedFacts, now: datetime, zone: tzinfo = UTC) -> str:
     """Return when the next check is in a few words, "" where none is planned."""
     words = (
         (facts.status != "active", ""),
-        (facts.is_on_its_way, "now"),
+        (facts.is_on_its_way, _("now")),
         (facts.next_at is None, ""),
-        (facts.is_pushed and not facts.failure, "when it posts"),
+        (facts.is_pushed and not facts.failure, _("when it posts")),
         (True, "" if facts.next_at is None else _when(facts.next_at, now, zone)),
     )
     return next(text for applies, text in words if applies)
@@ -245,9 +263,11 @@ def posts_often(posted: Sequence[datetime], now: datetime) -> str:
     past = [at for at in posted if at <= now]
     if not past:
         return ""
-    last = "today" if max(past).date() == now.date() else _on_day(max(past), now)
     times = _recent(past, now)
-    return f"Posts {_often(times, now)}, last {last}" if len(times) >= MIN_ARTICLES else f"Last posted {last}"
+    values = {"last": _on_day(max(past), now)}
+    if len(times) < MIN_ARTICLES:
+        return _("Last posted %(last)s") % values
+    return _("Posts %(often)s, last %(last)s") % {**values, "often": _often(times, now)}
 
 
 def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> tuple[int, int] | None:
@@ -269,21 +289,24 @@ def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -
 
 def duration(seconds: float) -> str:
     """Return a length of time in words, such as "40 minutes" or "3 days"."""
-    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        count = round(seconds / unit)
-        if count >= 1 and (seconds >= unit or unit == _MINUTE):
-            return f"{count} {name}{'' if count == 1 else 's'}"
-    return "less than a minute"
+    days, hours, minutes = (round(seconds / unit) for unit in (_DAY, _HOUR, _MINUTE))
+    if seconds >= _DAY:
+        return ngettext("%(count)d day", "%(count)d days", days) % {"count": days}
+    if seconds >= _HOUR:
+        return ngettext("%(count)d hour", "%(count)d hours", hours) % {"count": hours}
+    if minutes >= 1:
+        return ngettext("%(count)d minute", "%(count)d minutes", minutes) % {"count": minutes}
+    return _("less than a minute")
 
 
 def _failure(label: str) -> str:
     status = label.removeprefix("http-")
     if status.isdecimal() and int(status) in _STATUSES:
-        return _STATUSES[int(status)]
+        return str(_STATUSES[int(status)])
     try:
-        return _FAILURES[Failure.of(label)]
+        return str(_FAILURES[Failure.of(label)])
     except ValueError:
-        return "it could not be read"
+        return _("it could not be read")
 
 
 def _recent(posted: Sequence[datetime], now: datetime) -> list[datetime]:
@@ -292,13 +315,18 @@ def _recent(posted: Sequence[datetime], now: datetime) -> list[datetime]:
 
 def _often(times: Sequence[datetime], now: datetime) -> str:
     days = max((now - times[0]).total_seconds() / _DAY, 1.0)
-    for length, name in ((1.0, "day"), (7.0, "week"), (30.4, "month")):
-        count = len(times) / days * length
-        if count >= 1.5:
-            return f"about {round(count)} times a {name}"
-        if count >= 0.9:
-            return f"about once a {name}"
-    return f"about {max(round(len(times) / days * 365), 1)} times a year"
+    a_day, a_week, a_month = (len(times) / days * length for length in (1.0, 7.0, 30.4))
+    if a_day >= MIN_OFTEN:
+        count = max(round(a_day), 1)
+        return ngettext("about once a day", "about %(count)d times a day", count) % {"count": count}
+    if a_week >= MIN_OFTEN:
+        count = max(round(a_week), 1)
+        return ngettext("about once a week", "about %(count)d times a week", count) % {"count": count}
+    if a_month >= MIN_OFTEN:
+        count = max(round(a_month), 1)
+        return ngettext("about once a month", "about %(count)d times a month", count) % {"count": count}
+    count = max(round(len(times) / days * 365), 1)
+    return ngettext("about once a year", "about %(count)d times a year", count) % {"count": count}
 
 
 def _days(times: Sequence[datetime], zone: tzinfo) -> str:
@@ -306,45 +334,64 @@ def _days(times: Sequence[datetime], zone: tzinfo) -> str:
     counts = Counter(at.astimezone(zone).weekday() for at in times)
     (first, most), *others = counts.most_common()
     if most >= USUAL_SHARE * len(times):
-        return f"nearly always on a {WEEKDAYS[first]}"
+        return _("nearly always on a %(day)s") % {"day": WEEKDAYS[first]}
     if others and most + others[0][1] >= USUAL_SHARE * len(times):
         one, two = sorted((first, others[0][0]))
-        return f"mostly on a {WEEKDAYS[one]} or a {WEEKDAYS[two]}"
+        return _("mostly on a %(day)s or a %(other)s") % {"day": WEEKDAYS[one], "other": WEEKDAYS[two]}
     weekend = counts[5] + counts[6]
-    return "nearly always on a weekday" if len(times) >= 15 and weekend <= 0.05 * len(times) else ""
+    return _("nearly always on a weekday") if len(times) >= 15 and weekend <= 0.05 * len(times) else ""
 
 
-def _hours(window: tuple[int, int]) -> str:
-    return f"{window[0]:02d}:00 and {window[1]:02d}:00"
+def _hours(window: tuple[int, int]) -> dict[str, str]:
+    return {"start": f"{window[0]:02d}:00", "end": f"{window[1]:02d}:00"}
 
 
 def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
     """Return when something is next: in minutes, at a time of day, or on a day."""
     away = (at - now).total_seconds()
+    if away < _MINUTE:
+        return _("within a minute")
     if away < _HOUR:
-        return f"in {duration(max(away, 0.0))}" if away >= _MINUTE else "within a minute"
+        return _("in %(duration)s") % {"duration": duration(away)}
     local, today = at.astimezone(zone), now.astimezone(zone).date()
     rounded = local.replace(minute=local.minute - local.minute % 10)
-    clock = f"at about {rounded:%H:%M}"
+    values = {"time": f"{rounded:%H:%M}", "day": WEEKDAYS[local.weekday()]}
     if local.date() == today:
-        return clock
+        return _("at about %(time)s") % values
     if local.date() == today + timedelta(days=1):
-        return f"tomorrow {clock}"
+        return _("tomorrow at about %(time)s") % values
     if away < 6 * _DAY:
-        return f"on {WEEKDAYS[local.weekday()]} {clock}"
-    return f"on {local.day} {local:%B}"
+        return _("on %(day)s at about %(time)s") % values
+    return _("on %(day)s") % {"day": format_date(local, pgettext("date format after 'on'", "j F"))}
 
 
 def _on_day(at: datetime, now: datetime) -> str:
-    words = _day(at, now)
-    return words if words == "yesterday" else f"on {words}"
+    days = (now.date() - at.date()).days
+    if days == 0:
+        return _("today")
+    if days == 1:
+        return _("yesterday")
+    if days < 7:
+        return _("on %(day)s") % {"day": WEEKDAYS[at.weekday()]}
+    pattern = (
+        pgettext("date format after 'on'", "j F")
+        if at.year == now.year
+        else pgettext("date format after 'on'", "j F Y")
+    )
+    return _("on %(day)s") % {"day": format_date(at, pattern)}
 
 
-def _day(at: datetime, now: datetime) -> str:
-    """Return the name of a day in the past."""
+def _since(at: datetime, now: datetime) -> str:
+    """Return the name of a day in the past, as it stands after "since"."""
     days = (now.date() - at.date()).days
     if days == 1:
-        return "yesterday"
+        return pgettext("after 'since'", "yesterday")
     if days < 7:
-        return WEEKDAYS[at.weekday()]
-    return f"{at.day} {at:%B}" if at.year == now.year else f"{at.day} {at:%B %Y}"
+        return str(WEEKDAYS[at.weekday()])
+    is_this_year = at.year == now.year
+    return format_date(
+        at,
+        pgettext("date format after 'since'", "j F")
+        if is_this_year
+        else pgettext("date format after 'since'", "j F Y"),
+    )

@@ -11,6 +11,8 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -48,9 +50,13 @@ from feeds.websub.models import HubSubscription
 
 MAX_POSTED = 500
 SORTS = (
-    ("folder", "By folder"), ("title", "By name"), ("-rate", "Most articles first"),
-    ("-new", "Newest article first"), ("next", "Next check first"), ("failing", "Failing longest first"),
-)  # fmt: skip
+    ("folder", gettext_lazy("By folder")),
+    ("title", gettext_lazy("By name")),
+    ("-rate", gettext_lazy("Most articles first")),
+    ("-new", gettext_lazy("Newest article first")),
+    ("next", gettext_lazy("Next check first")),
+    ("failing", gettext_lazy("Failing longest first")),
+)
 ROWS = 30
 """Feeds on one page of the table."""
 MORE = ("status", "phase", "failing", "failure", "format", "language", "host", "retrieved", "waiting")
@@ -84,8 +90,8 @@ def feed_list(request: HttpRequest) -> HttpResponse:
             "by_folder": sort == "folder",
             "health": request.GET.get("health", ""),
             "health_counts": (counts := health_counts()),
-            "chips": [("", "All", counts[""])]
-            + [(name, words, counts[name]) for name, (words, _) in HEALTH.items()],
+            "chips": [("", _("All"), counts[""])]
+            + [(name, words, counts[name]) for name, (words, _condition) in HEALTH.items()],
             "query": query.urlencode(),
             "any_feed": bool(counts[""]),
             "narrowed": any(filterset.form[name].value() for name in MORE),
@@ -188,7 +194,7 @@ def _sparklines(feeds: list[Feed]) -> dict[int, str]:
     rates = {feed: memoryview(bytes(hourly)).cast("f").tolist() for feed, hourly in rows}
     now = timezone.localtime()
     hours_ahead = round((now.utcoffset() or timedelta()) / timedelta(hours=1))
-    label = f"posting by hour of day, {now:%Z}"
+    label = _("posting by hour of day, %(zone)s") % {"zone": f"{now:%Z}"}
     return {
         feed: sparkline([hourly[(hour - hours_ahead) % 24] for hour in range(24)], label)
         for feed, hourly in rates.items()

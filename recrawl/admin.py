@@ -41,8 +41,8 @@ class SiteAdmin(RowAdmin):
     actions = ("stop", "go_on", "visit")
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Redirect to the page of sites, which has the form."""
-        return redirect("sites")
+        """Redirect to the page that has the form."""
+        return redirect("site-add")
 
     def delete_model(self, request: HttpRequest, obj: Site) -> None:
         forget(obj)

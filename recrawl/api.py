@@ -15,8 +15,17 @@ from rest_framework.serializers import BaseSerializer
 
 from crawler.web.pagination import KeysetPages
 from crawler.web.permissions import EditorWrites, person_of
-from recrawl.mapping import SiteError, add_site, check_sites, forget, map_again
-from recrawl.models import Change, Check, Site, WatchedPage
+from recrawl.mapping import (
+    SiteError,
+    add_pages,
+    add_site,
+    check_sites,
+    checked_addresses,
+    forget,
+    map_again,
+    set_pages,
+)
+from recrawl.models import LIST_DEFAULTS, Change, Check, Site, WatchedPage
 from recrawl.serializers import (
     ChangeDetailSerializer,
     ChangeSerializer,
@@ -43,7 +52,7 @@ class SiteViewSet(
     queryset = Site.objects.light()
     serializer_class = SiteSerializer
     permission_classes = [EditorWrites]
-    filterset_fields = ["state", "method"]
+    filterset_fields = ["state", "method", "kind"]
     search_fields = ["url", "title"]
     ordering_fields = ["id", "created", "next_visit"]
     ordering = ["id"]
@@ -57,10 +66,12 @@ class SiteViewSet(
         serializer.is_valid(raise_exception=True)
         check_sites(person_of(request))
         fields = dict(serializer.validated_data) | {"added_by": request.user}
+        is_list = fields.pop("kind", Site.Kind.SITE) == Site.Kind.PAGES
+        url, pages = fields.pop("url", ""), fields.pop("pages", [])
         try:
-            site = add_site(fields.pop("url"), **fields)
+            site = add_pages(pages, **{**LIST_DEFAULTS, **fields}) if is_list else add_site(url, **fields)
         except SiteError as error:
-            raise ValidationError({"url": [str(error)]}) from error
+            raise ValidationError({"pages" if is_list else "url": [str(error)]}) from error
         return Response(SiteSerializer(site).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -73,7 +84,9 @@ class SiteViewSet(
         change = SiteChangeSerializer(site, data=request.data, partial=True)
         change.is_valid(raise_exception=True)
         fields = dict(change.validated_data)
-        state = fields.pop("state", None)
+        state, pages = fields.pop("state", None), fields.pop("pages", None)
+        if pages is not None:
+            self._set_pages(site, pages)
         if fields:
             Site.objects.filter(pk=site.pk).update(**fields)
         if state == Site.State.PAUSED:
@@ -81,6 +94,14 @@ class SiteViewSet(
         elif state == Site.State.WATCHED:
             resume(site)
         return Response(SiteSerializer(self.get_object()).data)
+
+    def _set_pages(self, site: Site, pages: list[str]) -> None:
+        if not site.is_list:
+            raise ValidationError({"pages": ["Only a list has chosen pages."]})
+        try:
+            set_pages(site, checked_addresses(pages))
+        except SiteError as error:
+            raise ValidationError({"pages": [str(error)]}) from error
 
     def perform_destroy(self, instance: Site) -> None:
         forget(instance)

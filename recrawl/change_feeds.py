@@ -9,6 +9,7 @@ from datetime import datetime
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from crawler.engine.models import Deployment
@@ -68,8 +69,8 @@ def _feed(
     changed = max((item.updated for item in items), default=since)
     channel = Channel(
         id=uuid.uuid5(Deployment.own_key(), request.path.rpartition(".")[0]).urn,
-        title=f"Changes of {name}",
-        description=f"What changed on {home}, as Freshet saw it.",
+        title=_("Changes of %(name)s") % {"name": name},
+        description=_("What changed on %(home)s, as Freshet saw it.") % {"home": home},
         home_url=web_url(home) or request.build_absolute_uri(site.get_absolute_url()),
         self_url=self_url,
         first_url=self_url,

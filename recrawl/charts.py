@@ -6,27 +6,32 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
+from django.utils.dates import MONTHS_3, WEEKDAYS_ABBR
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from crawler.web.charts import SHARES, Axis, Line, line_plot
 from recrawl.models import Visit
 
 WEEKS = 53
 _CELL, _LEFT, _TOP = 12, 30, 14
-_DAYS = ((0, "Mon"), (2, "Wed"), (4, "Fri"))
+_NAMED_DAYS = (0, 2, 4)
+"""Days of the week whose names stand beside the calendar."""
 
 
 def visits_chart(visits: Sequence[Visit]) -> SafeString:
     """Plot update rate, estimated coverage, share fetched and estimated share out of date, by visit."""
     lines = [
-        Line("update rate", [(v.number, v.rate) for v in visits if v.rate is not None], 1),
-        Line("coverage, estimated", [(v.number, v.coverage) for v in visits if v.coverage is not None], 2),
-        Line("share fetched", [(v.number, v.fetched / v.pages) for v in visits if v.pages], 3),
-        Line("share out of date, estimated", [(v.number, v.stale) for v in visits if v.stale is not None], 5),
+        Line(_("update rate"), [(v.number, v.rate) for v in visits if v.rate is not None], 1),
+        Line(_("coverage, estimated"), [(v.number, v.coverage) for v in visits if v.coverage is not None], 2),
+        Line(_("share fetched"), [(v.number, v.fetched / v.pages) for v in visits if v.pages], 3),
+        Line(
+            _("share out of date, estimated"), [(v.number, v.stale) for v in visits if v.stale is not None], 5
+        ),
     ]
-    label = "Update rate, coverage, share fetched and share out of date, by visit"
-    return line_plot(lines, Axis("visit"), Axis("share", marks=SHARES), label)
+    label = _("Update rate, coverage, share fetched and share out of date, by visit")
+    return line_plot(lines, Axis(_("visit")), Axis(_("share"), marks=SHARES), label)
 
 
 def calendar(counts: Mapping[date, int], today: date) -> SafeString:
@@ -54,22 +59,23 @@ def calendar(counts: Mapping[date, int], today: date) -> SafeString:
         "",
         '<text x="{}" y="10">{}</text>',
         (
-            (_LEFT + (at // 7) * _CELL, f"{day:%b}")
+            (_LEFT + (at // 7) * _CELL, MONTHS_3[day.month])
             for at, day in enumerate(days)
             if at % 7 == 0 and day.day <= 7
         ),
     )
     names = format_html_join(
-        "", '<text x="0" y="{}">{}</text>', ((_TOP + row * _CELL + 9, name) for row, name in _DAYS)
+        "",
+        '<text x="0" y="{}">{}</text>',
+        ((_TOP + row * _CELL + 9, WEEKDAYS_ABBR[row]) for row in _NAMED_DAYS),
     )
     total = sum(count for day, count in counts.items() if day >= first)
     return format_html(
-        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{} changes found in the last year, '
-        'at most {} on a day">{}{}{}</svg>',
+        '<svg class="heat" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}</svg>',
         _LEFT + WEEKS * _CELL,
         _TOP + 7 * _CELL,
-        total,
-        largest,
+        _("%(total)d changes found in the last year, at most %(most)d on a day")
+        % {"total": total, "most": largest},
         months,
         names,
         cells,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db.models import F
@@ -17,12 +18,14 @@ from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage, ListedPages
 from crawler.reading.lines import unpacked
 from crawler.text.keys import digest
+from recrawl.conditions import Prices
 from recrawl.differences import Difference, compared, difference
 from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sitemaps
-from recrawl.models import Announcement, Change, Check, Source, Visit, Wanted, WatchedPage, key_of
+from recrawl.models import Announcement, Change, Check, Source, Version, Visit, Wanted, WatchedPage, key_of
+from recrawl.visual import VisualDifference, visual_difference
 
 Outcome = Check.Outcome
-MAX_ATTEMPTS = 4
+MAX_ATTEMPTS, MAX_BROWSER_ATTEMPTS = 4, 2
 COUNTED = {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED, Outcome.GONE, Outcome.MOVED, Outcome.FAILED}
 """Outcomes of fetches of known pages, which are charged to the budget."""
 _SUMMARY = 300
@@ -45,12 +48,22 @@ def check_in_watched(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID]) -
             wake_recrawl()
 
 
+@dataclass(frozen=True, slots=True)
+class _Former:
+    """The copy of a page before a fetch: its lines, price and look, and the version that it becomes."""
+
+    lines: list[str]
+    price: float | None
+    look: bytes
+    version: Version | None
+
+
 class _VisitCheckIn:
     """The check-in of the harvests of one visit, one after another."""
 
     def __init__(self, visit: Visit) -> None:
         self.visit, self.site = visit, visit.site
-        self.rules = visit.site.rules()
+        self.rules, self.conditions = visit.site.rules(), visit.site.conditions()
         self.counts: Counter[str] = Counter()
         self.new_pages: dict[str, str] = {}
         self.rediscovered_pages: dict[str, str] = {}
@@ -83,7 +96,8 @@ class _VisitCheckIn:
         """Schedule a retry if it may succeed. A page that seems to be gone is fetched twice. Returns whether
         it was scheduled.
         """
-        if not harvest.failure or row.attempts >= MAX_ATTEMPTS:
+        max_attempts = MAX_BROWSER_ATTEMPTS if self.site.browser else MAX_ATTEMPTS
+        if not harvest.failure or row.attempts >= max_attempts:
             return False
         unsure = harvest.status == 404 and row.attempts == 1 and row.page is not None
         if not unsure and not is_retryable(harvest):
@@ -159,39 +173,93 @@ class _VisitCheckIn:
 
     def _read(self, page: WatchedPage, crawled: CrawledPage, at: datetime) -> Outcome:
         """Store a body that differs from the stored one, and record what changed."""
-        new, old = unpacked(crawled.lines), unpacked(bytes(page.lines))
-        before, had, links = page.state, page.fetched is not None, set(page.links)
+        new, links = unpacked(crawled.lines), set(page.links)
+        state, had = page.state, page.fetched is not None
         same_rules = page.selectors == self.site.selectors_digest
+        old = _Former(unpacked(bytes(page.lines)), page.price, bytes(page.look), version_of(page, at))
         describe(page, crawled, self.site)
-        targets = self.rediscovered_pages if before == WatchedPage.State.LIVE else self.new_pages
+        self._note_offer(page, at)
+        targets = self.rediscovered_pages if state == WatchedPage.State.LIVE else self.new_pages
         for url in crawled.links:
             if inside(self.site, url) and key_of(url) not in links:
                 targets[url] = f"new on {page.path}"[:200]
         if page.url == self.site.url:
             name_feeds(self.site, crawled.feeds)
         outcome, keep = Outcome.MINOR, True
-        if before != WatchedPage.State.LIVE:
+        if state != WatchedPage.State.LIVE:
             kind = Change.Kind.BACK if had else Change.Kind.NEW
-            gain = difference(self.rules.counting(old) if had else (), self.rules.counting(new))
-            self._note(page, kind, at, gain, page.title)
+            gain = difference(self.rules.counting(old.lines) if had else (), self.rules.counting(new))
+            # A page that a person has just put into a list is no news.
+            if had or not self.site.is_list:
+                self._note(page, kind, at, gain, page.title, before=old.version)
             outcome = Outcome.NEW
         elif same_rules:
-            gain, counts = compared(old, new, self.rules)
-            if counts:
-                self._note(page, Change.Kind.EDITED, at, gain)
-                page.changes, page.changed, outcome = page.changes + 1, at, Outcome.CHANGED
-            else:
-                if gain.hunks:
-                    self._note(page, Change.Kind.TEMPLATE, at, gain)
-                keep = not self.rules.least  # else small changes add up until they count
+            outcome, keep = self._compare(page, old, new, at)
         if keep:
             page.lines, page.selectors = crawled.lines, self.site.selectors_digest
             page.content = digest("\n".join(self.rules.counting(new)))
         return outcome
 
+    def _compare(self, page: WatchedPage, old: _Former, new: list[str], at: datetime) -> tuple[Outcome, bool]:
+        """Record how a page differs from its copy. Returns the outcome, and whether the copy is replaced.
+
+        A copy is kept where small changes add up until they count.
+        """
+        gain, counts = compared(old.lines, new, self.rules)
+        seen = self._visual(old.look, bytes(page.look))
+        looks_different = seen is not None and seen.percent >= self.site.visual_percent > 0
+        is_met = counts and self._as_asked(gain, old.lines, new, Prices(old.price, page.price))
+        if is_met or looks_different:
+            gain = gain if counts else Difference()
+            words = f"It looks different: {seen.percent:.1f} %." if seen and not gain.hunks else ""
+            self._note(page, Change.Kind.EDITED, at, gain, words, before=old.version, seen=seen)
+            page.changes, page.changed = page.changes + 1, at
+            return Outcome.CHANGED, True
+        keep = not (self.conditions.accumulates if counts else self.rules.least)
+        if counts and keep:
+            self._note(page, Change.Kind.UNMET, at, gain)
+        elif gain.hunks and not counts:
+            self._note(page, Change.Kind.TEMPLATE, at, gain)
+        if not keep:
+            page.price, page.look = old.price, old.look
+        return Outcome.MINOR, keep
+
+    def _visual(self, old: bytes, new: bytes) -> VisualDifference | None:
+        """Return how two looks differ. Returns None where one of them is missing or damaged."""
+        if not old or not new:
+            return None
+        try:
+            return visual_difference(old, new, self.site.ignored_regions)
+        except ValueError:
+            return None
+
+    def _as_asked(self, gain: Difference, old: list[str], new: list[str], prices: Prices) -> bool:
+        return self.conditions.met(gain, self.rules.counting(old), self.rules.counting(new), prices)
+
+    def _note_offer(self, page: WatchedPage, at: datetime) -> None:
+        """Store the price and the stock that a page states, if they differ from the last ones stored."""
+        if page.pk is None or not (page.price is not None or page.availability):
+            return
+        stated = (page.price, page.currency, page.availability)
+        last = page.offers.order_by("-id").values_list("price", "currency", "availability").first()
+        if last != stated:
+            page.offers.create(
+                at=at, price=page.price, currency=page.currency, availability=page.availability
+            )
+
     def _note(
-        self, page: WatchedPage, kind: Change.Kind, at: datetime, gain: Difference, words: str = ""
+        self,
+        page: WatchedPage,
+        kind: Change.Kind,
+        at: datetime,
+        gain: Difference,
+        words: str = "",
+        *,
+        before: Version | None = None,
+        seen: VisualDifference | None = None,
     ) -> None:
+        if before is not None:
+            before.save()
         summary = words or " … ".join(gain.lines_added or gain.lines_removed)
         Change.objects.create(
             site=self.site,
@@ -205,6 +273,9 @@ class _VisitCheckIn:
             removed=gain.removed,
             difference=gain.packed() if gain.hunks else b"",
             raw=page.raw,
+            before=before,
+            visual=seen.percent if seen else None,
+            areas=[list(box) for box in seen.boxes] if seen else [],
         )
 
     def _source(self, source: Source, harvest: Harvest) -> None:
@@ -231,6 +302,26 @@ class _VisitCheckIn:
         for page in listed.pages:
             targets = self.rediscovered_pages if key_of(page.url) in newly_named else self.new_pages
             targets.setdefault(page.url, f"named by {source.url}"[:200])
+
+
+def version_of(page: WatchedPage, until: datetime) -> Version | None:
+    """Return the unsaved version that a page's copy becomes when another replaces it. Returns None without
+    a copy.
+    """
+    if page.fetched is None or page.raw is None:
+        return None
+    return Version(
+        page=page,
+        since=page.fetched,
+        until=until,
+        title=page.title,
+        status=page.status,
+        lines=page.lines,
+        raw=page.raw,
+        body_id=page.body_id,
+        headers=page.headers,
+        picture_id=page.picture_id,
+    )
 
 
 def note_stamps(source: Source, stamps: dict[int, str], visit: Visit, *, first: bool) -> set[int]:

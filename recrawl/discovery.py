@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import uuid
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from crawler.database.bulk import insert_rows
+from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, shape_refusal
+from crawler.frontier.check_in import keep_bodies
+from crawler.frontier.domains import host_of
 from crawler.http.urls import BadUrl, canonical_url
-from crawler.reading.documents import CrawledPage, FeedLink
+from crawler.reading.documents import CrawledPage, FeedLink, Offer
+from crawler.text.keys import digest_of_bytes
 from recrawl.models import Site, Source, Visit, Wanted, WatchedPage, key_of
 
 MAX_SOURCES = 50
@@ -18,8 +23,8 @@ _BOUNDS = Budgets()
 
 
 def inside(site: Site, url: str) -> bool:
-    """Return whether a canonical URL belongs to the site."""
-    return url.startswith(site.prefix) or url == site.url
+    """Return whether a canonical URL belongs to the site. Lists take no pages but those chosen."""
+    return not site.is_list and (url.startswith(site.prefix) or url == site.url)
 
 
 def describe(page: WatchedPage, crawled: CrawledPage, site: Site) -> None:
@@ -28,6 +33,18 @@ def describe(page: WatchedPage, crawled: CrawledPage, site: Site) -> None:
     page.title = crawled.title or page.title
     page.size, page.raw = crawled.size, uuid.UUID(crawled.digest)
     page.links = [key_of(url) for url in crawled.links if inside(site, url)]
+    page.body_id, page.headers = None, []
+    if site.keep_copies and crawled.body:
+        keep_bodies([crawled])
+        page.body_id, page.headers = page.raw, [list(header) for header in crawled.headers]
+    page.picture_id, page.look = None, crawled.look
+    if crawled.picture:
+        key = digest_of_bytes(crawled.picture)
+        size, content = len(crawled.picture), zlib.compress(crawled.picture, 1)
+        keep_bodies([CrawledPage(digest=key.hex, size=size, body=content)])
+        page.picture_id = key
+    offer = crawled.offer or Offer()
+    page.price, page.currency, page.availability = offer.price, offer.currency, offer.availability
 
 
 def find_pages(
@@ -62,8 +79,17 @@ def find_pages(
 
 
 def to_fetch(visit: Visit, site: Site, pages: Iterable[tuple[int, str]]) -> list[Wanted]:
-    """Return unsaved rows for pages and the reasons to fetch them."""
-    return [_wanted(visit, site, page_id=page, reason=reason) for page, reason in pages]
+    """Return unsaved rows for pages, given by primary key, and the reasons to fetch them."""
+    reasons = dict(pages)
+    if not site.is_list:
+        return [_wanted(visit, site, page_id=page, reason=reason) for page, reason in reasons.items()]
+    urls = WatchedPage.objects.filter(pk__in=reasons).order_by("id").values_list("id", "url")
+    names = {page: host_of(url) for page, url in urls}
+    hosts = Host.objects.named(set(names.values()))
+    return [
+        _wanted(visit, site, host_id=hosts[name], page_id=page, reason=reasons[page])
+        for page, name in names.items()
+    ]
 
 
 def to_read(visit: Visit, site: Site, sources: Iterable[Source]) -> list[Wanted]:
@@ -72,7 +98,7 @@ def to_read(visit: Visit, site: Site, sources: Iterable[Source]) -> list[Wanted]
 
 
 def _wanted(visit: Visit, site: Site, **fields: Any) -> Wanted:
-    return Wanted(visit=visit, host_id=site.host_id, not_before=datetime.now(UTC), **fields)
+    return Wanted(**{"visit": visit, "host_id": site.host_id, "not_before": datetime.now(UTC), **fields})
 
 
 def name_feeds(site: Site, feeds: Sequence[FeedLink]) -> None:

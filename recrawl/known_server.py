@@ -55,6 +55,8 @@ class OpenVisit:
     """For each source (a sitemap, a feed) the pages that it names, and whether it announces something new."""
     saves: bool = True
     """Whether unspent fetches are saved for later visits."""
+    stale: dict[str, bool] = field(default_factory=dict)
+    """In replays, for `oracle`: the stale copies, and whether their page changed this week."""
 
     def has_seen(self, path: str, server: KnownServer) -> bool:
         """Return whether a page was fetched or first stored in this visit."""

@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
+from crawler.database.bulk import insert_rows
 from crawler.engine.models import Host
 from crawler.engine.wake import wake_controller
 from crawler.frontier.check_in import named_sitemaps
@@ -20,13 +22,16 @@ from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.reading.lines import template_of, unpacked
+from crawler.text.keys import digest
 from crawler.web.limits import check_limit, limit_of
-from recrawl.discovery import describe, name_feeds, name_sitemaps
-from recrawl.models import Site, Visit, WatchedPage, key_of
+from recrawl.discovery import describe, name_feeds, name_sitemaps, to_fetch
+from recrawl.models import Site, Visit, Wanted, WatchedPage, key_of
 from recrawl.structure import MAX_LINKS
 
 MAX_WAIT_MINUTES = 1e6
 MAX_TURNS = 5
+MAX_CHOSEN = 5000
+"""Pages of one list."""
 SAMPLE = 300
 """Number of pages from which a site's template is learned."""
 
@@ -38,7 +43,75 @@ class SiteError(ValueError):
 def check_sites(user: User) -> None:
     """Raise LimitReached when a user has added as many sites as one person may."""
     if limit_of(user, "LIMIT_SITES"):
-        check_limit(user, "LIMIT_SITES", Site.objects.filter(added_by=user).count() + 1, "sites")
+        words = _("That would be %(number)d sites, and one person may have %(limit)d here.")
+        check_limit(user, "LIMIT_SITES", Site.objects.filter(added_by=user).count() + 1, words)
+
+
+def add_pages(urls: Sequence[str], **options: object) -> Site:
+    """Watch chosen pages as one list: store them and plan their first fetches. Raises SiteError.
+
+    `options` are model fields that users can set.
+    """
+    addresses = checked_addresses(urls)
+    name = host_of(addresses[0])
+    with transaction.atomic():
+        site = Site(
+            kind=Site.Kind.PAGES, url=addresses[0], host_id=Host.objects.named({name})[name], **options
+        )
+        site.max_pages = max(site.max_pages, len(addresses))
+        site.save()
+        set_pages(site, addresses)
+    return site
+
+
+def checked_addresses(urls: Sequence[str]) -> list[str]:
+    """Return the canonical addresses of a list's pages, each once. Raises SiteError."""
+    addresses: dict[str, None] = {}
+    for url in urls:
+        try:
+            addresses[canonical_url(url)] = None
+        except BadUrl as error:
+            raise SiteError(f"{url[:200]}: {error}") from error
+    if not addresses:
+        raise SiteError(_("A list needs at least one page."))
+    if len(addresses) > MAX_CHOSEN:
+        words = _("A list has %(limit)d pages at most, and these are %(number)d.")
+        raise SiteError(words % {"limit": MAX_CHOSEN, "number": len(addresses)})
+    return list(addresses)
+
+
+def set_pages(site: Site, addresses: Sequence[str]) -> None:
+    """Make these canonical addresses the pages of a list: add new ones, delete those that are left out.
+
+    A list that is watched already fetches new ones in its next visit, another one at once.
+    """
+    keys = {key_of(address): address for address in addresses}
+    site.pages.exclude(key__in=keys).delete()
+    rows = [WatchedPage(site=site, url=address, key=key) for key, address in keys.items()]
+    WatchedPage.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
+    if site.state in {Site.State.MAPPING, Site.State.FAILED}:
+        read_list(site)
+
+
+def read_list(site: Site) -> None:
+    """Plan the first fetch of a list's pages, as its visit 0."""
+    visit, _created = Visit.objects.update_or_create(
+        site=site,
+        number=0,
+        defaults={
+            "method": "mapping", "weekly": site.max_pages, "budget": site.max_pages,
+            "started": datetime.now(UTC), "finished": None,
+        },
+    )  # fmt: skip
+    planned = visit.wanted.values("page")
+    missing = site.pages.exclude(state=WatchedPage.State.LIVE).exclude(pk__in=planned)
+    unread = list(missing.order_by("id").values_list("id", flat=True))
+    visit.checks.filter(page__in=unread).delete()  # of an earlier attempt
+    rows = to_fetch(visit, site, [(page, "first time") for page in unread])
+    insert_rows(Wanted, rows)
+    site.state, site.trouble = Site.State.MAPPING, ""
+    site.save(update_fields=["state", "trouble"])
+    wake_controller()
 
 
 def add_site(url: str, **options: object) -> Site:
@@ -50,9 +123,11 @@ def add_site(url: str, **options: object) -> Site:
         address = canonical_url(url)
     except BadUrl as error:
         raise SiteError(str(error)) from error
-    watched = Site.objects.filter(url=address).first()
+    watched = Site.objects.filter(url=address, kind=Site.Kind.SITE).first()
     if watched is not None:
-        raise SiteError(f"{address} is watched already, as site {watched.pk}")
+        raise SiteError(
+            _("%(address)s is watched already, as site %(pk)s") % {"address": address, "pk": watched.pk}
+        )
     name = host_of(address)
     with transaction.atomic():
         site = Site(url=address, host_id=Host.objects.named({name})[name], **options)
@@ -133,7 +208,7 @@ def _page(site: Site, row: CrawlUrl, harvest: Harvest) -> WatchedPage:
     elif row.state == CrawlUrl.State.CRAWLED and crawled is not None:
         describe(page, crawled, site)
         page.fetched = datetime.fromtimestamp(harvest.at, UTC)
-        page.lines, page.selectors = crawled.lines, site.selectors_digest
+        page.lines, page.selectors = crawled.lines, digest("\n".join(site.ignore_selectors))
         page.etag, page.last_modified = harvest.etag, harvest.last_modified
     else:
         page.state = WatchedPage.State.GONE if row.status in {404, 410} else WatchedPage.State.FAILED
@@ -166,7 +241,24 @@ def learn_template(site: Site) -> frozenset[int]:
     return template_of(unpacked(bytes(lines)) for lines in texts.iterator(chunk_size=50))
 
 
+def _settle_list(site: Site, now: datetime) -> None:
+    live = site.pages.live().count()
+    if not live:
+        failed = site.pages.order_by("id").first()
+        _fail(site, f"Its top page cannot be read: {failed and (failed.failure or failed.status)}.", now)
+        return
+    first = site.pages.live().order_by("id").first()
+    title = first.title if first is not None else ""
+    site.title = site.title or title
+    site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
+    site.save(update_fields=["title", "state", "next_visit"])
+    Visit.objects.filter(site=site, number=0).update(finished=now, pages=live)
+
+
 def _settle(site: Site, now: datetime) -> None:
+    if site.is_list:
+        _settle_list(site, now)
+        return
     top = WatchedPage.objects.filter(site=site, key=key_of(site.url)).first()
     if site.crawl is None or site.crawl.state == Crawl.State.CANCELLED:
         _fail(site, "Its mapping crawl was cancelled.", now)
@@ -189,7 +281,7 @@ def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
     """Make the redirect target of the top page the site's address and map it, or fail."""
     target = top.leads_to
     circle = target in site.former or len(site.former) >= MAX_TURNS
-    if not target or circle or Site.objects.filter(url=target).exists():
+    if not target or circle or Site.objects.filter(url=target, kind=Site.Kind.SITE).exists():
         _fail(site, f"Its top page leads to {target or 'nowhere'}, which cannot be watched instead.", now)
         return
     site.former = [*site.former, site.url]
@@ -211,7 +303,10 @@ def map_again(site: Site) -> bool:
     if site.state == Site.State.MAPPING or site.visits.filter(finished__isnull=True).exists():
         return False
     with transaction.atomic():
-        map_site(site)
+        if site.is_list:
+            read_list(site)
+        else:
+            map_site(site)
     return True
 
 

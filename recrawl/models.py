@@ -13,21 +13,30 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.browser.steps import checked_steps
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
-from crawler.frontier.models import Crawl
+from crawler.frontier.models import Body, Crawl
 from crawler.http.urls import origin
 from crawler.reading.lines import Rules, SelectorFault, usable_selector
+from crawler.reading.parts import DATA, MARKUP, TEXT, ReadingRules, check_part, parts_digest_words
 from crawler.text.keys import digest
 from crawler.web.validators import between, is_pattern
+from recrawl.conditions import ABOVE, ADDED, ANY, BELOW, BY_PERCENT, NO_NUMBER, REMOVED, Conditions
 from recrawl.methods.registry import DEFAULT, METHODS
+from recrawl.visual import Region, region
 
 METHOD_CHOICES = [(name, name) for name in METHODS]
 SETTINGS = (
     "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
+    "parts", "compared", "trigger_patterns", "direction", "minimum_percent", "number_rule", "number",
+    "keep_copies", "browser", "steps", "visual_percent", "visual_ignored",
 )  # fmt: skip
 """The fields of a site that users can set."""
+LIST_DEFAULTS = {"every": 1.0, "budget": 1.0}
+"""The settings that are other for chosen pages than for a site."""
 
 SAVED_VISITS = 8
 """The highest budget a site may save, in visits."""
@@ -39,6 +48,30 @@ def is_selector(value: str) -> None:
         usable_selector(value)
     except SelectorFault as error:
         raise ValidationError(str(error), code="selector") from error
+
+
+def is_part(value: str) -> None:
+    """Raise ValidationError unless `value` chooses a part of a document (`crawler.reading.watched`)."""
+    try:
+        check_part(value)
+    except SelectorFault as error:
+        raise ValidationError(str(error), code="part") from error
+
+
+def is_steps(value: object) -> None:
+    """Raise ValidationError unless `value` is a list of steps for a browser."""
+    try:
+        checked_steps(value)
+    except ValueError as error:
+        raise ValidationError(str(error), code="steps") from error
+
+
+def is_region(value: str) -> None:
+    """Raise ValidationError unless `value` is a region of a picture."""
+    try:
+        region(value)
+    except ValueError as error:
+        raise ValidationError(str(error), code="region") from error
 
 
 def new_key() -> str:
@@ -68,9 +101,10 @@ class SiteQuerySet(models.QuerySet["Site"]):
         return watched.filter(~Exists(opened)).order_by("next_visit")
 
     def mapped(self) -> SiteQuerySet:
-        """Filter to sites whose mapping crawl has ended and has not been settled."""
+        """Filter to sites whose mapping crawl, or the first reading of a list, has ended unsettled."""
         goes_on = [Crawl.State.RUNNING, Crawl.State.PAUSED]
-        return self.filter(state=Site.State.MAPPING).exclude(crawl__state__in=goes_on)
+        waits = Wanted.objects.filter(visit__site=OuterRef("pk"), visit__number=0)
+        return self.filter(~Exists(waits), state=Site.State.MAPPING).exclude(crawl__state__in=goes_on)
 
     def light(self) -> SiteQuerySet:
         """Defer the columns that only visits need."""
@@ -78,15 +112,39 @@ class SiteQuerySet(models.QuerySet["Site"]):
 
 
 class Site(models.Model):
-    """A watched site: its top page, how it is visited, and which parts of its pages do not count."""
+    """A watched site or list of pages: how it is visited, what of its pages counts, what is reported.
+
+    A list's `url` is its first page's.
+    """
+
+    class Kind(models.TextChoices):
+        SITE = "site", pgettext_lazy("kind of watch", "a site or a section of one")
+        PAGES = "pages", pgettext_lazy("kind of watch", "chosen pages")
+
+    class Compared(models.TextChoices):
+        TEXT = TEXT, pgettext_lazy("what is compared", "the text")
+        MARKUP = MARKUP, pgettext_lazy("what is compared", "the markup, with links and pictures")
+        DATA = DATA, pgettext_lazy("what is compared", "the data that the page states for programs")
+
+    class Direction(models.TextChoices):
+        ANY = ANY, pgettext_lazy("direction of a change", "every change")
+        ADDED = ADDED, pgettext_lazy("direction of a change", "only if something is added")
+        REMOVED = REMOVED, pgettext_lazy("direction of a change", "only if something is removed")
+
+    class NumberRule(models.TextChoices):
+        NONE = NO_NUMBER, pgettext_lazy("rule for a number", "any number")
+        ABOVE = ABOVE, pgettext_lazy("rule for a number", "is above")
+        BELOW = BELOW, pgettext_lazy("rule for a number", "is below")
+        PERCENT = BY_PERCENT, pgettext_lazy("rule for a number", "has changed by at least so many percent")
 
     class State(models.TextChoices):
-        MAPPING = "mapping", "being mapped"
-        WATCHED = "watched", "watched"
-        PAUSED = "paused", "paused"
-        FAILED = "failed", "could not be mapped"
+        MAPPING = "mapping", pgettext_lazy("state of a site", "being mapped")
+        WATCHED = "watched", pgettext_lazy("state of a site", "watched")
+        PAUSED = "paused", pgettext_lazy("state of a site", "paused")
+        FAILED = "failed", pgettext_lazy("state of a site", "could not be mapped")
 
-    url = models.TextField(unique=True, help_text="Its top page; pages below its directory are watched.")
+    kind = models.CharField(max_length=5, choices=Kind, default=Kind.SITE, editable=False)
+    url = models.TextField(help_text="Its top page; pages below its directory are watched.")
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="sites", editable=False)
     title = models.TextField(blank=True)
     added_by = models.ForeignKey(
@@ -96,23 +154,23 @@ class Site(models.Model):
     every = models.FloatField(
         default=7.0,
         validators=between(1 / 24, 366),
-        help_text="Days from one visit to the next.",
+        help_text=gettext_lazy("Days from one visit to the next."),
     )
     budget = models.FloatField(
         default=0.25,
         validators=between(0.001, 1.0),
-        help_text="Pages fetched in a visit, as a share of all; what is left over is saved up.",
+        help_text=gettext_lazy("Pages fetched in a visit, as a share of all; what is left over is saved up."),
     )
     max_pages = models.PositiveIntegerField(
         default=1000,
         validators=between(1, 100_000),
-        help_text="Pages known at most.",
+        help_text=gettext_lazy("Pages known at most."),
     )
     ignore_selectors = ArrayField(
         models.TextField(validators=[is_selector]),
         default=list,
         blank=True,
-        help_text="CSS selectors of what does not count in a page.",
+        help_text=gettext_lazy("CSS selectors of what does not count in a page."),
     )
     ignore_patterns = ArrayField(
         models.TextField(validators=[is_pattern]),
@@ -121,7 +179,77 @@ class Site(models.Model):
         help_text="Regular expressions of lines of text that do not count.",
     )
     minimum_change = models.PositiveIntegerField(
-        default=0, help_text="Characters that must have come or gone before a change is reported."
+        default=0,
+        help_text=gettext_lazy("Characters that must have come or gone before a change is reported."),
+    )
+    parts = ArrayField(
+        models.TextField(validators=[is_part]),
+        default=list,
+        blank=True,
+        help_text=gettext_lazy(
+            "The parts of a page that count, all of it without any: css:SELECTOR, xpath:EXPRESSION, "
+            "jsonpath:EXPRESSION or jq:EXPRESSION."
+        ),
+    )
+    compared = models.CharField(
+        max_length=6,
+        choices=Compared,
+        default=Compared.TEXT,
+        help_text=gettext_lazy("The aspect of a page that is compared."),
+    )
+    trigger_patterns = ArrayField(
+        models.TextField(validators=[is_pattern]),
+        default=list,
+        blank=True,
+        help_text=gettext_lazy(
+            "Regular expressions: a change is reported only if one matches a line that changed."
+        ),
+    )
+    direction = models.CharField(
+        max_length=7,
+        choices=Direction,
+        default=Direction.ANY,
+        help_text=gettext_lazy("The direction of the changes that are reported."),
+    )
+    minimum_percent = models.FloatField(
+        default=0.0,
+        validators=between(0, 100),
+        help_text=gettext_lazy("Percent of the text that must have changed before a change is reported."),
+    )
+    number_rule = models.CharField(
+        max_length=7,
+        choices=NumberRule,
+        default=NumberRule.NONE,
+        blank=True,
+        help_text=gettext_lazy("A rule for the page's price, or else for the first number in its text."),
+    )
+    number = models.FloatField(default=0.0, help_text=gettext_lazy("The number of that rule."))
+    keep_copies = models.BooleanField(
+        default=False,
+        help_text=gettext_lazy("Keep the bytes of each version as well, to be saved as an archive (WARC)."),
+    )
+    browser = models.BooleanField(
+        default=False,
+        help_text=gettext_lazy("Open pages in a browser: for those that are empty without JavaScript."),
+    )
+    steps = models.JSONField(
+        default=list,
+        blank=True,
+        validators=[is_steps],
+        help_text=gettext_lazy("Steps in the browser before the page is read."),
+    )
+    visual_percent = models.FloatField(
+        default=0.0,
+        validators=between(0, 100),
+        help_text=gettext_lazy(
+            "Percent of the picture that must look different for a report without a change of text; 0: never."
+        ),
+    )
+    visual_ignored = ArrayField(
+        models.CharField(max_length=40, validators=[is_region]),
+        default=list,
+        blank=True,
+        help_text=gettext_lazy("Regions of the picture that do not count: left,top,width,height in pixels."),
     )
     key = models.CharField(max_length=40, unique=True, default=new_key, editable=False)
     former = ArrayField(
@@ -144,7 +272,13 @@ class Site(models.Model):
 
     class Meta:
         ordering = ["id"]
-        indexes = [models.Index(fields=["next_visit"], name="site_due", condition=Q(state="watched"))]
+        constraints = [
+            models.UniqueConstraint(fields=["url"], name="site_url_once", condition=Q(kind="site"))
+        ]
+        indexes = [
+            models.Index(fields=["next_visit"], name="site_due", condition=Q(state="watched")),
+            models.Index(fields=["url"], name="site_url"),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.url
@@ -163,13 +297,41 @@ class Site(models.Model):
         return self.url.partition("?")[0].rpartition("/")[0] + "/"
 
     @property
+    def is_list(self) -> bool:
+        """True for chosen pages, false for a site or a section of one."""
+        return self.kind == self.Kind.PAGES
+
+    @property
+    def reading(self) -> ReadingRules:
+        """Return how its pages are read."""
+        return ReadingRules(tuple(self.parts), tuple(self.ignore_selectors), self.compared)
+
+    @property
     def selectors_digest(self) -> uuid.UUID:
-        """Return a digest of the ignored selectors, to recognize lines read with other selectors."""
-        return digest("\n".join(self.ignore_selectors))
+        """Return a digest of how pages are read, to recognize lines that were read in another way."""
+        words = parts_digest_words(self.parts, self.ignore_selectors, self.compared)
+        return digest(f"{words}\nbrowser {self.steps}" if self.browser else words)
+
+    @property
+    def ignored_regions(self) -> list[Region]:
+        """Return the regions of pictures that do not count."""
+        return [region(text) for text in self.visual_ignored]
+
+    def name_of(self, url: str) -> str:
+        """Return the name by which methods know a page: its path, or the whole URL in a list."""
+        return url if self.is_list else path_of(url)
 
     def rules(self) -> Rules:
-        """Return the rules for lines of pages that do not count."""
-        return Rules(frozenset(self.template), tuple(self.ignore_patterns), self.minimum_change)
+        """Return the rules for lines of pages that do not count. Of chosen pages and parts all lines do."""
+        is_chosen = self.is_list or bool(self.parts) or self.compared != TEXT
+        template = frozenset() if is_chosen else frozenset(self.template)
+        return Rules(template, tuple(self.ignore_patterns), self.minimum_change, whole=is_chosen)
+
+    def conditions(self) -> Conditions:
+        """Return the conditions under which a change is reported."""
+        return Conditions(
+            tuple(self.trigger_patterns), self.direction, self.minimum_percent, self.number_rule, self.number
+        )
 
 
 def estimated_coverage(changed: int, missed: float) -> float | None:
@@ -224,6 +386,10 @@ class Visit(models.Model):
         return None if self.missed is None else estimated_coverage(self.changed, self.missed)
 
 
+LONG_COLUMNS = ("lines", "links", "headers", "look")
+"""The columns of a page that lists of pages do not need."""
+
+
 class WatchedPageQuerySet(models.QuerySet["WatchedPage"]):
     """Queries of pages."""
 
@@ -232,19 +398,19 @@ class WatchedPageQuerySet(models.QuerySet["WatchedPage"]):
         return self.filter(state=WatchedPage.State.LIVE)
 
     def light(self) -> WatchedPageQuerySet:
-        """Defer text and links."""
-        return self.defer("lines", "links")
+        """Defer the long columns."""
+        return self.defer(*LONG_COLUMNS)
 
 
 class WatchedPage(models.Model):
     """A page of a site and its stored copy."""
 
     class State(models.TextChoices):
-        FOUND = "found", "found, not fetched yet"
-        LIVE = "live", "there"
-        GONE = "gone", "gone"
-        MOVED = "moved", "leads elsewhere"
-        FAILED = "failed", "cannot be read"
+        FOUND = "found", pgettext_lazy("state of a page", "found, not fetched yet")
+        LIVE = "live", pgettext_lazy("state of a page", "there")
+        GONE = "gone", pgettext_lazy("state of a page", "gone")
+        MOVED = "moved", pgettext_lazy("state of a page", "leads elsewhere")
+        FAILED = "failed", pgettext_lazy("state of a page", "cannot be read")
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="pages", db_index=False)
     url = models.TextField()
@@ -272,6 +438,17 @@ class WatchedPage(models.Model):
         models.BigIntegerField(), default=list, help_text="Keys of the URLs of the site that it links to."
     )
     leads_to = models.TextField(blank=True, help_text="The URL that it leads to, where it has moved.")
+    body = models.ForeignKey(
+        Body, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Its bytes, where kept."
+    )
+    headers = models.JSONField(default=list, help_text="As received, where the bytes are kept.")
+    picture = models.ForeignKey(
+        Body, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Its screenshot, WebP."
+    )
+    look = models.BinaryField(default=bytes, help_text="Grid of the screenshot (`recrawl.visual`).")
+    price = models.FloatField(null=True, help_text="The price that it states.")
+    currency = models.CharField(max_length=8, blank=True)
+    availability = models.CharField(max_length=40, blank=True, help_text="As schema.org names it.")
 
     objects = WatchedPageQuerySet.as_manager()
 
@@ -293,12 +470,51 @@ class WatchedPage(models.Model):
         return path_of(self.url)
 
 
+class Version(models.Model):
+    """An earlier copy of a page, which a change that counts has replaced."""
+
+    page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="versions", db_index=False)
+    since = models.DateTimeField(help_text="When it was last had.")
+    until = models.DateTimeField(db_index=True, help_text="When the next one was had.")
+    title = models.TextField(blank=True)
+    status = models.PositiveSmallIntegerField(default=0)
+    lines = models.BinaryField(default=bytes, help_text="Its text as marked lines, under zlib.")
+    raw = models.UUIDField(null=True)
+    body = models.ForeignKey(Body, null=True, on_delete=models.SET_NULL, related_name="+")
+    headers = models.JSONField(default=list)
+    picture = models.ForeignKey(Body, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["page", "id"], name="page_versions")]
+
+    def __str__(self) -> str:
+        return f"page {self.page_id} from {self.since} to {self.until}"
+
+
+class StatedOffer(models.Model):
+    """A price and a stock that a page stated from some time on."""
+
+    page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="offers", db_index=False)
+    at = models.DateTimeField()
+    price = models.FloatField(null=True)
+    currency = models.CharField(max_length=8, blank=True)
+    availability = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["page", "at"], name="offer_series")]
+
+    def __str__(self) -> str:
+        return f"{self.price} {self.currency} {self.availability}"
+
+
 class Source(models.Model):
     """A sitemap or a feed of a site that announces new and changed pages."""
 
     class Kind(models.TextChoices):
-        SITEMAP = "sitemap", "sitemap"
-        FEED = "feed", "feed"
+        SITEMAP = "sitemap", pgettext_lazy("kind of source", "sitemap")
+        FEED = "feed", pgettext_lazy("kind of source", "feed")
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="sources")
     url = models.TextField()
@@ -373,13 +589,13 @@ class Check(models.Model):
     """One fetch of a page in a visit: its outcome and its reason."""
 
     class Outcome(models.TextChoices):
-        SAME = "same", "as stored"
-        MINOR = "minor", "changed in what does not count"
-        CHANGED = "changed", "changed"
-        NEW = "new", "new"
-        GONE = "gone", "gone"
-        MOVED = "moved", "leads elsewhere"
-        FAILED = "failed", "could not be had"
+        SAME = "same", pgettext_lazy("outcome of a look", "as stored")
+        MINOR = "minor", pgettext_lazy("outcome of a look", "changed in what does not count")
+        CHANGED = "changed", pgettext_lazy("outcome of a look", "changed")
+        NEW = "new", pgettext_lazy("outcome of a look", "new")
+        GONE = "gone", pgettext_lazy("outcome of a look", "gone")
+        MOVED = "moved", pgettext_lazy("outcome of a look", "leads elsewhere")
+        FAILED = "failed", pgettext_lazy("outcome of a look", "could not be had")
 
     visit = models.ForeignKey(Visit, on_delete=models.CASCADE, related_name="checks", db_index=False)
     page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="all_checks")
@@ -407,24 +623,25 @@ class ChangeQuerySet(models.QuerySet["Change"]):
     """Queries of changes."""
 
     def counting(self) -> ChangeQuerySet:
-        """Exclude changes that do not count: kind `template`, which small changes have too."""
-        return self.exclude(kind=Change.Kind.TEMPLATE)
+        """Exclude changes that do not count: kinds `template`, which small changes have too, and `unmet`."""
+        return self.exclude(kind__in=[Change.Kind.TEMPLATE, Change.Kind.UNMET])
 
     def with_pages(self) -> ChangeQuerySet:
         """Join the page columns that are displayed."""
-        return self.select_related("page").defer("page__lines", "page__links")
+        return self.select_related("page").defer(*(f"page__{name}" for name in LONG_COLUMNS))
 
 
 class Change(models.Model):
     """A new, changed or vanished page, with the added and removed lines of its text."""
 
     class Kind(models.TextChoices):
-        EDITED = "edited", "changed"
-        NEW = "new", "new"
-        GONE = "gone", "gone"
-        MOVED = "moved", "leads elsewhere"
-        BACK = "back", "back again"
-        TEMPLATE = "template", "changed with the rest of the site"
+        EDITED = "edited", pgettext_lazy("kind of change", "changed")
+        NEW = "new", pgettext_lazy("kind of change", "new")
+        GONE = "gone", pgettext_lazy("kind of change", "gone")
+        MOVED = "moved", pgettext_lazy("kind of change", "leads elsewhere")
+        BACK = "back", pgettext_lazy("kind of change", "back again")
+        TEMPLATE = "template", pgettext_lazy("kind of change", "changed with the rest of the site")
+        UNMET = "unmet", pgettext_lazy("kind of change", "changed, but not as you asked")
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="changes", db_index=False)
     page = models.ForeignKey(WatchedPage, on_delete=models.CASCADE, related_name="history")
@@ -437,6 +654,11 @@ class Change(models.Model):
     removed = models.PositiveIntegerField(default=0, help_text="Lines.")
     difference = models.BinaryField(default=bytes, help_text="Hunks of lines, under zlib.")
     raw = models.UUIDField(null=True, help_text="Checksum of the body after it.")
+    visual = models.FloatField(null=True, help_text="Percent of the picture that looks different.")
+    areas = models.JSONField(default=list, help_text="Boxes around what does: left, top, width, height.")
+    before = models.ForeignKey(
+        Version, null=True, on_delete=models.SET_NULL, related_name="+", help_text="The version it replaced."
+    )
     uid = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Its name in feeds.")
 
     objects = ChangeQuerySet.as_manager()
@@ -450,4 +672,18 @@ class Change(models.Model):
         return f"{self.get_kind_display()}: page {self.page_id} at {self.at:%Y-%m-%d}"
 
     def get_absolute_url(self) -> str:
-        return reverse("site-change", args=[self.site_id, self.pk])
+        return reverse("change", args=[self.pk])
+
+
+class SeenChanges(models.Model):
+    """The changes that a person has seen: all up to one but for some, and some after it."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="seen_changes"
+    )
+    up_to = models.BigIntegerField(default=0, help_text="Primary key of a change.")
+    unseen = ArrayField(models.BigIntegerField(), default=list, help_text="Keys up to it, not seen yet.")
+    seen = ArrayField(models.BigIntegerField(), default=list, help_text="Keys after it, seen.")
+
+    def __str__(self) -> str:
+        return f"up to {self.up_to} but {len(self.unseen)}, and {len(self.seen)} more"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db import models
 from django.db.models import Count
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from crawler.frontier.domains import host_of, top_level_domain
 from crawler.web.charts import SHARES, Axis, Line, line_plot
@@ -81,8 +82,8 @@ def chart(sums: Iterable[Sum]) -> SafeString | None:
     ]
     if not lines:
         return None
-    label = "Estimated coverage against the share of pages fetched, by method"
-    return line_plot(lines, Axis("share fetched"), Axis("coverage, estimated", marks=SHARES), label)
+    label = _("Estimated coverage against the share of pages fetched, by method")
+    return line_plot(lines, Axis(_("share fetched")), Axis(_("coverage, estimated"), marks=SHARES), label)
 
 
 def _added(sums: Iterable[Sum], group: Callable[[str], str]) -> list[Sum]:

@@ -7,24 +7,43 @@ from typing import ClassVar
 from rest_framework import serializers
 
 from crawler.http.urls import MAX_URL_LENGTH
-from crawler.web.fields import RowSerializer
+from crawler.web.fields import RowSerializer, TextField
 from recrawl.differences import Difference
+from recrawl.mapping import MAX_CHOSEN
 from recrawl.models import SETTINGS, Change, Check, Site, Source, Visit, WatchedPage
 
 
 class SiteSerializer(RowSerializer[Site]):
-    """A watched site; its visits have update rate and coverage over time."""
+    """A watched site, or a list of chosen pages; its visits have update rate and coverage over time.
+
+    A list is made with `kind` pages and the addresses in `pages`; its `url` is the first of them. Without
+    other settings a site is visited every 7 days with a budget of 0.25, a list every day with 1.
+    """
+
+    kind = serializers.ChoiceField(Site.Kind.choices, required=False)
+    url = TextField(max_length=4 * MAX_URL_LENGTH, required=False)
+    pages = serializers.ListField(
+        child=TextField(max_length=4 * MAX_URL_LENGTH),
+        max_length=MAX_CHOSEN,
+        allow_empty=False,
+        required=False,
+        write_only=True,
+    )
+
+    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
+        needed = "pages" if attrs.get("kind") == Site.Kind.PAGES else "url"
+        if self.instance is None and not attrs.get(needed):
+            raise serializers.ValidationError({needed: ["This field is required."]})
+        return attrs
 
     class Meta:
         model = Site
+        validators: ClassVar[list[object]] = []  # `add_site` refuses a site that is watched already
         fields = [
-            "id", "url", "title", *SETTINGS,
+            "id", "kind", "url", "pages", "title", *SETTINGS,
             "state", "trouble", "crawl", "created", "next_visit", "visited", "saved",
         ]  # fmt: skip
         read_only_fields = ["id", "state", "trouble", "crawl", "created", "next_visit", "visited", "saved"]
-        extra_kwargs: ClassVar[dict[str, dict[str, object]]] = {
-            "url": {"validators": [], "max_length": 4 * MAX_URL_LENGTH}
-        }
 
 
 class SourceSerializer(serializers.ModelSerializer[Source]):
@@ -46,13 +65,20 @@ class SiteDetailSerializer(SiteSerializer):
 
 
 class SiteChangeSerializer(RowSerializer[Site]):
-    """The fields of a site that can be changed; `state` is paused or watched."""
+    """The fields of a site that can be changed; `state` is paused or watched, `pages` a list's."""
 
     state = serializers.ChoiceField(["watched", "paused"], required=False)
+    pages = serializers.ListField(
+        child=TextField(max_length=4 * MAX_URL_LENGTH),
+        max_length=MAX_CHOSEN,
+        allow_empty=False,
+        required=False,
+        write_only=True,
+    )
 
     class Meta:
         model = Site
-        fields = ["title", *SETTINGS, "state"]
+        fields = ["title", *SETTINGS, "state", "pages"]
 
 
 class VisitSerializer(serializers.ModelSerializer[Visit]):
@@ -78,7 +104,7 @@ class PageSerializer(serializers.ModelSerializer[WatchedPage]):
         model = WatchedPage
         fields = [
             "id", "site", "url", "state", "title", "first_seen", "fetched", "checks", "changes", "changed",
-            "status", "failure", "size", "raw", "content", "leads_to",
+            "status", "failure", "size", "raw", "content", "leads_to", "price", "currency", "availability",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -104,7 +130,10 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
 
     class Meta:
         model = Change
-        fields = ["id", "site", "page", "url", "at", "kind", "title", "summary", "added", "removed", "raw"]
+        fields = [
+            "id", "site", "page", "url", "at", "kind", "title", "summary", "added", "removed", "raw",
+            "visual", "areas",
+        ]  # fmt: skip
         read_only_fields = fields
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from crawler.database.prepared import rows_of
 from recrawl.known_server import CheckOutcome, KnownPage, KnownServer, OpenVisit
-from recrawl.methods.ledger import Ledger
-from recrawl.models import Announcement, Check, Site, Source, Visit, WatchedPage, key_of, path_of
+from recrawl.methods.adaptive import Causes
+from recrawl.models import Announcement, Check, Site, Source, Visit, WatchedPage, key_of
 
 MAX_MOVES = 5
 PAGE_COLUMNS = (
@@ -31,7 +31,7 @@ class SiteRows:
 
 @dataclass(slots=True)
 class VisitRows:
-    """Rows of a visit: its checks, newest first, and the announcements of its site's sources."""
+    """Rows of a visit: its checks, oldest first, and the announcements of its site's sources."""
 
     checks: list[tuple[Any, ...]] = field(default_factory=list)
     announced: list[tuple[Any, ...]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class SiteKnowledge:
     """A site's live pages as a server, with their primary keys by path. Methods name pages by path."""
 
     server: KnownServer
-    ledger: Ledger
+    causes: Causes
     ids: dict[str, int]
     paths: dict[int, str]
     """Paths by primary key."""
@@ -64,7 +64,7 @@ def read_site_rows(sites: Sequence[int]) -> dict[int, SiteRows]:
 def read_visit_rows(visits: Sequence[Visit]) -> dict[int, VisitRows]:
     """Read the checks and announcements of visits. Returns them by primary key of the visit."""
     rows_by_visit = {visit.pk: VisitRows() for visit in visits}
-    checks = Check.objects.filter(visit__in=rows_by_visit).order_by("-id")
+    checks = Check.objects.filter(visit__in=rows_by_visit).order_by("id")
     for visit, *check in checks.values_list("visit_id", "page_id", "outcome", "age", "page__url"):
         rows_by_visit[visit].checks.append(tuple(check))
     by_site = {visit.site_id: rows_by_visit[visit.pk] for visit in visits}
@@ -87,7 +87,7 @@ def knowledge_of(site: Site, rows: SiteRows | None = None) -> SiteKnowledge:
     live: list[tuple[str, int, list[int], int, int, int]] = []
     paths: dict[int, str] = {}
     moves: dict[int, int] = {}
-    start, live_state = len(site.origin), str(WatchedPage.State.LIVE)
+    start, live_state = 0 if site.is_list else len(site.origin), str(WatchedPage.State.LIVE)
     for _, key, pk, url, state, links, leads_to, fetched_in, checks, changes in rows.pages:
         if state == live_state:
             paths[key] = path = url[start:]
@@ -105,9 +105,9 @@ def knowledge_of(site: Site, rows: SiteRows | None = None) -> SiteKnowledge:
         targets.pop(None, None)  # links to unknown pages
         server.pages[path] = KnownPage(tuple(targets), float(fetched_in), checks, changes)
     ids = {row[0]: row[1] for row in live}
-    ledger = Ledger.unpacked(bytes(site.memory))
-    knowledge = SiteKnowledge(server, ledger, ids, {pk: path for path, pk in ids.items()})
-    server.memory["adaptive"] = knowledge.ledger
+    causes = Causes.unpacked(bytes(site.memory))
+    knowledge = SiteKnowledge(server, causes, ids, {pk: path for path, pk in ids.items()})
+    server.memory["adaptive"] = causes
     _link_sitemap_pages(knowledge, rows.sitemap_pages)
     return knowledge
 
@@ -115,11 +115,16 @@ def knowledge_of(site: Site, rows: SiteRows | None = None) -> SiteKnowledge:
 def standing_of(visit: Visit, knowledge: SiteKnowledge, rows: VisitRows | None = None) -> OpenVisit:
     """Return the present state of a visit: the results of its fetches, and its remaining budget."""
     rows = rows or read_visit_rows([visit])[visit.pk]
-    state = OpenVisit(float(visit.number), float(visit.budget - visit.fetched), visit.weekly)
+    state = OpenVisit(
+        float(visit.number),
+        float(visit.budget - visit.fetched),
+        visit.weekly,
+        saves=not visit.site.is_list,  # its pages tell nothing of each other that would be worth waiting for
+    )
     for page, outcome, age, url in rows.checks:
         path = knowledge.paths.get(page)
         if outcome in {Check.Outcome.GONE, Check.Outcome.MOVED}:
-            state.gone.append(path_of(url))
+            state.gone.append(visit.site.name_of(url))
         elif path is None or outcome == Check.Outcome.NEW:
             continue
         elif outcome == Check.Outcome.FAILED:

@@ -5,27 +5,40 @@ changed.
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
-from crawler.frontier.terminal import read_page, redirect_of
-from crawler.http.client import ACCEPT_FEED, ACCEPT_PAGE, Client, Response
-from crawler.http.failures import FetchError
+from crawler.browser.look import BrowserLook, LookJob, look
+from crawler.browser.steps import checked_steps
+from crawler.frontier.terminal import NO_COPY, page_links, read_page, redirect_of, title_of
+from crawler.http.client import ACCEPT_ANY, ACCEPT_FEED, ACCEPT_PAGE, Client, Response
+from crawler.http.failures import FetchError, of_response
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Assignment, Harvest
-from crawler.reading.documents import Entry, Listed, ListedPages
+from crawler.reading.detect import HTML, XHTML, detect
+from crawler.reading.documents import CrawledPage, Entry, Listed, ListedPages
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import parse_feed
+from crawler.reading.limits import LIMITS
+from crawler.reading.lines import packed
+from crawler.reading.offers import offer_of
+from crawler.reading.pages.tree import text_of, whole_tree
+from crawler.reading.parts import ReadingRules
 from crawler.reading.sitemap import is_sitemap, read_sitemap
+from crawler.reading.watched import document_lines
+from crawler.reading.wishes import wishes_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from crawler.terminals.stored import stored_page
 from crawler.text.keys import digest_of_bytes
+from recrawl.visual import screenshot_of
 
 MAX_LISTED = 50_000
 """Pages read from one sitemap at most: the limit of sitemaps.org."""
@@ -39,11 +52,100 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spa
         if response.status not in {200, 226}:
             return {"payload": redirect_of(response)}
         page = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
-        return {"body_hash": page.digest, "payload": replace(page, headers=())}
+        return {
+            "body_hash": page.digest,
+            "payload": page if assignment.keeps_body else replace(page, headers=()),
+        }
 
     return _fetch_conditionally(
         client, assignment, rules, read, accept=ACCEPT_PAGE, spacing=spacing, follow=False
     )
+
+
+@serves("page", asks_robots=True)
+def watch_document(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """Return the harvest of a chosen page of any type; redirects are followed. `unchanged` as above."""
+
+    def read(response: Response) -> dict[str, Any]:
+        product = product_of(client.config.user_agent)
+        document = readers.read(read_document, response, assignment, product)
+        return {"body_hash": document.digest, "payload": document}
+
+    return _fetch_conditionally(client, assignment, rules, read, accept=ACCEPT_ANY, spacing=spacing)
+
+
+def read_document(response: Response, assignment: Assignment, product: str) -> CrawledPage:
+    """Read the lines of a document's chosen parts, its title and its offer.
+
+    Raises ReadingError: robots for a page that asks for no copy, and as `document_lines` does.
+    """
+    reading = ReadingRules(assignment.parts, assignment.selectors or (), assignment.compared)
+    lines = document_lines(response.body, response.content_type, response.url, reading)
+    page = replace(stored_page(response), lines=packed(lines))
+    if not assignment.keeps_body:
+        page = replace(page, body=b"", headers=())
+    is_page = detect(response.body, response.content_type, response.url).type in {HTML, XHTML}
+    text = text_of(response.body, response.content_type) if is_page else ""
+    root = whole_tree(text, LIMITS.link_elements) if is_page else None
+    if not wishes_of(root, response.headers, product).copy:
+        raise ReadingError("robots", NO_COPY)
+    return page if root is None else replace(page, title=title_of(root), offer=offer_of(root))
+
+
+@serves("look", asks_robots=True)
+def look_at_page(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+    """Return the harvest of a page as a browser shows it: its text after the steps, and a screenshot."""
+    at = time.time()
+    try:
+        check_allowed(rules, assignment.url, client.config.user_agent)
+        steps = checked_steps(json.loads(assignment.steps or "[]"))
+        with client.turn(assignment.url, spacing):
+            shown = look(LookJob(assignment.url, steps, seconds=client.config.deadline))
+        response = _response_of(shown, time.time() - at)
+        if shown.status >= 400:
+            raise _refusal(shown)
+        product = product_of(client.config.user_agent)
+        document = readers.read(read_look, response, assignment, product, shown.screenshot)
+        return answered(assignment, at, response, body_hash=document.digest, payload=document)
+    except FetchError as error:
+        return refused(assignment, at, error)
+    except ReadingError as error:
+        return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
+
+
+def read_look(response: Response, assignment: Assignment, product: str, screenshot: bytes) -> CrawledPage:
+    """Read a page as a browser shows it. Raises ReadingError as `read_document` does."""
+    page = read_document(response, assignment, product)
+    root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
+    page = page if root is None else replace(page, links=page_links(root, response.url).urls)
+    if not screenshot:
+        return page
+    try:
+        picture, grid = screenshot_of(screenshot)
+    except ValueError as error:
+        raise ReadingError("malformed", str(error)) from error
+    return replace(page, picture=picture, look=grid)
+
+
+def _response_of(shown: BrowserLook, elapsed: float) -> Response:
+    """Return the page of a browser as if a server had sent it."""
+    return Response(
+        shown.status or 200,
+        shown.url,
+        {},
+        shown.html.encode("utf-8", "replace"),
+        wire_bytes=shown.bytes,
+        elapsed=elapsed,
+        content_type="text/html; charset=utf-8",
+        status_line=f"HTTP/1.1 {shown.status or 200}",
+    )
+
+
+def _refusal(shown: BrowserLook) -> FetchError:
+    kind = of_response(shown.status, retry_after=False, challenged=False)
+    error = FetchError(kind, f"the server answers {shown.status}", status=shown.status)
+    error.url, error.bytes = shown.url, shown.bytes
+    return error
 
 
 @serves("source", asks_robots=True)

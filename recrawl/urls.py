@@ -2,11 +2,18 @@
 
 from django.urls import path
 
-from recrawl import change_feeds, views
+from recrawl import change_feeds, inbox_views, picking_views, views
 
 urlpatterns = [
-    path("", views.site_list, name="sites"),
+    path("", inbox_views.inbox, name="sites"),
+    path("changes/<int:pk>/", inbox_views.change, name="change"),
+    path("changes/<int:pk>/<str:word>/", inbox_views.mark, name="change-mark"),
+    path("seen/", inbox_views.mark_all, name="changes-seen"),
+    path("changes.<str:kind>", inbox_views.export, name="changes-export"),
+    path("watched/", views.site_list, name="watched"),
     path("add/", views.add, name="site-add"),
+    path("pick/", picking_views.pick, name="site-pick"),
+    path("pick/copy/", picking_views.copy, name="site-copy"),
     path("report/", views.report, name="sites-report"),
     path("feed/<str:key>.<str:kind>", change_feeds.site_feed, name="site-feed"),
     path("feed/<str:key>/<int:page>.<str:kind>", change_feeds.page_feed, name="site-page-feed"),
@@ -15,6 +22,10 @@ urlpatterns = [
     path("<int:pk>/settings/", views.settings, name="site-settings"),
     path("<int:pk>/pages/", views.page_list, name="site-pages"),
     path("<int:pk>/pages/<int:page>/", views.page_history, name="site-page"),
+    path("<int:pk>/pages/<int:page>/versions/", views.page_versions, name="page-versions"),
+    path("<int:pk>/pages/<int:page>/versions.warc.gz", views.page_warc, name="page-warc"),
+    path("<int:pk>/pages/<int:page>/picture/", views.page_picture, name="page-picture"),
+    path("<int:pk>/pages/<int:page>/picture/<int:version>/", views.page_picture, name="version-picture"),
     path("<int:pk>/visits/<int:number>/", views.visit_page, name="site-visit"),
     path("<int:pk>/changes/", views.change_list, name="site-changes"),
     path("<int:pk>/changes/<int:number>/", views.change_page, name="site-change"),

@@ -10,25 +10,40 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, TruncDate
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from crawler.frontier.warc import MEDIA_TYPE
+from crawler.reading.inflate import inflated
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
 from recrawl.charts import WEEKS, calendar, visits_chart
-from recrawl.differences import Difference
+from recrawl.describing import diff_rows
+from recrawl.differences import Difference, difference
 from recrawl.estimators import gamma_mode
-from recrawl.forms import SettingsForm, SiteForm
-from recrawl.mapping import SiteError, add_site, check_sites, forget, map_again
-from recrawl.models import Change, Check, Site, Visit, WatchedPage
+from recrawl.forms import ListForm, SettingsForm, SiteForm
+from recrawl.mapping import (
+    SiteError,
+    add_pages,
+    add_site,
+    check_sites,
+    checked_addresses,
+    forget,
+    map_again,
+    set_pages,
+)
+from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Visit, WatchedPage
 from recrawl.outline import outline
 from recrawl.own_report import by_domain, by_method, by_site, chart
+from recrawl.versions import version_at, version_count, warc_chunks
 from recrawl.visits import pause, resume, visit_now
 
+MAX_PICTURE_BYTES = 32 * 1024 * 1024
 SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS = 104, 15, 200
 PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
 """The Gamma prior of a page's rate of change. It expects a change in some months."""
@@ -36,23 +51,35 @@ PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
 
 @require_safe
 def site_list(request: HttpRequest) -> HttpResponse:
-    """Show all watched sites, and the form that adds one."""
-    return _list_response(request, SiteForm())
+    """Show all watched sites and lists."""
+    return _list_response(request)
 
 
 @needs(EDITOR)
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
-    """Watch a site and go to its page. Raises LimitReached for more sites than one person may add."""
+    """Show the form for a new watch, or begin it and go to its page.
+
+    `url` in the query fills in the address of a page. Raises LimitReached for more than one person may add.
+    """
+    if request.method != "POST":
+        url = request.GET.get("url", "").replace("\x00", "")[:2000]
+        kind = request.GET.get("kind", "pages" if url else "site")
+        part = request.GET.get("part", "").strip()[:500]
+        initial = {"url": [url] if url else [], "kind": kind, "parts": [part] if part else []}
+        return render(request, "recrawl/add.html", {"form": SiteForm(initial=initial), "part": part})
     form = SiteForm(request.POST)
     if form.is_valid():
         check_sites(person_of(request))
-        fields = dict(form.cleaned_data) | {"added_by": request.user}
+        fields = {name: form.cleaned_data[name] for name in SETTINGS} | {"added_by": request.user}
+        addresses = form.cleaned_data["url"]
         try:
-            return redirect(add_site(fields.pop("url"), **fields))
+            return redirect(
+                add_pages(addresses, **fields) if form.is_list else add_site(addresses[0], **fields)
+            )
         except SiteError as error:
             form.add_error("url", ValidationError(str(error)))
-    return _list_response(request, form, status=422)
+    return render(request, "recrawl/add.html", {"form": form}, status=422)
 
 
 @never_cache
@@ -79,7 +106,7 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
             "calendar": _calendar(site) if site.changes.exists() else None,
             "gates": outline(site, last) if site.state != Site.State.MAPPING else [],
             "sources": site.sources.all(),
-            "form": SettingsForm(instance=site),
+            "form": _settings_form(site),
         }
     return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
 
@@ -91,8 +118,8 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     site, action = _site(pk), request.POST.get("action", "")
     if action == "delete":
         forget(site)
-        messages.success(request, f"{site} is watched no more.")
-        return redirect("sites")
+        messages.success(request, _("%(site)s is watched no more.") % {"site": site})
+        return redirect("watched")
     messages.success(request, _perform(site, action))
     return redirect(site)
 
@@ -102,13 +129,15 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
 def settings(request: HttpRequest, pk: int) -> HttpResponse:
     """Change how a site is visited and which parts do not count."""
     site = _site(pk)
-    form = SettingsForm(request.POST, instance=site)
+    form = _settings_form(site, request.POST)
     if not form.is_valid():
         for name, errors in form.errors.items():
             messages.error(request, f"{form[name].label if name in form.fields else ''}: {errors[0]}")
         return redirect(site)
-    Site.objects.filter(pk=pk).update(**{name: form.cleaned_data[name] for name in form.fields})
-    messages.success(request, "Saved. The next visit goes by it.")
+    Site.objects.filter(pk=pk).update(**{name: form.cleaned_data[name] for name in SETTINGS})
+    if "pages" in form.cleaned_data:
+        set_pages(site, checked_addresses(form.cleaned_data["pages"]))
+    messages.success(request, _("Saved. The next visit goes by it."))
     return redirect(site)
 
 
@@ -160,11 +189,56 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
 
 
 @require_safe
+def page_versions(request: HttpRequest, pk: int, page: int) -> HttpResponse:
+    """Show a version of a page, the last one unless another is asked for, and how it differs from the one
+    before.
+    """
+    site = _site(pk)
+    row = get_object_or_404(site.pages, pk=page)
+    total = version_count(row)
+    text = request.GET.get("version", "")
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else total
+    version, before = version_at(row, number), version_at(row, number - 1)
+    hunks = diff_rows(difference(before.texts, version.texts)) if version and before else []
+    context = {
+        "site": site, "row": row, "version": version, "number": number, "total": total, "hunks": hunks,
+    }  # fmt: skip
+    return render(request, "recrawl/versions.html", context, status=200 if version else 404)
+
+
+@require_safe
+def page_warc(request: HttpRequest, pk: int, page: int) -> StreamingHttpResponse:
+    """Return all versions of a page as a WARC file."""
+    row = get_object_or_404(_site(pk).pages.select_related("body"), pk=page)
+    response = StreamingHttpResponse(warc_chunks(row), content_type=MEDIA_TYPE)
+    response.headers["Content-Disposition"] = f'attachment; filename="page-{row.pk}.warc.gz"'
+    return response
+
+
+@require_safe
+def page_picture(request: HttpRequest, pk: int, page: int, version: int | None = None) -> HttpResponse:
+    """Return the screenshot of a page, or of one of its versions by primary key."""
+    row = get_object_or_404(_site(pk).pages.light().select_related("picture"), pk=page)
+    if version is None:
+        picture = row.picture
+    else:
+        picture = get_object_or_404(row.versions.select_related("picture"), pk=version).picture
+    if picture is None:
+        raise Http404("there is no picture")
+    content = inflated(bytes(picture.content), MAX_PICTURE_BYTES)
+    response = HttpResponse(content, content_type="image/webp")
+    response.headers["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@require_safe
 def visit_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Show the fetches of a visit with their reasons, in order."""
     site = _site(pk)
     visit = get_object_or_404(Visit, site=site, number=number)
-    rows = visit.checks.select_related("page").defer("page__lines", "page__links").order_by("id")
+    rows = (
+        visit.checks.select_related("page").defer(*(f"page__{name}" for name in LONG_COLUMNS)).order_by("id")
+    )
     outcome = request.GET.get("outcome", "")
     if outcome in Check.Outcome.values:
         rows = rows.filter(outcome=outcome)
@@ -214,6 +288,13 @@ def _site(pk: int) -> Site:
     return get_object_or_404(Site.objects.light(), pk=pk)
 
 
+def _settings_form(site: Site, data: Any = None) -> SettingsForm:
+    if not site.is_list:
+        return SettingsForm(data, instance=site)
+    pages = list(site.pages.order_by("id").values_list("url", flat=True))
+    return ListForm(data, instance=site, initial={"pages": pages})
+
+
 def _calendar(site: Site) -> Any:
     today = datetime.now(UTC).date()
     since = datetime.now(UTC) - timedelta(weeks=WEEKS)
@@ -227,17 +308,17 @@ def _perform(site: Site, action: str) -> str:
     """Perform an action on a site. Returns a message about the result."""
     now = datetime.now(UTC)
     if action == "pause" and pause(site, now):
-        return "No more visits are begun."
+        return _("No more visits are begun.")
     if action == "resume" and resume(site):
-        return "Visits go on."
+        return _("Visits go on.")
     if action == "visit" and visit_now(site, now):
-        return "The next visit begins now."
+        return _("The next visit begins now.")
     if action == "map" and map_again(site):
-        return "It is mapped anew."
-    return f"It is {site.get_state_display()}: nothing was changed."
+        return _("It is mapped anew.")
+    return _("It is %(state)s: nothing was changed.") % {"state": site.get_state_display()}
 
 
-def _list_response(request: HttpRequest, form: SiteForm, status: int = 200) -> HttpResponse:
+def _list_response(request: HttpRequest) -> HttpResponse:
     last = Visit.objects.filter(site=OuterRef("pk"), number__gt=0).order_by("-number")
     live = WatchedPage.objects.live().filter(site=OuterRef("pk")).order_by().values("site")
     rows = Site.objects.light().annotate(
@@ -248,6 +329,4 @@ def _list_response(request: HttpRequest, form: SiteForm, status: int = 200) -> H
         last_started=Subquery(last.values("started")[:1]),
     )
     page = page_of(request, rows.order_by("id"), size=25)
-    response = render_list(request, "recrawl/sites.html", "recrawl/_sites.html", {"form": form, "page": page})
-    response.status_code = status
-    return response
+    return render_list(request, "recrawl/sites.html", "recrawl/_sites.html", {"page": page})

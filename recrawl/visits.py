@@ -23,8 +23,7 @@ from recrawl.differences import Difference
 from recrawl.discovery import to_fetch, to_read
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.mapping import learn_template, settle_mapping
-from recrawl.methods.adaptive import Adaptive
-from recrawl.methods.belief import believe, unseen_pages
+from recrawl.methods.adaptive import Adaptive, estimate_missed
 from recrawl.methods.listings import naming_new
 from recrawl.methods.reasons import reason
 from recrawl.methods.registry import make_method
@@ -47,6 +46,8 @@ MAX_VISITS, MAX_PAGES = 500, 10_000
 """Visits handled in one task, and pages planned in one transaction. A single visit may exceed MAX_PAGES."""
 LEARNED_FIELDS = ["saved", "memory"]
 """The fields of a site that `remember` changes."""
+MAX_UNREAD = 1000
+"""Pages of a list without a copy that one visit asks for."""
 MAX_SOURCES = 20
 """Sitemaps and feeds that one visit reads at most."""
 MIN_TEMPLATE_PAGES, MIN_TEMPLATE_SHARE = 5, 0.6
@@ -128,7 +129,8 @@ def begin(pks: Sequence[int], now: datetime) -> list[Visit]:
         for site in sites:
             pages, whole = page_totals.get(site.pk, (0, 0))
             weekly = site.budget * pages
-            site.saved = min(site.saved, SAVED_VISITS * weekly) + weekly
+            kept_visits = 1 if site.is_list else SAVED_VISITS
+            site.saved = min(site.saved, kept_visits * weekly) + weekly
             site.visited += 1
             site.next_visit = now + timedelta(days=site.every)
             visit = Visit(
@@ -165,7 +167,8 @@ def advance(pks: Sequence[int], now: datetime) -> None:
     """
     with transaction.atomic():
         visits = lock(pks)
-        planned_fetches = _sources([visit for visit in visits if visit.rounds == 0])
+        begun = [visit for visit in visits if visit.rounds == 0]
+        planned_fetches = _sources(begun) + _unread_pages(begun)
         advanced_ids = {row.visit_id for row in planned_fetches}
         planned = [visit for visit in visits if visit.pk not in advanced_ids]
         site_rows, visit_rows = read_site_rows([visit.site_id for visit in planned]), read_visit_rows(planned)
@@ -205,13 +208,20 @@ def _plan_next(visit: Visit, site_rows: SiteRows, visit_rows: VisitRows, now: da
     """
     knowledge = knowledge_of(visit.site, site_rows)
     standing = standing_of(visit, knowledge, visit_rows)
-    pages = following(visit.method, knowledge.server, standing)
+    pages = next_pages(visit, knowledge.server, standing)
     if not pages:
         with transaction.atomic():
             _finish(visit, knowledge, standing, now)
     naming = naming_new(knowledge.server, standing) if pages else set()
     reasons = [(knowledge.ids[path], reason(path, knowledge.server, standing, naming)) for path in pages]
     return to_fetch(visit, visit.site, reasons)
+
+
+def next_pages(visit: Visit, server: KnownServer, standing: OpenVisit) -> list[str]:
+    """Return the pages to fetch now: of a list with a whole budget all, else those its method chooses."""
+    if visit.site.is_list and visit.site.budget >= 1:
+        return [path for path in server.pages if not standing.has_seen(path, server)]
+    return following(visit.method, server, standing)
 
 
 def following(method: str, server: KnownServer, standing: OpenVisit) -> list[str]:
@@ -261,24 +271,35 @@ def _sources(visits: Sequence[Visit]) -> list[Wanted]:
     ]
 
 
+def _unread_pages(visits: Sequence[Visit]) -> list[Wanted]:
+    """Return planned fetches of pages of lists that could not be read last time, or are new in the list."""
+    lists = {visit.site_id: visit for visit in visits if visit.site.is_list}
+    pages = WatchedPage.objects.filter(site__in=lists).exclude(state=WatchedPage.State.LIVE).order_by("id")
+    unread: dict[int, list[tuple[int, str]]] = {}
+    for page, site, state in pages.values_list("id", "site_id", "state"):
+        is_new = state == WatchedPage.State.FOUND
+        reason = "new in the list" if is_new else "could not be read before"
+        unread.setdefault(site, []).append((page, reason))
+    rows = (to_fetch(lists[site], lists[site].site, found[:MAX_UNREAD]) for site, found in unread.items())
+    return [row for planned in rows for row in planned]
+
+
 def _finish(visit: Visit, knowledge: SiteKnowledge, standing: OpenVisit, now: datetime) -> None:
     """Learn from the visit, estimate missed changes, mark template changes. `_write` stores its end."""
     server = knowledge.server
-    belief = believe(server, standing, knowledge.ledger)
-    is_unseen = unseen_pages(server, standing, belief.gates)
-    visit.missed = sum(belief.change_odds[is_unseen].tolist())
-    visit.stale = sum((1 - belief.sound[is_unseen]).tolist()) / max(len(server.pages), 1)
+    visit.missed, visit.stale = estimate_missed(server, standing)
     visit.finished = now
     Adaptive().finish(server, standing)
-    _mark_template_changes(visit)
     remember(visit, knowledge)
-    visit.site.template = sorted(learn_template(visit.site))
+    if not visit.site.is_list:
+        _mark_template_changes(visit)
+        visit.site.template = sorted(learn_template(visit.site))
 
 
 def remember(visit: Visit, knowledge: SiteKnowledge) -> None:
     """Store what was learned on the site object, and subtract the visit's fetches from the saved budget."""
     visit.site.saved = max(visit.site.saved - visit.fetched, 0.0)
-    visit.site.memory = knowledge.ledger.packed()
+    visit.site.memory = knowledge.causes.packed()
 
 
 def _write(ended: Sequence[Visit]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,16 +18,20 @@ from crawler.frontier.work import UrlWork
 from crawler.messages import Assignment, Kind
 from recrawl.check_in import check_in_watched
 from recrawl.mapping import take_mapped
-from recrawl.models import Wanted
+from recrawl.models import LONG_COLUMNS, Site, Wanted
 
-LONG_COLUMNS = ("page__lines", "page__links", "visit__site__memory", "visit__site__template")
+DEFERRED = (
+    *(f"page__{name}" for name in LONG_COLUMNS),
+    "visit__site__memory",
+    "visit__site__template",
+)
 
 
 @register
 class WantedWork(Work):
     """Pages of watched sites, and the sitemaps and feeds that announce their news."""
 
-    kinds = ("watch", "source")
+    kinds = ("watch", "source", "page", "look")
     order = 50
     model = Wanted
 
@@ -40,7 +45,7 @@ class WantedWork(Work):
         """Lease waiting rows under the leases of their hosts, retries after first attempts."""
         rows = lease_rows(Wanted, leases, room, now, returning=("id",), order="attempts, id")
         assignments: dict[int, list[Assignment]] = {}
-        leased_rows = Wanted.objects.filter(id__in=[key for (key,) in rows]).defer(*LONG_COLUMNS)
+        leased_rows = Wanted.objects.filter(id__in=[key for (key,) in rows]).defer(*DEFERRED)
         for row in leased_rows.select_related("page", "source", "visit__site").order_by("attempts", "id"):
             assignments.setdefault(row.host_id, []).append(_assignment(row))
         return assignments
@@ -78,8 +83,23 @@ def _assignment(row: Wanted) -> Assignment:
         raise ValueError(f"row {row.pk} wants nothing")
     page, site = row.page, row.visit.site
     assignment = Assignment(
-        "watch", row.pk, page.url, selectors=tuple(site.ignore_selectors), suspect=row.losses > 0
+        _kind(site),
+        row.pk,
+        page.url,
+        selectors=tuple(site.ignore_selectors),
+        parts=tuple(site.parts),
+        compared=site.compared,
+        keeps_body=site.keep_copies,
+        steps=json.dumps(site.steps) if site.browser else "",
+        suspect=row.losses > 0,
     )
     if page.raw is None or page.selectors != site.selectors_digest or page.state != page.State.LIVE:
         return assignment
     return replace(assignment, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)
+
+
+def _kind(site: Site) -> Kind:
+    """Return the kind of the fetches of a site's or a list's pages."""
+    if site.browser:
+        return "look"
+    return "page" if site.is_list else "watch"

@@ -8,8 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import Message
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from aiosmtpd.controller import Controller
 
 
 @dataclass(frozen=True)
@@ -170,3 +175,27 @@ def article(number: int) -> bytes:
         f"<!doctype html><html lang='en'><head><title>Article {number}</title></head><body><article>"
         f"<h1>Article {number}</h1><p>{sentence * 4}</p><p>{sentence * 3}</p></article></body></html>"
     ).encode()
+
+
+class _Letters:
+    def __init__(self) -> None:
+        self.letters: list[Message] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        self.letters.append(message_from_bytes(envelope.content))
+        return "250 OK"
+
+
+def mail_server(settings: Any) -> Iterator[list[Message]]:
+    """Run a mail server that the deployment sends by; yields the list of the mails that it took."""
+    box = _Letters()
+    server = Controller(box, hostname="127.0.0.1", port=0)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        server.port = int(probe.getsockname()[1])
+    server.start()
+    settings.EMAIL_URL = "smtp://127.0.0.1"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+    yield box.letters
+    server.stop()

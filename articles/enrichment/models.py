@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import pgettext_lazy
 
 
 class Story(models.Model):
@@ -51,15 +52,15 @@ class Enrichment(models.Model):
         FAILED = "failed", "failed"
 
     class Source(models.TextChoices):
-        NONE = "", "none"
-        FEED = "feed", "the feed's category"
-        LEARNED = "learned", "learned from labelled feeds"
+        NONE = "", pgettext_lazy("source of a category", "none")
+        FEED = "feed", pgettext_lazy("source of a category", "the feed's category")
+        LEARNED = "learned", pgettext_lazy("source of a category", "learned from labelled feeds")
 
     class Reason(models.TextChoices):
-        ALONE = "", "alone"
-        ADDRESS = "address", "same canonical address"
-        TEXT = "text", "same text"
-        APART = "apart", "taken apart by a person"
+        ALONE = "", pgettext_lazy("reason for a story", "alone")
+        ADDRESS = "address", pgettext_lazy("reason for a story", "same canonical address")
+        TEXT = "text", pgettext_lazy("reason for a story", "same text")
+        APART = "apart", pgettext_lazy("reason for a story", "taken apart by a person")
 
     article = models.OneToOneField(
         "articles.Article", on_delete=models.CASCADE, primary_key=True, related_name="enrichment"

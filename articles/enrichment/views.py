@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.db.models import Count, Max, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.figures import categories, figures, languages
@@ -61,7 +63,15 @@ def story(request: HttpRequest, pk: int) -> HttpResponse:
 def take_story_apart(request: HttpRequest, pk: int) -> HttpResponse:
     """Take all articles out of a story."""
     count = take_apart(get_object_or_404(Story, pk=pk))
-    messages.success(request, f"{count} articles stand alone now; none was deleted.")
+    messages.success(
+        request,
+        ngettext(
+            "%(count)d article stands alone now; it was not deleted.",
+            "%(count)d articles stand alone now; none was deleted.",
+            count,
+        )
+        % {"count": count},
+    )
     return redirect("stories")
 
 
@@ -71,7 +81,7 @@ def leave_story(request: HttpRequest, pk: int) -> HttpResponse:
     """Take one article out of its story."""
     row = get_object_or_404(Enrichment.objects.select_related("article"), pk=pk)
     take_out(row)
-    messages.success(request, f"“{row.article}” stands alone from now on.")
+    messages.success(request, _("“%(article)s” stands alone from now on.") % {"article": row.article})
     return redirect(row.article.get_absolute_url())
 
 
@@ -81,7 +91,9 @@ def join_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Allow an article that was taken out to join a story again."""
     row = get_object_or_404(Enrichment.objects.select_related("article"), pk=pk)
     allow(row)
-    messages.success(request, f"“{row.article}” may join a story again, within a minute.")
+    messages.success(
+        request, _("“%(article)s” may join a story again, within a minute.") % {"article": row.article}
+    )
     return redirect(row.article.get_absolute_url())
 
 

@@ -8,7 +8,7 @@ import re
 import secrets
 from datetime import datetime, timedelta
 
-from django.core.signing import BadSignature, TimestampSigner
+from django.core.signing import BadSignature, Signer
 from django.db import transaction
 
 from articles.greader.models import AppPassword, ReaderLogin
@@ -18,11 +18,10 @@ KEPT_LOGINS = 100
 """Maximum number of stored logins of a subscriber, revoked ones included; the oldest are deleted."""
 
 MAX_APP_PASSWORDS = 50
-EDIT_TOKEN_AGE = timedelta(days=1)
 _USED_EVERY = timedelta(hours=1)  # how exact `last_used` needs to be
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # no i, l, o, 0, 1: people type it on phones
 _GROUPS, _GROUP = 6, 4
-_signer = TimestampSigner(salt="articles.greader.edit")
+_signer = Signer(salt="articles.greader.edit")
 
 
 def digest(secret: str) -> str:
@@ -34,8 +33,18 @@ def create_app_password(subscriber: Subscriber, name: str) -> str:
     """Create an app password of 118 random bits as "abcd-efgh-...". It cannot be looked up later."""
     groups = ("".join(secrets.choice(_ALPHABET) for _ in range(_GROUP)) for _ in range(_GROUPS))
     password = "-".join(groups)
-    AppPassword.objects.create(subscriber=subscriber, name=name, digest=digest(_plain(password)))
+    fever = fever_digest(subscriber.user.get_username(), password)
+    AppPassword.objects.create(subscriber=subscriber, name=name, digest=digest(_plain(password)), fever=fever)
     return password
+
+
+def fever_digest(username: str, password: str) -> str:
+    """Return the stored form of the key that clients of the Fever API make of a name and a password.
+
+    The API prescribes MD5; the password is random, and what is stored is a digest of the key.
+    """
+    key = hashlib.md5(f"{username}:{password}".encode(), usedforsecurity=False).hexdigest()
+    return digest(key)
 
 
 def app_password_of(username: str, password: str) -> AppPassword | None:
@@ -95,14 +104,16 @@ def note_use(login: ReaderLogin, now: datetime) -> None:
 
 
 def edit_token(login: ReaderLogin) -> str:
-    """Return the API's edit token, valid for a day with this login only."""
+    """Return the API's edit token, valid as long as this login: NetNewsWire keeps it until it is left."""
     return _signer.sign(str(login.pk))
 
 
 def is_edit_token(text: str, login: ReaderLogin) -> bool:
-    """Return whether `edit_token` made `text` for this login within the last day."""
+    """Return whether `edit_token` made `text` for this login, or it is the login's own token."""
+    if hmac.compare_digest(digest(text), login.digest):
+        return True
     try:
-        return _signer.unsign(text, max_age=EDIT_TOKEN_AGE) == str(login.pk)
+        return _signer.unsign(text) == str(login.pk)
     except BadSignature:
         return False
 

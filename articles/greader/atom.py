@@ -61,7 +61,7 @@ def _entry(root: etree._Element, item: dict[str, Any]) -> None:
         fresh_category.set("label", "fresh")
     content = _child(entry, "content")
     content.set("type", "html")
-    content.text = legal(item["content"]["content"])
+    content.text = legal(item["summary"]["content"])
     source = _child(entry, "source")
     _text(source, "id", f"tag:google.com,2005:reader/{item['origin']['streamId']}")
     _text(source, "title", item["origin"]["title"])

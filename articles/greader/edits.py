@@ -1,4 +1,4 @@
-"""Changes by reader apps: subscriptions, folders, and read or starred marks."""
+"""Changes by reader apps: subscriptions, folders, labels, and read or starred marks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from django.http import HttpResponse
 
 from articles.greader.names import FEED, BadInput, Stream, item_key, label
 from articles.greader.streams import StreamSelection, feed_key, followed_keys, from_microseconds, select
-from articles.greader.wire import MAX_STREAMS, ApiCall, in_json, ok, writes
-from articles.models import PersonalFeed, Subscriber, Subscription
-from articles.personal.following import folder_named, follow, refile, renew_outputs, unfollow
+from articles.greader.wire import MAX_STREAMS, ApiCall, in_json, ok, plain, writes
+from articles.models import Subscriber, Subscription
+from articles.personal.following import (
+    FolderError,
+    folder_named,
+    follow,
+    follow_opml,
+    make_folder,
+    refile,
+    rename_folder,
+    unfollow,
+)
+from articles.personal.labels import TooManyLabels, add_labels, label_named, remove_labels, rename_label
 from articles.personal.marking import mark_all_read, mark_read, star
 from feeds.adding import WantedFeed, add_feeds
 from feeds.models import Feed
+from feeds.opml import OpmlError
 
 MAX_MARKED = 10_000
 """Maximum number of items marked by one request; readers send many after a long time offline."""
@@ -27,6 +38,12 @@ def edit_subscription(call: ApiCall) -> HttpResponse:
     action = call.parameters.needed("ac")
     if action not in edits:
         raise BadInput("ac must be subscribe, unsubscribe or edit")
+    if action == "edit" and not call.parameters.one("s") and (folder := _label(call, "a")):
+        try:
+            make_folder(call.subscriber, folder)  # as Read You makes a new group
+        except FolderError as error:
+            raise BadInput(str(error)) from error
+        return ok()
     call.parameters.needed("s")
     feeds = [stream.name for stream in call.streams("s") if stream.kind == "feed"]
     if len(feeds) != len(call.streams("s")):
@@ -58,32 +75,47 @@ def quick_add(call: ApiCall) -> HttpResponse:
 
 
 @writes
+def import_subscriptions(call: ApiCall) -> HttpResponse:
+    """Follow every feed of an OPML file, which is the body."""
+    try:
+        outcomes = follow_opml(call.subscriber, call.request.body)
+    except OpmlError as error:
+        raise BadInput(str(error)) from error
+    followed = sum(outcome.feed is not None for outcome in outcomes)
+    return plain(f"OK: {followed}")
+
+
+@writes
 def rename_tag(call: ApiCall) -> HttpResponse:
-    """Rename a folder, also in the personal feeds that use it."""
+    """Rename a folder, also in the personal feeds that use it, and the label of the same name."""
     old = label(call.parameters.needed("s"), call.own_names)
     new = folder_named(label(call.parameters.needed("dest"), call.own_names))
     if not new:
         raise BadInput("the new label has no name")
-    _refile_all(call.subscriber, old, new)
+    _rename(call.subscriber, old, new)
     return ok()
 
 
 @writes
 def disable_tag(call: ApiCall) -> HttpResponse:
-    """Remove folders. Their feeds stay, without a folder."""
+    """Remove folders and labels. The feeds stay, without a folder, and the articles, without the label."""
     call.parameters.needed("s")
     for text in call.parameters.all("s", MAX_STREAMS):
-        _refile_all(call.subscriber, label(text, call.own_names), "")
+        # A folder goes with its last feed: apps that unfollow its feeds first find it gone.
+        name = label(text, call.own_names)
+        rename_folder(call.subscriber, name, "")
+        rename_label(call.subscriber, name, "")
     return ok()
 
 
 @writes
 def edit_tag(call: ApiCall) -> HttpResponse:
-    """Mark items (`i`) as read, unread or starred: states to add (`a`) and to remove (`r`)."""
+    """Mark items (`i`) as read, unread or starred, or label them: what to add (`a`) and to remove (`r`)."""
     call.parameters.needed("i")
     keys = {item_key(text) for text in call.parameters.all("i", MAX_MARKED)}
-    added, removed = _states(call, "a"), _states(call, "r")
-    if not added and not removed:
+    added, removed = _names(call, "a", "state"), _names(call, "r", "state")
+    new_labels, old_labels = _names(call, "a", "label"), _names(call, "r", "label")
+    if not added | removed | new_labels | old_labels:
         raise BadInput("neither a nor r says what to change")
     read = _wanted("read", added | _read_states_of_unread(removed), removed | _read_states_of_unread(added))
     starred = _wanted("starred", added, removed)
@@ -92,6 +124,12 @@ def edit_tag(call: ApiCall) -> HttpResponse:
         mark_read(call.subscriber, own_keys, call.now, read=read)
     if starred is not None:
         star(call.subscriber, own_keys, call.now, starred=starred)
+    try:
+        with transaction.atomic():
+            remove_labels(call.subscriber, own_keys, old_labels - new_labels)
+            add_labels(call.subscriber, own_keys, new_labels)
+    except TooManyLabels as error:
+        raise BadInput(str(error)) from error
     return ok()
 
 
@@ -145,23 +183,22 @@ def _label(call: ApiCall, name: str) -> str | None:
 
 
 @transaction.atomic
-def _refile_all(subscriber: Subscriber, old: str, new: str) -> None:
-    # Locked in one order, so that two such requests cannot cross.
-    rows = subscriber.subscriptions.select_for_update().filter(folder=old).order_by("pk")
-    if not (keys := list(rows.values_list("pk", flat=True))):
+def _rename(subscriber: Subscriber, old: str, new: str) -> None:
+    """Rename a folder and a label. Raises BadInput if there is neither."""
+    try:
+        count = rename_folder(subscriber, old, new) + rename_label(subscriber, old, new)
+    except TooManyLabels as error:
+        raise BadInput(str(error)) from error
+    if not count:
         raise BadInput(f"you have no label {old[:100]!r}")
-    Subscription.objects.filter(pk__in=keys).update(folder=new)
-    if new:
-        PersonalFeed.objects.filter(subscriber=subscriber, folder=old).update(folder=new)
-    renew_outputs(subscriber)
 
 
-def _states(call: ApiCall, name: str) -> set[str]:
-    """Return the states named by a parameter. Raises BadInput for streams that are no states."""
-    streams: list[Stream] = call.streams(name)
-    if any(stream.kind != "state" for stream in streams):
-        raise BadInput("articles carry no labels here; labels are folders of feeds")
-    return {stream.name for stream in streams}
+def _names(call: ApiCall, parameter: str, kind: str) -> set[str]:
+    """Return the names of one kind in a parameter. Raises BadInput for feeds and labels without a name."""
+    streams: list[Stream] = call.streams(parameter)
+    if any(stream.kind == "feed" or not label_named(stream.name) for stream in streams):
+        raise BadInput(f"{parameter} must name states or labels")
+    return {stream.name for stream in streams if stream.kind == kind}
 
 
 def _read_states_of_unread(states: set[str]) -> set[str]:

@@ -61,6 +61,7 @@ def _item(article: Article, mark: Mark | None, own_title: str, folder: str) -> d
             article.content, article.summary, article.text, article.page.content if article.page else ""
         ),
     }
+    url = web_url(article.url)
     item: dict[str, Any] = {
         "id": item_id(article.pk),
         "crawlTimeMsec": str(microseconds(article.fetched) // 1000),
@@ -74,13 +75,12 @@ def _item(article: Article, mark: Mark | None, own_title: str, folder: str) -> d
             "title": own_title or feed.title or feed.canonical_url,
             "htmlUrl": web_url(feed.site_url),
         },
-        # The original had the one or the other; readers look for either.
+        # The original had this or `content`; NewsFlash takes both in one item for an error.
         "summary": body,
-        "content": body,
+        # Of an article without an address Fluent Reader needs the one, and NewsFlash the other.
+        "canonical": [{"href": url}],
+        "alternate": [{"href": url, "type": "text/html"}] if url else [],
     }
-    if url := web_url(article.url):
-        item["canonical"] = [{"href": url}]
-        item["alternate"] = [{"href": url, "type": "text/html"}]
     if article.author:
         item["author"] = article.author
     if enclosures := _enclosures(article):
@@ -94,8 +94,8 @@ def _categories(article: Article, mark: Mark | None, folder: str) -> list[str]:
         states.append(READ)
     if mark and mark.starred:
         states.append(STARRED)
-    if folder:
-        states.append(f"{LABEL}{folder}")
+    labels = {folder} if folder else set()
+    states += [f"{LABEL}{label}" for label in sorted(labels.union(mark.labels if mark else ()))]
     # A feed could name one of its categories like a state; then it would be taken for the reader's.
     categories = article.categories or ([article.category] if article.category else [])
     return states + [name for name in categories if not name.startswith("user/")]

@@ -10,6 +10,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
@@ -24,7 +26,9 @@ class AppPasswordForm(forms.Form):
     """A form for the name of a new app password."""
 
     name = forms.CharField(
-        max_length=100, label="Name", help_text='What it is for, such as "Reader on the phone".'
+        max_length=100,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy('What it is for, such as "Reader on the phone".'),
     )
 
     def __init__(self, *args: Any, subscriber: Subscriber) -> None:
@@ -33,7 +37,9 @@ class AppPasswordForm(forms.Form):
 
     def clean(self) -> None:
         if self._subscriber.app_passwords.count() >= MAX_APP_PASSWORDS:
-            raise forms.ValidationError(f"{MAX_APP_PASSWORDS} are enough: revoke one first.")
+            raise forms.ValidationError(
+                _("%(most)s are enough: revoke one first.") % {"most": MAX_APP_PASSWORDS}
+            )
 
 
 @never_cache
@@ -55,6 +61,7 @@ def readers(request: HttpRequest) -> HttpResponse:
         "made": new_password,
         "server": request.build_absolute_uri(reverse("greader-base")).removesuffix("/"),
         "short_server": request.build_absolute_uri("/").removesuffix("/"),
+        "fever_server": request.build_absolute_uri(reverse("fever")),
         "app_passwords": subscriber.app_passwords.all(),
         "logins": [login for login in logins if is_good(login)],
     }
@@ -67,7 +74,8 @@ def revoke_app_password(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(AppPassword, pk=pk, subscriber=subscriber_of(request.user))
     row.delete()
     messages.success(
-        request, f"The app password {row.name} was revoked, and readers that used it signed out."
+        request,
+        _("The app password %(name)s was revoked, and readers that used it signed out.") % {"name": row.name},
     )
     return redirect("me-readers")
 
@@ -77,5 +85,5 @@ def revoke_login(request: HttpRequest, pk: int) -> HttpResponse:
     """Sign a reader out."""
     row = get_object_or_404(ReaderLogin, pk=pk, subscriber=subscriber_of(request.user))
     ReaderLogin.objects.filter(pk=row.pk, revoked__isnull=True).update(revoked=datetime.now(UTC))
-    messages.success(request, f"{row.app or 'The reader'} was signed out.")
+    messages.success(request, _("%(app)s was signed out.") % {"app": row.app or _("The reader")})
     return redirect("me-readers")

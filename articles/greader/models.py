@@ -17,6 +17,13 @@ class AppPassword(models.Model):
     )
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True, editable=False)
+    fever = models.CharField(
+        max_length=64,
+        blank=True,
+        db_index=True,
+        editable=False,
+        help_text="Digest of the key of the Fever API.",
+    )
     created = models.DateTimeField(db_default=Now(), editable=False)
     last_used = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -17,16 +17,21 @@ from django.views.decorators.debug import sensitive_variables
 
 from articles.greader.access import app_password_of, open_login
 from articles.greader.names import BadInput
-from articles.greader.wire import Parameters, in_json, plain, read_pairs
+from articles.greader.wire import Parameters, cross_origin, in_json, plain, read_pairs
 from articles.personal.following import subscriber_of
 
 MAX_FIELDS = 50
 MAX_NAME_LENGTH = 150
 MAX_APP_LENGTH = 100
+_WRONG = (
+    "name and password do not fit together; with codes or passkeys for the account, apps need a password of "
+    "their own"
+)
 
 
 @csrf_exempt
 @login_not_required
+@cross_origin
 @cache_control(private=True, no_store=True)
 @sensitive_variables()
 def client_login(request: HttpRequest) -> HttpResponse:
@@ -48,11 +53,11 @@ def client_login(request: HttpRequest) -> HttpResponse:
     if len(name) <= MAX_NAME_LENGTH:
         user = authenticate(request, username=name, password=password, for_reader=True)
     if user is None:
-        return _refused("name and password do not fit together")
+        return _refused(_WRONG)
     app = parameters.one("source") or parameters.one("client") or request.headers.get("User-Agent", "")
     app_password = app_password_of(name, password)
     if app_password is None and is_mfa_enabled(user):
-        return _refused("with codes or passkeys for the account, apps need a password of their own")
+        return _refused(_WRONG)  # in the same words, which do not say that the password was right
     token = open_login(subscriber_of(user), app_password, app[:MAX_APP_LENGTH], datetime.now(UTC))
     names = {"SID": token, "LSID": token, "Auth": token}
     if parameters.one("output") == "json":

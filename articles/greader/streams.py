@@ -13,10 +13,11 @@ from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
 
-from django.db.models import IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, Func, IntegerField, Max, OuterRef, Q, QuerySet, Subquery
 
 from articles.greader.names import BadInput, Stream
 from articles.models import Article, ArticleQuerySet, Subscriber, Subscription
+from articles.personal.labels import labelled
 from articles.personal.marking import marked_read, marked_starred
 from articles.personal.selection import followed_articles
 from crawler.http.urls import BadUrl
@@ -139,6 +140,15 @@ def unread_counts(subscriber: Subscriber) -> list[Unread]:
     return [Unread(*row) for row in counted.values_list("feed_id", "folder", "unread", "feed__last_new")]
 
 
+def unread_by_label(subscriber: Subscriber) -> dict[str, tuple[int, datetime | None]]:
+    """Count the unread articles of every label, with the time of retrieval of the newest one."""
+    marks = subscriber.marks.exclude(labels=[]).annotate(label=Func(F("labels"), function="unnest"))
+    unread = Q(read=None)
+    rows = marks.order_by().values_list("label")
+    counted = rows.annotate(count=Count("pk", filter=unread), newest=Max("article__fetched", filter=unread))
+    return {label: (min(count, MAX_COUNTED), newest) for label, count, newest in counted}
+
+
 def followed_keys(subscriber: Subscriber, keys: Iterable[int]) -> QuerySet[Article, int]:
     """Filter the primary keys to articles of feeds that the subscriber follows."""
     return followed_articles(subscriber).filter(pk__in=set(keys)).order_by().values_list("pk", flat=True)
@@ -147,7 +157,7 @@ def followed_keys(subscriber: Subscriber, keys: Iterable[int]) -> QuerySet[Artic
 def _condition(subscriber: Subscriber, stream: Stream) -> Q:
     if stream.kind == "label":
         filed = subscriber.subscriptions.filter(folder=stream.name)
-        return Q(feed__in=filed.values("feed_id"))
+        return Q(feed__in=filed.values("feed_id")) | Q(labelled(subscriber, stream.name))
     if stream.kind == "feed":
         key = feed_key(subscriber, stream.name)
         return _NONE if key is None else Q(feed=key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from articles.greader import edits, me_views, sign_in, views
+from articles.greader import edits, fever, me_views, sign_in, views
 
 _API: list[URLPattern | URLResolver] = [
     path("token", views.token),
@@ -13,6 +13,7 @@ _API: list[URLPattern | URLResolver] = [
     path("subscription/export", views.export),
     path("subscription/edit", edits.edit_subscription),
     path("subscription/quickadd", edits.quick_add),
+    path("subscription/import", edits.import_subscriptions),
     path("tag/list", views.tags),
     path("rename-tag", edits.rename_tag),
     path("disable-tag", edits.disable_tag),
@@ -28,11 +29,14 @@ _API: list[URLPattern | URLResolver] = [
     path("preference/stream/list", views.stream_preferences),
 ]
 _SERVER: list[URLPattern | URLResolver] = [
+    path("check/compatibility", views.compatibility, name="greader-compatibility"),
     path("accounts/ClientLogin", sign_in.client_login),
     path("reader/api/0/", include(_API)),
     path("reader/atom/<path:stream>", views.contents_as_atom),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/fever.php", fever.fever, name="fever-freshrss"),
+    path("fever/", fever.fever, name="fever"),
     path("api/greader.php", views.user_info, name="greader-base"),
     path("api/greader.php/", include(_SERVER)),
     path("", include(_SERVER)),

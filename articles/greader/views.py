@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
 from articles.greader import atom
 from articles.greader.access import edit_token
@@ -18,9 +20,10 @@ from articles.greader.streams import (
     microseconds,
     page,
     select,
+    unread_by_label,
     unread_counts,
 )
-from articles.greader.wire import ApiCall, in_json, plain, reads
+from articles.greader.wire import ApiCall, cross_origin, in_json, plain, reads
 from articles.personal.following import export_subscriptions
 from articles.personal.selection import followed_articles
 from crawler.pictures.addresses import icon_address
@@ -34,6 +37,14 @@ MAX_REFERENCES = 10_000
 def token(call: ApiCall) -> HttpResponse:
     """Return the short-lived edit token that older readers send with every write."""
     return plain(edit_token(call.login))
+
+
+@login_not_required
+@cross_origin
+@require_safe
+def compatibility(request: HttpRequest) -> HttpResponse:
+    """Answer the check by which some apps find out whether the server's addresses work (FreshRSS's)."""
+    return plain("PASS")
 
 
 @reads
@@ -84,15 +95,20 @@ def export(call: ApiCall) -> HttpResponse:
 
 @reads
 def tags(call: ApiCall) -> HttpResponse:
-    """Return the starred state and the folders in use."""
-    names = call.subscriber.subscriptions.exclude(folder="").order_by("folder")
-    folders = names.values_list("folder", flat=True).distinct()
-    return in_json({"tags": [{"id": STARRED}, *({**_folder(name), "sortid": name} for name in folders)]})
+    """Return the starred state, the folders (also those without feeds), and the labels of articles."""
+    names = call.subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct()
+    folders = {*names, *call.subscriber.folders}
+    rows: list[dict[str, str | int]] = [{"id": STARRED}]
+    rows += [{**_folder(name), "sortid": name} for name in sorted(folders)]
+    for name, (count, _newest) in sorted(unread_by_label(call.subscriber).items()):
+        if name not in folders:
+            rows.append({"id": f"{LABEL}{name}", "type": "tag", "sortid": name, "unread_count": count})
+    return in_json({"tags": rows})
 
 
 @reads
 def unread_count(call: ApiCall) -> HttpResponse:
-    """Return unread counts of each feed, each folder and all feeds; each feed's up to MAX_COUNTED."""
+    """Return unread counts of each feed, folder and label and of all feeds; each feed's up to MAX_COUNTED."""
     feeds = unread_counts(call.subscriber)
     folders: dict[str, list[Unread]] = {}
     for unread in feeds:
@@ -100,6 +116,11 @@ def unread_count(call: ApiCall) -> HttpResponse:
             folders.setdefault(unread.folder, []).append(unread)
     counts = [_count(f"{FEED}{unread.feed}", [unread]) for unread in feeds]
     counts += [_count(f"{LABEL}{folder}", inside) for folder, inside in sorted(folders.items())]
+    counts += [
+        _count(f"{LABEL}{name}", [Unread(0, "", count, newest)])
+        for name, (count, newest) in sorted(unread_by_label(call.subscriber).items())
+        if name not in folders
+    ]
     return in_json({"max": MAX_COUNTED, "unreadcounts": [*counts, _count(READING_LIST, feeds)]})
 
 
@@ -141,21 +162,19 @@ def item_ids(call: ApiCall) -> HttpResponse:
 
 @reads
 def item_contents(call: ApiCall) -> HttpResponse:
-    """Return the items with the given ids that the subscriber follows."""
+    """Return the items with the given ids that the subscriber follows, MAX_ITEMS to a page."""
     call.parameters.needed("i")
-    keys = {item_key(text) for text in call.parameters.all("i", MAX_ITEMS)}
-    articles = with_texts(followed_articles(call.subscriber).filter(pk__in=keys))
-    if _oldest_first(call):
-        articles = articles.order_by("published", "id")
-    return in_json(
-        {
-            "direction": "ltr",
-            "id": READING_LIST,
-            "title": "Reading list",
-            "updated": int(call.now.timestamp()),
-            "items": items_of(call.subscriber, list(articles)),
-        }
-    )
+    keys = {item_key(text) for text in call.parameters.all("i", MAX_REFERENCES)}
+    window = Window(MAX_ITEMS, call.parameters.one("c"), _oldest_first(call))
+    articles, continuation = page(with_texts(followed_articles(call.subscriber).filter(pk__in=keys)), window)
+    body = {
+        "direction": "ltr",
+        "id": READING_LIST,
+        "title": "Reading list",
+        "updated": int(call.now.timestamp()),
+        "items": items_of(call.subscriber, articles),
+    }
+    return in_json(body | ({"continuation": continuation} if continuation else {}))
 
 
 @reads

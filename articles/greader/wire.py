@@ -103,6 +103,20 @@ class ApiCall:
         return [self.stream(text) for text in self.parameters.all(name, MAX_STREAMS)]
 
 
+def cross_origin(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let web apps of other origins call a view that knows its callers by what they send, not by cookies."""
+
+    @wraps(view)
+    def opened(request: HttpRequest, **place: str) -> HttpResponse:
+        response = HttpResponse(status=204) if request.method == "OPTIONS" else view(request, **place)
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+        response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+        return response
+
+    return opened
+
+
 def reads(view: View) -> View:
     """Wrap an endpoint that changes nothing: GET or POST, as readers use either."""
     return _endpoint(view, ("GET", "HEAD", "POST"), writes=False)
@@ -136,6 +150,8 @@ def read_pairs(request: HttpRequest) -> list[tuple[str, str]]:
     try:
         if request.content_type == "multipart/form-data":
             return [(name, str(value)) for name, values in request.POST.lists() for value in values]
+        if request.body.lstrip()[:1] == b"<":  # a file, such as OPML
+            return []
         return _pairs(request.body.decode(errors="replace"))
     except SuspiciousOperation as error:
         raise BadInput("the request is too large") from error
@@ -153,18 +169,19 @@ def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
 
     @csrf_exempt
     @login_not_required
+    @cross_origin
     @gzip_page
     @cache_control(private=True, no_store=True)
     @wraps(view)
     def endpoint(request: HttpRequest, **place: str) -> HttpResponse:
         now = datetime.now(UTC)
-        login = _login(request, now)
-        if isinstance(login, HttpResponse):
-            return login
-        if request.method not in methods:
-            words = f"Use {' or '.join(methods)} here.\n"
-            return plain(words, 405, {"Allow": ", ".join(methods)})
         try:
+            login = _login(request, now)
+            if isinstance(login, HttpResponse):
+                return login
+            if request.method not in methods:
+                words = f"Use {' or '.join(methods)} here.\n"
+                return plain(words, 405, {"Allow": ", ".join(methods)})
             query = _pairs(request.META.get("QUERY_STRING", ""))
             body = read_pairs(request) if request.method == "POST" else []
             parameters = Parameters(body + query)
@@ -181,10 +198,19 @@ def _endpoint(view: View, methods: tuple[str, ...], *, writes: bool) -> View:
 
 
 def _login(request: HttpRequest, now: datetime) -> ReaderLogin | HttpResponse:
-    """Return the login of the header `Authorization: GoogleLogin auth=...`, or the error response."""
+    """Return the login of the header `Authorization: GoogleLogin auth=...`, or the error response.
+
+    A POST without the header may have the same token as T (Liferea; Miniflux takes it). Raises BadInput.
+    """
     scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     credentials = credentials.strip()
-    if scheme.lower() != _SCHEME or not credentials.startswith(_FIELD):
+    if not scheme and request.method == "POST":
+        scheme, credentials = _SCHEME, _FIELD + dict(read_pairs(request)).get("T", "")
+    if (
+        scheme.lower() != _SCHEME
+        or not credentials.removeprefix(_FIELD)
+        or not credentials.startswith(_FIELD)
+    ):
         return _unauthorized()
     secret = credentials.removeprefix(_FIELD).strip().strip('"')
     login = login_with(secret)

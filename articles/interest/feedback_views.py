@@ -10,6 +10,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -17,17 +19,18 @@ from articles.interest import feedback
 from articles.models import Article, Subscriber
 from articles.personal.following import subscriber_of
 from articles.personal.rating import read_feedback_address
+from crawler.text.words import Words
 from crawler.web import undo
 from crawler.web.pages import safe_next, wants_part
 
 SAID = {
-    "more": "You will see more like it.",
-    "less": "You will see less like it.",
-    "hide": "It is hidden from your lists by interest.",
-    "save": "It is saved.",
+    "more": gettext_lazy("You will see more like it."),
+    "less": gettext_lazy("You will see less like it."),
+    "hide": gettext_lazy("It is hidden from your lists by interest."),
+    "save": gettext_lazy("It is saved."),
 }
-RATED = SAID | {"hide": "It is hidden from your feeds.", "save": "It is starred."}
-TAKEN_BACK = "It was taken back; your weights are as if you had not said it."
+RATED = SAID | {"hide": gettext_lazy("It is hidden from your feeds."), "save": gettext_lazy("It is starred.")}
+TAKEN_BACK = gettext_lazy("It was taken back; your weights are as if you had not said it.")
 
 
 @require_POST
@@ -43,7 +46,7 @@ def give(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 @undo.register("interest.hide")
 def _show_again(user: User, pk: Any) -> str:
     feedback.take_back(subscriber_of(user), pk, "hide", datetime.now(UTC))
-    return "It is back in your lists."
+    return _("It is back in your lists.")
 
 
 @require_POST
@@ -74,8 +77,8 @@ def rate(request: HttpRequest, signed: str) -> HttpResponse:
     elif word.startswith("undo-") and undone in RATED:
         feedback.take_back(personal_feed.subscriber, article.pk, undone, datetime.now(UTC))
     elif request.method == "POST":
-        return HttpResponse("There is no such button.\n", "text/plain", status=400)
-    notice = "It was taken back." if word and word not in RATED else RATED.get(word, "")
+        return HttpResponse(_("There is no such button.\n"), "text/plain", status=400)
+    notice = _("It was taken back.") if word and word not in RATED else RATED.get(word, "")
     context = {"article": article, "personal_feed": personal_feed, "said": notice, "word": word}
     return render(request, "me/feedback.html", context)
 
@@ -87,7 +90,7 @@ def _known(request: HttpRequest, pk: int, kind: str) -> tuple[Subscriber, Articl
     return subscriber_of(request.user), article
 
 
-def _answer(request: HttpRequest, subscriber: Subscriber, article: Article, notice: str) -> HttpResponse:
+def _answer(request: HttpRequest, subscriber: Subscriber, article: Article, notice: Words) -> HttpResponse:
     """Return the buttons for htmx, else redirect to the form's page with a message."""
     going_on = safe_next(request, article.get_absolute_url())
     if not wants_part(request):

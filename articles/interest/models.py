@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import pgettext_lazy
 
 
 class EventQuerySet(models.QuerySet["Event"]):
@@ -22,12 +23,12 @@ class Event(models.Model):
     """An action of a subscriber on an article, or an article shown. Weights are computed from this log."""
 
     class Kind(models.TextChoices):
-        SHOWN = "shown", "was shown"
-        OPENED = "opened", "opened"
-        MORE = "more", "more like this"
-        LESS = "less", "less like this"
-        HIDDEN = "hidden", "hidden"
-        SAVED = "saved", "saved"
+        SHOWN = "shown", pgettext_lazy("event of an article", "was shown")
+        OPENED = "opened", pgettext_lazy("event of an article", "opened")
+        MORE = "more", pgettext_lazy("event of an article", "more like this")
+        LESS = "less", pgettext_lazy("event of an article", "less like this")
+        HIDDEN = "hidden", pgettext_lazy("event of an article", "hidden")
+        SAVED = "saved", pgettext_lazy("event of an article", "saved")
 
     subscriber = models.ForeignKey("articles.Subscriber", on_delete=models.CASCADE, related_name="events")
     article = models.ForeignKey("articles.Article", on_delete=models.CASCADE, related_name="events")

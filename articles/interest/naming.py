@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from feeds.models import Feed
 
@@ -21,21 +23,32 @@ class Label:
     name: str
     url: str = ""
 
+    @property
+    def kind_name(self) -> str:
+        """Return the kind in the reader's language."""
+        return str(KINDS.get(self.kind, self.kind))
+
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
+        return f"{self.kind_name} {self.name}"
 
 
+KINDS = {
+    "feed": pgettext_lazy("kind of feature", "feed"),
+    "author": pgettext_lazy("kind of feature", "author"),
+    "keyword": pgettext_lazy("kind of feature", "keyword"),
+    "category": pgettext_lazy("kind of feature", "category"),
+}
 REASONS = {
-    "feed": "Because you read {}",
-    "author": "Because you read what {} writes",
-    "keyword": "Because you read about {}",
-    "category": "Because you read about {}",
+    "feed": gettext_lazy("Because you read {}"),
+    "author": gettext_lazy("Because you read what {} writes"),
+    "keyword": gettext_lazy("Because you read about {}"),
+    "category": gettext_lazy("Because you read about {}"),
 }
 
 
 def reason_of(label: Label) -> str:
     """Return the sentence that says why an article with this feature is listed; "" for an unknown kind."""
-    return REASONS.get(label.kind, "").format(label.name[:MAX_REASON_LENGTH])
+    return str(REASONS.get(label.kind, "")).format(label.name[:MAX_REASON_LENGTH])
 
 
 def labels(features: Iterable[str]) -> dict[str, Label]:
@@ -49,7 +62,11 @@ def labels(features: Iterable[str]) -> dict[str, Label]:
 def _label(kind: str, name: str, feeds: dict[int, Feed]) -> Label:
     if kind == "feed":
         feed = feeds.get(int(name)) if _is_key(name) else None
-        return Label("feed", str(feed), feed.get_absolute_url()) if feed else Label("feed", f"{name} (gone)")
+        return (
+            Label("feed", str(feed), feed.get_absolute_url())
+            if feed
+            else Label("feed", _("%(feed)s (gone)") % {"feed": name})
+        )
     if kind in {"keyword", "author"}:
         quoted = urlencode({"q": f'"{name}"'})
         return Label(kind, name, f"{reverse('articles')}?{quoted}")

@@ -8,6 +8,7 @@ import orjson
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -60,7 +61,7 @@ def undo_event(request: HttpRequest, pk: int) -> HttpResponse:
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     event = get_object_or_404(Event, pk=pk, subscriber=subscriber)
     feedback.undo_event(event, now)
-    messages.success(request, "It was undone: your weights are as if it had not happened.")
+    messages.success(request, _("It was undone: your weights are as if it had not happened."))
     return redirect(safe_next(request, "interest-log"))
 
 
@@ -69,7 +70,11 @@ def forget_feature(request: HttpRequest) -> HttpResponse:
     """Forget one feature."""
     feature = _feature(request)
     forget(subscriber_of(request.user), feature, datetime.now(UTC))
-    messages.success(request, f"Forgotten: {feature.replace(':', ' ', 1)}. It is learned anew from now on.")
+    messages.success(
+        request,
+        _("Forgotten: %(feature)s. It is learned anew from now on.")
+        % {"feature": feature.replace(":", " ", 1)},
+    )
     return redirect("interest-learned")
 
 
@@ -78,7 +83,10 @@ def remember_feature(request: HttpRequest) -> HttpResponse:
     """Undo the forgetting of a feature."""
     feature = _feature(request)
     remember(subscriber_of(request.user), feature, datetime.now(UTC))
-    messages.success(request, f"Learned again from all of your log: {feature.replace(':', ' ', 1)}.")
+    messages.success(
+        request,
+        _("Learned again from all of your log: %(feature)s.") % {"feature": feature.replace(":", " ", 1)},
+    )
     return redirect("interest-learned")
 
 
@@ -87,7 +95,9 @@ def reset_all(request: HttpRequest) -> HttpResponse:
     """Undo all events and reset the weights."""
     undone = reset(subscriber_of(request.user), datetime.now(UTC))
     messages.success(
-        request, f"Reset: {undone} events were undone; lists by interest are newest first again."
+        request,
+        _("Reset: %(undone)s events were undone; lists by interest are newest first again.")
+        % {"undone": undone},
     )
     return redirect("interest-learned")
 
@@ -96,7 +106,9 @@ def reset_all(request: HttpRequest) -> HttpResponse:
 def delete_everything(request: HttpRequest) -> HttpResponse:
     """Delete the log and the weights."""
     deleted = delete_all(subscriber_of(request.user))
-    messages.success(request, f"Deleted: {deleted} events, and all that was learned from them.")
+    messages.success(
+        request, _("Deleted: %(deleted)s events, and all that was learned from them.") % {"deleted": deleted}
+    )
     return redirect("interest-learned")
 
 

@@ -31,8 +31,9 @@ def everything(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
                 "title": mark.article.title,
                 "read": mark.read and mark.read.isoformat(),
                 "starred": mark.starred and mark.starred.isoformat(),
+                "labels": mark.labels,
             }
-            for mark in marks.only("read", "starred", "article__url", "article__title").iterator()
+            for mark in marks.only("read", "starred", "labels", "article__url", "article__title").iterator()
         ],
         "interest": export(subscriber, now),
     }

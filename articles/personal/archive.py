@@ -17,6 +17,8 @@ from typing import IO, Any
 
 import msgspec
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from articles.body import body_of
 from articles.intake import Arrival, store_arrivals
@@ -25,13 +27,14 @@ from articles.interest.stored import locked, pack, weights_of
 from articles.models import CarriedMark, Mark, PersonalFeed, Subscriber, Topic
 from articles.personal.account import PERSONAL_FEED
 from articles.personal.following import export_subscriptions, follow_opml
+from articles.personal.labels import MAX_LABELS, MAX_NAMES, label_named, labels_of
 from articles.personal.selection import create_personal_feed
 from articles.personal.topics import TopicError, follow_topic
 from crawler.reading.documents import Entry
 from crawler.text.keys import digest
 from crawler.web.limits import LimitReached
 from feeds.models import Feed
-from feeds.opml import OpmlError
+from feeds.opml import NoFeedsError, OpmlError
 
 MAX_ARCHIVE_BYTES = 50 * 1024 * 1024
 MAX_FILE_BYTES = {"starred.json": 50 * 1024 * 1024, "marks.json": 20 * 1024 * 1024}
@@ -48,7 +51,7 @@ README = """Everything that was yours on a Freshet, written on {now:%Y-%m-%d}.
 
 feeds.opml      the feeds you follow, in their folders; any feed reader takes it
 starred.json    your starred articles, as JSON Feed 1.1
-marks.json      which articles you have read and starred
+marks.json      which articles you have read, starred and labelled
 topics.json     topics you follow
 own-feeds.json  the filters of your own feeds, without their secret addresses
 interests.json  what was learned of your interests
@@ -102,6 +105,7 @@ class MarkRow(msgspec.Struct, frozen=True):
     identity: str
     read: datetime | None = None
     starred: datetime | None = None
+    labels: list[str] = []
 
 
 class OwnFeed(msgspec.Struct, frozen=True):
@@ -146,16 +150,32 @@ class Taken(msgspec.Struct):
     def in_words(self) -> str:
         """Return a sentence with the numbers."""
         parts = [
-            f"{number} {word}{'' if number == 1 else 's'}"
-            for number, word in (
-                (self.feeds, "feed"), (self.starred, "star"), (self.marks, "mark"), (self.topics, "topic"),
-                (self.own_feeds, "feed of your own"),
+            words % {"count": number}
+            for number, words in (
+                (self.feeds, ngettext("%(count)d feed", "%(count)d feeds", self.feeds)),
+                (self.starred, ngettext("%(count)d star", "%(count)d stars", self.starred)),
+                (self.marks, ngettext("%(count)d mark", "%(count)d marks", self.marks)),
+                (self.topics, ngettext("%(count)d topic", "%(count)d topics", self.topics)),
+                (
+                    self.own_feeds,
+                    ngettext("%(count)d feed of your own", "%(count)d feeds of your own", self.own_feeds),
+                ),
             )
             if number
-        ]  # fmt: skip
-        words = f"Taken over: {', '.join(parts)}." if parts else "Everything in it was here already."
-        waits = f" {self.waiting} marks wait for their articles." if self.waiting else ""
-        return words.replace("feed of your owns", "feeds of your own") + waits
+        ]
+        sentences = [
+            _("Taken over: %(parts)s.") % {"parts": ", ".join(parts)}
+            if parts
+            else _("Everything in it was here already.")
+        ]
+        if self.waiting:
+            waits = ngettext(
+                "%(count)d mark waits for its article.",
+                "%(count)d marks wait for their articles.",
+                self.waiting,
+            )
+            sentences.append(waits % {"count": self.waiting})
+        return " ".join(sentences)
 
 
 def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None:
@@ -185,7 +205,7 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
     damage stays.
     """
     if len(data) > MAX_ARCHIVE_BYTES:
-        raise ArchiveError("the file is larger than 50 MB")
+        raise ArchiveError(_("the file is larger than 50 MB"))
     taken = Taken()
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -196,7 +216,7 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
             if makes_articles:
                 _make_articles(starred, feeds, now)
             stars = [MarkRow(place.feed_url, place.identity, None, place.starred) for place in starred]
-            taken.starred, _ = take_marks(subscriber, stars, feeds, now)
+            taken.starred, _waiting = take_marks(subscriber, stars, feeds, now)
             marks = _decoded(archive, "marks.json", list[MarkRow])[:MAX_MARKS]
             taken.marks, taken.waiting = take_marks(subscriber, marks, feeds, now)
             for topic in _decoded(archive, "topics.json", list[TopicRow])[:MAX_TOPICS]:
@@ -207,7 +227,7 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
     except LimitReached as error:
         raise ArchiveError(str(error).rstrip(".")) from error
     except DAMAGES as error:
-        raise ArchiveError("the file is no ZIP archive, or is damaged") from error
+        raise ArchiveError(_("the file is no ZIP archive, or is damaged")) from error
     return taken
 
 
@@ -223,12 +243,17 @@ def settle_carried_marks(now: datetime) -> int:
             WITH arrived AS (
                 DELETE FROM {CarriedMark._meta.db_table} AS carried USING articles_article AS article
                 WHERE article.feed_id = carried.feed_id AND article.identity_key = carried.identity_key
-                RETURNING carried.subscriber_id, article.id, carried.read, carried.starred
+                RETURNING carried.subscriber_id, article.id, carried.read, carried.starred, carried.labels
             )
-            INSERT INTO {Mark._meta.db_table} AS mark (subscriber_id, article_id, read, starred)
+            INSERT INTO {Mark._meta.db_table} AS mark (subscriber_id, article_id, read, starred, labels)
             SELECT * FROM arrived ORDER BY 2
             ON CONFLICT (subscriber_id, article_id) DO UPDATE SET
-                read = coalesce(mark.read, EXCLUDED.read), starred = coalesce(mark.starred, EXCLUDED.starred)
+                read = coalesce(mark.read, EXCLUDED.read),
+                starred = coalesce(mark.starred, EXCLUDED.starred),
+                labels = ARRAY(
+                    SELECT DISTINCT unnest(mark.labels || EXCLUDED.labels) AS label ORDER BY label
+                    LIMIT {MAX_LABELS}
+                )
             """  # noqa: S608 - the tables' own names
         )
         given: int = cursor.rowcount
@@ -243,8 +268,12 @@ def take_marks(
     rows = {
         (feeds[mark.feed_url], digest(mark.identity)): mark
         for mark in marks
-        if mark.feed_url in feeds and (mark.read or mark.starred)
+        if mark.feed_url in feeds and (mark.read or mark.starred or mark.labels)
     }
+    names = dict.fromkeys(labels_of(subscriber))
+    for mark in rows.values():
+        names.update(dict.fromkeys(label_named(label) for label in mark.labels[:MAX_LABELS]))
+    allowed = set(list(names)[:MAX_NAMES]) - {""}
     CarriedMark.objects.bulk_create(
         [
             CarriedMark(
@@ -253,6 +282,7 @@ def take_marks(
                 identity_key=key,
                 read=_possible(mark.read, now),
                 starred=_possible(mark.starred, now),
+                labels=sorted({label_named(label) for label in mark.labels[:MAX_LABELS]} & allowed),
             )
             for (feed, key), mark in sorted(rows.items(), key=lambda row: row[0])
         ],
@@ -265,10 +295,10 @@ def take_marks(
 
 
 def _marks(subscriber: Subscriber) -> Iterator[MarkRow]:
-    rows = Mark.objects.filter(subscriber=subscriber).exclude(read=None, starred=None).order_by("-pk")
-    columns = rows.values_list("article__feed__url", "article__identity", "read", "starred")
-    for url, identity, read, starred in columns[:MAX_MARKS].iterator(chunk_size=2000):
-        yield MarkRow(url, identity, read, starred)
+    rows = Mark.objects.filter(subscriber=subscriber).exclude(read=None, starred=None, labels=[])
+    columns = ("article__feed__url", "article__identity", "read", "starred", "labels")
+    for row in rows.order_by("-pk").values_list(*columns)[:MAX_MARKS].iterator(chunk_size=2000):
+        yield MarkRow(*row)
 
 
 def _write_starred(file: IO[bytes], subscriber: Subscriber) -> None:
@@ -329,11 +359,13 @@ def _read(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return a file of the archive. Raises ArchiveError for one that is too large."""
     max_bytes = MAX_FILE_BYTES.get(name, MAX_OTHER_FILE_BYTES)
     if archive.getinfo(name).compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise ArchiveError(f"{name} is packed in a way that is not read")
+        raise ArchiveError(_("%(name)s is packed in a way that is not read") % {"name": name})
     with archive.open(name) as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
-        raise ArchiveError(f"{name} is larger than {max_bytes // 1024 // 1024} MB")
+        raise ArchiveError(
+            _("%(name)s is larger than %(most)s MB") % {"name": name, "most": max_bytes // 1024 // 1024}
+        )
     return content
 
 
@@ -344,7 +376,9 @@ def _decoded(archive: zipfile.ZipFile, name: str, kind: Any) -> Any:
     try:
         return msgspec.json.decode(_read(archive, name).replace(NUL, b""), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ArchiveError(f"{name} is not what Freshet writes: {error}") from error
+        raise ArchiveError(
+            _("%(name)s is not what Freshet writes: %(error)s") % {"name": name, "error": error}
+        ) from error
 
 
 def _starred_in(archive: zipfile.ZipFile) -> list[StarredItem]:
@@ -361,9 +395,10 @@ def _take_feeds(subscriber: Subscriber, data: bytes) -> int:
     before = subscriber.subscriptions.count()
     try:
         follow_opml(subscriber, data)
+    except NoFeedsError:
+        pass  # nobody has to follow a feed
     except OpmlError as error:
-        if "names no feed" not in str(error):
-            raise ArchiveError(f"feeds.opml: {error}") from error
+        raise ArchiveError(f"feeds.opml: {error}") from error
     return subscriber.subscriptions.count() - before
 
 

@@ -12,14 +12,21 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from articles.models import PersonalFeed, Subscriber, Subscription
 from crawler.web.limits import check_limit, limit_of
 from feeds.adding import Added, WantedFeed, add_feeds
 from feeds.models import Feed
-from feeds.opml import MAX_TITLE, OpmlError, Outline, read_opml, write_opml
+from feeds.opml import MAX_TITLE, NoFeedsError, Outline, read_opml, write_opml
 
 FOLDER_LENGTH = 400
+MAX_FOLDERS = 500
+"""Maximum number of folders that a subscriber has made without feeds."""
+
+
+class FolderError(ValueError):
+    """Error for a folder that cannot be made; the message says why, for people."""
 
 
 def subscriber_of(user: User | AnonymousUser) -> Subscriber:
@@ -37,9 +44,9 @@ def subscriber_of(user: User | AnonymousUser) -> Subscriber:
 
 
 def folders_of(subscriber: Subscriber) -> list[str]:
-    """Return every folder of a subscriber, and the folders around it."""
-    names = set(subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct())
-    parts = [name.split("/") for name in names]
+    """Return every folder of a subscriber, with the folders around it and those without a feed."""
+    names = subscriber.subscriptions.exclude(folder="").values_list("folder", flat=True).distinct()
+    parts = [name.split("/") for name in {*names, *subscriber.folders}]
     return sorted({"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)})
 
 
@@ -92,7 +99,8 @@ def follow_all(subscriber: Subscriber, folders: Mapping[int, str]) -> None:
 def _check_room(subscriber: Subscriber) -> None:
     """Raise LimitReached, which undoes the caller's transaction, when too many feeds are followed."""
     if limit_of(subscriber.user, "LIMIT_FEEDS"):
-        check_limit(subscriber.user, "LIMIT_FEEDS", subscriber.subscriptions.count(), "feeds")
+        words = _("That would be %(number)d feeds, and one person may have %(limit)d here.")
+        check_limit(subscriber.user, "LIMIT_FEEDS", subscriber.subscriptions.count(), words)
 
 
 @transaction.atomic
@@ -118,7 +126,7 @@ def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
     """
     outlines = read_opml(data)
     if not outlines:
-        raise OpmlError("the file names no feed (no outline has an xmlUrl)")
+        raise NoFeedsError
     outcomes = add_feeds([WantedFeed(outline.url, outline.title) for outline in outlines])
     folders: dict[int, str] = {}
     for outline, outcome in zip(outlines, outcomes, strict=True):
@@ -128,9 +136,9 @@ def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
     return outcomes
 
 
-def export_subscriptions(subscriber: Subscriber) -> bytes:
-    """Return the subscriptions as OPML 2.0, folders nested."""
-    rows = subscriber.subscriptions.select_related("feed").order_by("folder", "id")
+def export_subscriptions(subscriber: Subscriber, folder: str = "", title: str = "") -> bytes:
+    """Return the subscriptions as OPML 2.0, folders nested: all, or those of a folder."""
+    rows = subscriber.subscriptions.filter(within(folder)).select_related("feed").order_by("folder", "id")
     outlines = [
         Outline(
             url=row.feed.url,
@@ -140,7 +148,49 @@ def export_subscriptions(subscriber: Subscriber) -> bytes:
         )
         for row in rows.defer("feed__fingerprints")
     ]
-    return write_opml(outlines, f"Feeds of {subscriber}", datetime.now(UTC))
+    title = title or _("Feeds of %(subscriber)s") % {"subscriber": subscriber}
+    return write_opml(outlines, title, datetime.now(UTC))
+
+
+@transaction.atomic
+def make_folder(subscriber: Subscriber, name: str) -> str:
+    """Make a folder without a feed. Returns its normalised name, empty for a name of blanks.
+
+    Raises FolderError for more than MAX_FOLDERS of them.
+    """
+    folder = folder_named(name)
+    row = Subscriber.objects.select_for_update(no_key=True).get(pk=subscriber.pk)
+    if folder and folder not in row.folders:
+        if len(row.folders) >= MAX_FOLDERS:
+            raise FolderError(_("One person has %(number)d such folders at most.") % {"number": MAX_FOLDERS})
+        row.folders.append(folder)
+        row.save(update_fields=["folders"])
+    subscriber.folders = row.folders
+    return folder
+
+
+@transaction.atomic
+def rename_folder(subscriber: Subscriber, old: str, new: str) -> int:
+    """Rename a folder, also in the personal feeds that use it, or remove it (`new` empty) and keep its feeds.
+
+    Returns the number of feeds in it, plus one for a folder that stays without feeds.
+    """
+    row = Subscriber.objects.select_for_update(no_key=True).get(pk=subscriber.pk)
+    kept = [folder for folder in row.folders if folder != old]
+    is_kept = len(kept) < len(row.folders)
+    if is_kept:
+        row.folders = kept + ([new] if new and new not in kept else [])
+        row.save(update_fields=["folders"])
+        subscriber.folders = row.folders
+    # Locked in one order, so that two such requests cannot cross.
+    rows = subscriber.subscriptions.select_for_update().filter(folder=old).order_by("pk")
+    keys = list(rows.values_list("pk", flat=True))
+    Subscription.objects.filter(pk__in=keys).update(folder=new)
+    if new and (keys or is_kept):
+        PersonalFeed.objects.filter(subscriber=subscriber, folder=old).update(folder=new)
+    if keys:
+        renew_outputs(subscriber)
+    return len(keys) + is_kept
 
 
 def renew_outputs(subscriber: Subscriber) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from articles.models import PersonalFeed, Subscriber, Topic
 from articles.personal.following import folder_named
@@ -20,12 +21,16 @@ class FollowForm(forms.Form):
 
     addresses = LinesField(
         most=MAX_ADDRESSES,
-        too_many="{lines} addresses are too many at once; up to {most}, or an OPML file.",
+        too_many=gettext_lazy("{lines} addresses are too many at once; up to {most}, or an OPML file."),
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": "https://example.org/"}),
-        help_text="One a line; the address of a site is fine, its feed is found.",
+        label=gettext_lazy("Addresses"),
+        help_text=gettext_lazy("One a line; the address of a site is fine, its feed is found."),
     )
     folder = forms.CharField(
-        max_length=400, required=False, help_text='Such as "News" or "News/Technology"; may be empty.'
+        max_length=400,
+        required=False,
+        label=gettext_lazy("Folder"),
+        help_text=gettext_lazy('Such as "News" or "News/Technology"; may be empty.'),
     )
 
     def clean_addresses(self) -> list[str]:
@@ -35,9 +40,11 @@ class FollowForm(forms.Form):
 class TopicForm(forms.Form):
     """A form for a topic to follow."""
 
-    kind = forms.ChoiceField(choices=Topic.Kind.choices, label="What")
+    kind = forms.ChoiceField(choices=Topic.Kind.choices, label=gettext_lazy("What"))
     value = forms.CharField(
-        max_length=200, label="Name", help_text="A word or phrase, a category, or a site's address."
+        max_length=200,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("A word or phrase, a category, or a site's address."),
     )
 
 
@@ -45,7 +52,10 @@ class SubscriptionForm(forms.Form):
     """A form for the folder and the subscriber's own title of a followed feed."""
 
     title = forms.CharField(
-        max_length=400, required=False, label="Own title", help_text="Empty: the feed's own."
+        max_length=400,
+        required=False,
+        label=gettext_lazy("Own title"),
+        help_text=gettext_lazy("Empty: the feed's own."),
     )
     folder = forms.CharField(max_length=400, required=False)
 
@@ -53,7 +63,10 @@ class SubscriptionForm(forms.Form):
 class OpmlForm(forms.Form):
     """A form for a list of feeds from another reader."""
 
-    file = forms.FileField(label="OPML file", help_text="Exported by another feed reader; up to 20 MB.")
+    file = forms.FileField(
+        label=gettext_lazy("OPML file"),
+        help_text=gettext_lazy("Exported by another feed reader; up to 20 MB."),
+    )
 
 
 class KeywordsFormField(forms.CharField):
@@ -74,38 +87,47 @@ class PersonalFeedForm(forms.Form):
 
     name = forms.CharField(max_length=200)
     folder = forms.CharField(
-        max_length=400, required=False, help_text="Only this folder and those inside it; empty: everything."
+        max_length=400,
+        required=False,
+        label=gettext_lazy("Folder"),
+        help_text=gettext_lazy("Only this folder and those inside it; empty: everything."),
     )
     query = forms.CharField(
         max_length=300,
         required=False,
-        label="Search",
-        help_text="Then it holds what this search finds in all articles, also of feeds you do not follow.",
+        label=gettext_lazy("Search"),
+        help_text=gettext_lazy(
+            "Then it holds what this search finds in all articles, also of feeds you do not follow."
+        ),
         validators=[search_validator],
     )
     include = KeywordsFormField(
         widget=forms.Textarea(attrs={"rows": 2}),
-        label="Only articles about",
-        help_text="Words or phrases, separated by commas or lines; one of them is enough. Empty: all.",
+        label=gettext_lazy("Only articles about"),
+        help_text=gettext_lazy(
+            "Words or phrases, separated by commas or lines; one of them is enough. Empty: all."
+        ),
     )
     exclude = KeywordsFormField(
         widget=forms.Textarea(attrs={"rows": 2}),
-        label="Never articles about",
-        help_text="Words or phrases; an article with any of them is left out.",
+        label=gettext_lazy("Never articles about"),
+        help_text=gettext_lazy("Words or phrases; an article with any of them is left out."),
     )
     categories = KeywordsFormField(
-        label="Only in categories",
-        help_text="Names separated by commas; one of them is enough. Empty: all.",
+        label=gettext_lazy("Only in categories"),
+        help_text=gettext_lazy("Names separated by commas; one of them is enough. Empty: all."),
     )
     order = forms.ChoiceField(
         choices=PersonalFeed.Order.choices,
         widget=forms.RadioSelect,
-        label="Order",
+        label=gettext_lazy("Order"),
         required=False,
-        help_text="By interest: what you are likely to open first; one place in ten goes to something new.",
+        help_text=gettext_lazy(
+            "By interest: what you are likely to open first; one place in ten goes to something new."
+        ),
     )
     body = forms.ChoiceField(
-        choices=PersonalFeed.Body.choices, widget=forms.RadioSelect, label="Of each article"
+        choices=PersonalFeed.Body.choices, widget=forms.RadioSelect, label=gettext_lazy("Of each article")
     )
 
     def __init__(
@@ -119,7 +141,7 @@ class PersonalFeedForm(forms.Form):
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
         if self._others.filter(name=name).exists():
-            raise forms.ValidationError("You have a personal feed of this name already.")
+            raise forms.ValidationError(gettext_lazy("You have a personal feed of this name already."))
         return name
 
     def clean_folder(self) -> str:

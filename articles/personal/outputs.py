@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from django.utils.translation import gettext as _
+
 from articles.enrichment.models import Enrichment
 from articles.models import Article, Page, PersonalFeed, Subscription
 from articles.personal.rating import feedback_addresses
@@ -33,6 +35,8 @@ from feeds.models import Feed
 
 PAGE_ITEMS = 50
 LAST_PAGE = 1000
+HUB_PATH = "/websub/hub/"
+"""Path at which programs subscribe to personal feeds."""
 MAX_SOURCES = 10
 """Other feeds of its story that an item names."""
 
@@ -125,6 +129,7 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
         first_url=addresses.page(1),
         next_url=addresses.page(number + 1) if has_next else "",
         previous_url=addresses.page(number - 1) if number > 1 else "",
+        hub_url=addresses.under(HUB_PATH),
         updated=max((item.updated for item in items), default=personal_feed.changed),
     )
     return channel, items
@@ -194,20 +199,26 @@ def _ending(also: Iterable[_Also], rate: str) -> str:
         else html.escape(source.feed)
         for source in also
     ]
-    others = f"<p>Also in: {', '.join(links)}</p>" if links else ""
-    return f'{others}<p><a href="{html.escape(rate)}">More or less like this, and why it is here</a></p>'
+    also_in = _("Also in: %(links)s") % {"links": ", ".join(links)}
+    others = f"<p>{also_in}</p>" if links else ""
+    words = _("More or less like this, and why it is here")
+    return f'{others}<p><a href="{html.escape(rate)}">{words}</a></p>'
 
 
 def _description(personal_feed: PersonalFeed) -> str:
-    parts = [f"Articles from the folder {personal_feed.folder}" if personal_feed.folder else "Articles"]
+    parts = [
+        _("Articles from the folder %(folder)s") % {"folder": personal_feed.folder}
+        if personal_feed.folder
+        else _("Articles")
+    ]
     if personal_feed.categories:
-        parts.append(f"in {', '.join(personal_feed.categories)}")
+        parts.append(_("in %(categories)s") % {"categories": ", ".join(personal_feed.categories)})
     if personal_feed.include:
-        parts.append(f"about {', '.join(personal_feed.include)}")
+        parts.append(_("about %(words)s") % {"words": ", ".join(personal_feed.include)})
     if personal_feed.exclude:
-        parts.append(f"without {', '.join(personal_feed.exclude)}")
+        parts.append(_("without %(words)s") % {"words": ", ".join(personal_feed.exclude)})
     if personal_feed.order == PersonalFeed.Order.INTEREST:
-        parts.append("by interest")
+        parts.append(_("by interest"))
     return " ".join(parts)
 
 

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
@@ -23,8 +24,13 @@ from crawler.web.pages import safe_next, wants_part
 
 PAGE_ARTICLES = 30
 LAST_PAGE = 1000
-VIEWS = {"unread": "unread", "all": "all", "starred": "starred", "hidden": "hidden"}
-ORDERS = {"newest": "newest first", "interest": "by interest"}
+VIEWS = {
+    "unread": pgettext_lazy("articles", "unread"),
+    "all": pgettext_lazy("articles", "all"),
+    "starred": pgettext_lazy("articles", "starred"),
+    "hidden": pgettext_lazy("articles", "hidden"),
+}
+ORDERS = {"newest": gettext_lazy("newest first"), "interest": gettext_lazy("by interest")}
 WORDS = ("read", "unread", "star", "unstar")
 
 
@@ -86,7 +92,11 @@ def mark_list_read(request: HttpRequest) -> HttpResponse:
         messages.error(request, f"Nothing is marked as read. {query.problem}")
     else:
         count = mark_all_read(subscriber, query.articles(subscriber), datetime.now(UTC))
-        messages.success(request, f"{count} articles are marked as read.")
+        messages.success(
+            request,
+            ngettext("%(count)d article is marked as read.", "%(count)d articles are marked as read.", count)
+            % {"count": count},
+        )
     return redirect(f"/me/?{query.query}" if query.query else "/me/")
 
 

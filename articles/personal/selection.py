@@ -47,7 +47,7 @@ def followed_articles(subscriber: Subscriber, folder: str = "") -> ArticleQueryS
     feeds = rows.values("feed_id")
     condition = Q(feed__in=feeds)
     if not folder:
-        condition |= _on_topics(list(subscriber.topics.all()))
+        condition |= on_topics(list(subscriber.topics.all()))
     return Article.objects.filter(condition).newest_first()
 
 
@@ -56,7 +56,7 @@ def of_topics_only(subscriber: Subscriber) -> ArticleQuerySet:
     feeds = Subscription.objects.filter(subscriber=subscriber).values("feed_id")
     topics = list(subscriber.topics.all())
     return (
-        Article.objects.filter(_on_topics(topics)).exclude(feed__in=feeds)
+        Article.objects.filter(on_topics(topics)).exclude(feed__in=feeds)
         if topics
         else Article.objects.none()
     )
@@ -126,6 +126,30 @@ def addresses(personal_feed: PersonalFeed, request: HttpRequest) -> dict[str, st
     return {kind: request.build_absolute_uri(path) for kind, path in paths.items()}
 
 
+def has_list(personal_feed: PersonalFeed) -> bool:
+    """Return whether the list of its feeds tells readers no more than the personal feed does."""
+    filters = (personal_feed.include, personal_feed.exclude, personal_feed.categories)
+    return not personal_feed.query and (bool(personal_feed.folder) or not any(filters))
+
+
+def list_address(personal_feed: PersonalFeed, request: HttpRequest) -> str:
+    """Return the address of the list (OPML) of feeds in a personal feed, "" where there is none."""
+    token = address_token(personal_feed) if has_list(personal_feed) else ""
+    return request.build_absolute_uri(reverse("personal-list", args=[token])) if token else ""
+
+
+def own_feeds_of(subscriber: Subscriber, folder: str) -> list[tuple[str, str]]:
+    """Return names and paths of the personal feeds made of a folder, or of everything for no folder."""
+    rows = PersonalFeedToken.objects.filter(
+        revoked__isnull=True,
+        personal_feed__subscriber=subscriber,
+        personal_feed__folder=folder,
+        personal_feed__query="",
+    )
+    names = rows.order_by("pk").values_list("personal_feed__name", "token")
+    return [(name, reverse("personal-feed", args=[token, "atom"])) for name, token in names]
+
+
 @transaction.atomic
 def create_personal_feed(subscriber: Subscriber, **fields: Any) -> PersonalFeed:
     """Create a personal feed with its first address."""
@@ -180,7 +204,7 @@ class _FirstOfStory(Func):
         return self.template % {"article": article, "subscriber": subscriber}, [*of_subscriber, *of_article]
 
 
-def _on_topics(topics: Sequence[Topic]) -> Q:
+def on_topics(topics: Sequence[Topic]) -> Q:
     """Return the condition for articles of any feed that match one of these topics."""
     words = [topic.value for topic in topics if topic.kind == Topic.Kind.KEYWORD]
     categories = [topic.value for topic in topics if topic.kind == Topic.Kind.CATEGORY]

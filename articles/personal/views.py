@@ -13,6 +13,8 @@ from django.db import transaction
 from django.forms.models import model_to_dict
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -21,11 +23,14 @@ from articles.personal import topics
 from articles.personal.account import everything
 from articles.personal.archive import MAX_ARCHIVE_BYTES, ArchiveError, read_archive, write_archive
 from articles.personal.following import (
+    FolderError,
     export_subscriptions,
     folders_of,
     follow,
     follow_opml,
+    make_folder,
     refile,
+    rename_folder,
     subscriber_of,
     unfollow,
 )
@@ -34,12 +39,14 @@ from articles.personal.selection import (
     addresses,
     chosen,
     create_personal_feed,
+    list_address,
     revoke_address,
     rotate_address,
 )
 from crawler.web import undo
 from crawler.web.limits import is_near, limit_of
 from crawler.web.permissions import person_of
+from crawler.web.sentences import translated
 from crawler.web.syndication.formats import FORMATS
 from crawler.web.throttles import DailyThrottle
 from feeds.adding import Added, WantedFeed, add_feeds
@@ -70,8 +77,10 @@ def feeds(request: HttpRequest) -> HttpResponse:
 def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     """Follow a feed that the deployment already has (the button on its page)."""
     feed = get_object_or_404(Feed, pk=pk)
-    _, new = follow(subscriber_of(request.user), feed, folder=request.POST.get("folder", ""))
-    messages.success(request, f"You {'now follow' if new else 'follow'} {feed}.")
+    _subscription, new = follow(subscriber_of(request.user), feed, folder=request.POST.get("folder", ""))
+    messages.success(
+        request, (_("You now follow %(feed)s.") if new else _("You follow %(feed)s.")) % {"feed": feed}
+    )
     return redirect("me-feeds")
 
 
@@ -82,11 +91,39 @@ def follow_topic(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         try:
             topic, new = topics.follow_topic(subscriber_of(request.user), **form.cleaned_data)
-            messages.success(request, f"You {'now follow' if new else 'follow'} the {topic}.")
+            messages.success(
+                request,
+                (_("You now follow the %(topic)s.") if new else _("You follow the %(topic)s."))
+                % {"topic": topic},
+            )
         except topics.TopicError as error:
-            messages.error(request, f"Refused: {error}.")
+            messages.error(request, _("Refused: %(reason)s.") % {"reason": error})
     else:
-        messages.error(request, "Refused: say what to follow, and its name.")
+        messages.error(request, _("Refused: say what to follow, and its name."))
+    return redirect("me-feeds")
+
+
+@require_POST
+def new_folder(request: HttpRequest) -> HttpResponse:
+    """Make a folder that no feed is in yet."""
+    try:
+        folder = make_folder(subscriber_of(request.user), request.POST.get("folder", ""))
+    except FolderError as error:
+        messages.error(request, str(error))
+    else:
+        if folder:
+            messages.success(request, _("The folder %(folder)s is there now.") % {"folder": folder})
+        else:
+            messages.error(request, _("Refused: the folder needs a name."))
+    return redirect("me-feeds")
+
+
+@require_POST
+def remove_folder(request: HttpRequest) -> HttpResponse:
+    """Remove a folder; feeds in it stay, without a folder."""
+    folder = request.POST.get("folder", "")
+    if folder and rename_folder(subscriber_of(request.user), folder, ""):
+        messages.success(request, _("The folder %(folder)s is removed.") % {"folder": folder})
     return redirect("me-feeds")
 
 
@@ -96,7 +133,7 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     topic = get_object_or_404(Topic, pk=pk, subscriber=subscriber_of(request.user))
     topics.unfollow_topic(topic)
     data = {"kind": topic.kind, "value": topic.value}
-    undo.offer(request, f"You no longer follow the {topic}.", "me.follow-topic", data)
+    undo.offer(request, _("You no longer follow the %(topic)s.") % {"topic": topic}, "me.follow-topic", data)
     return redirect("me-feeds")
 
 
@@ -107,7 +144,9 @@ def subscription(request: HttpRequest, pk: int) -> HttpResponse:
     form = SubscriptionForm(request.POST or None, initial={"title": row.title, "folder": row.folder})
     if request.method == "POST" and form.is_valid():
         refile(row, **form.cleaned_data)
-        messages.success(request, f"{row.title or row.feed} is in {row.folder or 'no folder'} now.")
+        values = {"feed": row.title or row.feed, "folder": row.folder}
+        words = _("%(feed)s is in %(folder)s now.") if row.folder else _("%(feed)s is in no folder now.")
+        messages.success(request, words % values)
         return redirect("me-feeds")
     return render(request, "me/subscription.html", {"form": form, "subscription": row})
 
@@ -118,7 +157,9 @@ def unfollow_feed(request: HttpRequest, pk: int) -> HttpResponse:
     row = _own_subscription(request, pk)
     data = {"feed": row.feed_id, "folder": row.folder, "title": row.title}
     unfollow(row)
-    undo.offer(request, f"You no longer follow {row.title or row.feed}.", "me.follow", data)
+    undo.offer(
+        request, _("You no longer follow %(feed)s.") % {"feed": row.title or row.feed}, "me.follow", data
+    )
     return redirect("me-feeds")
 
 
@@ -127,18 +168,18 @@ def _follow_again(user: User, data: Any) -> str:
     """Follow a feed again, in the folder and under the name that it had."""
     feed = Feed.objects.filter(pk=data["feed"]).first()
     if feed is None:
-        return "The feed was removed meanwhile."
+        return _("The feed was removed meanwhile.")
     follow(subscriber_of(user), feed, folder=data["folder"], title=data["title"])
-    return f"You follow {data['title'] or feed} again."
+    return _("You follow %(feed)s again.") % {"feed": data["title"] or feed}
 
 
 @undo.register("me.follow-topic")
 def _follow_topic_again(user: User, data: Any) -> str:
     try:
-        topic, _ = topics.follow_topic(subscriber_of(user), **data)
+        topic, _is_new = topics.follow_topic(subscriber_of(user), **data)
     except topics.TopicError as error:  # others were followed meanwhile, as many as may be
-        return f"The topic is not followed again: {error}."
-    return f"You follow the {topic} again."
+        return _("The topic is not followed again: %(error)s.") % {"error": error}
+    return _("You follow the %(topic)s again.") % {"topic": topic}
 
 
 @require_POST
@@ -151,7 +192,7 @@ def import_opml(request: HttpRequest) -> HttpResponse:
             _tell(request, follow_opml(subscriber, form.cleaned_data["file"].read(MAX_BYTES + 1)))
             return redirect("me-feeds")
         except OpmlError as error:
-            form.add_error("file", f"Nothing was changed: {error}.")
+            form.add_error("file", _("Nothing was changed: %(error)s.") % {"error": error})
     return _followed(request, subscriber, FollowForm(), form, status=400)
 
 
@@ -168,7 +209,8 @@ def export_opml(request: HttpRequest) -> HttpResponse:
 @require_safe
 def personal_feeds(request: HttpRequest) -> HttpResponse:
     """Show the subscriber's personal feeds with their addresses."""
-    rows = [(row, addresses(row, request)) for row in subscriber_of(request.user).personal_feeds.all()]
+    own_feeds = subscriber_of(request.user).personal_feeds.prefetch_related("hub_clients")
+    rows = [(row, addresses(row, request), list_address(row, request)) for row in own_feeds]
     return render(request, "me/personal_feeds.html", {"personal_feeds": rows, "formats": FORMATS})
 
 
@@ -182,12 +224,15 @@ def edit_personal_feed(request: HttpRequest, pk: int | None = None) -> HttpRespo
     if request.method == "POST" and form.is_valid():
         if row is None:
             personal_feed = create_personal_feed(subscriber, **form.cleaned_data)
-            messages.success(request, f"{personal_feed.name} is ready: copy its address into your reader.")
+            messages.success(
+                request,
+                _("%(name)s is ready: copy its address into your reader.") % {"name": personal_feed.name},
+            )
         else:
             for name, value in form.cleaned_data.items():
                 setattr(row, name, value)
             row.save()
-            messages.success(request, f"{row.name} was changed.")
+            messages.success(request, _("%(name)s was changed.") % {"name": row.name})
         return redirect("me-personal-feeds")
     context = {
         "form": form,
@@ -204,10 +249,14 @@ def change_address(request: HttpRequest, pk: int, change: str) -> HttpResponse:
     row = _own_personal_feed(request, pk)
     if change == "rotate":
         rotate_address(row)
-        messages.success(request, f"{row.name} has a new address; the old one answers 410 (gone).")
+        messages.success(
+            request, _("%(name)s has a new address; the old one answers 410 (gone).") % {"name": row.name}
+        )
     else:
         revoke_address(row)
-        messages.success(request, f"The address of {row.name} answers 410 (gone) from now on.")
+        messages.success(
+            request, _("The address of %(name)s answers 410 (gone) from now on.") % {"name": row.name}
+        )
     if change == "delete":
         row.delete()
     return redirect("me-personal-feeds")
@@ -222,7 +271,7 @@ def account(request: HttpRequest) -> HttpResponse:
             messages.error(request, "Nothing was deleted: your name was not typed.")
             return redirect("me-account")
         subscriber.delete()  # the sign-in stays; addresses answer 410 or 404
-        messages.success(request, "All that was kept of you as a subscriber is deleted.")
+        messages.success(request, _("All that was kept of you as a subscriber is deleted."))
         return redirect("me")
     context = {
         "feeds": subscriber.subscriptions.count(),
@@ -285,6 +334,7 @@ def _followed(
         "form": form,
         "opml_form": opml_form,
         "subscriptions": rows.order_by("folder", "id"),
+        "empty_folders": sorted({*subscriber.folders} - {*rows.values_list("folder", flat=True)}),
         "topic_form": TopicForm(),
         "topics": subscriber.topics.all(),
     }
@@ -314,11 +364,22 @@ def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
     """Add one message for the followed feeds and one for each refusal."""
     counts = Counter(outcome.outcome for outcome in outcomes)
     if followed_now := counts["added"] + counts["duplicate"]:
-        new = f", {counts['added']} of them new here and visited now" if counts["added"] else ""
-        feeds_word = "feed" if followed_now == 1 else "feeds"
-        messages.success(request, f"You follow {followed_now} {feeds_word} more{new}.")
+        if counts["added"]:
+            words = ngettext(
+                "You follow %(count)d feed more, %(new)d of them new here and visited now.",
+                "You follow %(count)d feeds more, %(new)d of them new here and visited now.",
+                followed_now,
+            )
+        else:
+            words = ngettext(
+                "You follow %(count)d feed more.", "You follow %(count)d feeds more.", followed_now
+            )
+        messages.success(request, words % {"count": followed_now, "new": counts["added"]})
     refusals = [outcome.message for outcome in outcomes if outcome.outcome == "refused"]
     for message in refusals[:MAX_REFUSALS_SHOWN]:
-        messages.error(request, f"Refused: {message}")
+        address, sign, reason = message.partition("': ")
+        messages.error(request, _("Refused: %(reason)s") % {"reason": address + sign + translated(reason)})
     if len(refusals) > MAX_REFUSALS_SHOWN:
-        messages.error(request, f"{len(refusals) - MAX_REFUSALS_SHOWN} more were refused.")
+        messages.error(
+            request, _("%(count)d more were refused.") % {"count": len(refusals) - MAX_REFUSALS_SHOWN}
+        )

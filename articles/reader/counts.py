@@ -111,7 +111,7 @@ def unread_counts(subscriber: Subscriber) -> Counts:
     """Count the unread articles of every feed that a subscriber follows, and those on topics."""
     feeds = [FeedCount(*row) for row in planned_rows(_COUNTS, {"subscriber": subscriber.pk})]
     loose = [count for count in feeds if not count.folder]
-    return Counts(feeds, _folders(feeds), loose, unread_on_topics(subscriber))
+    return Counts(feeds, _folders(feeds, subscriber.folders), loose, unread_on_topics(subscriber))
 
 
 def unread_on_topics(subscriber: Subscriber) -> int:
@@ -119,7 +119,7 @@ def unread_on_topics(subscriber: Subscriber) -> int:
     return of_topics_only(subscriber).filter(~marked_read(subscriber)).count()
 
 
-def _folders(feeds: Iterable[FeedCount]) -> list[FolderCount]:
+def _folders(feeds: Iterable[FeedCount], kept: Iterable[str]) -> list[FolderCount]:
     folders: dict[str, FolderCount] = {}
     inside: defaultdict[str, int] = defaultdict(int)
     for count in feeds:
@@ -130,6 +130,8 @@ def _folders(feeds: Iterable[FeedCount]) -> list[FolderCount]:
             inside[name] += count.unread
         if count.folder:
             folders[count.folder].feeds.append(count)
+    for name in kept:
+        folders.setdefault(name, FolderCount(name))
     for name, folder in folders.items():
         folder.unread = inside[name]
     return [folders[name] for name in sorted(folders, key=str.casefold)]

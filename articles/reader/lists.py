@@ -12,7 +12,11 @@ from django.db.models import Count, F, FilteredRelation, Q
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateformat import format as format_date
+from django.utils.dates import WEEKDAYS
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
 
 from articles.enrichment.models import Enrichment
 from articles.interest.feedback import given
@@ -21,21 +25,27 @@ from articles.interest.scoring import ranked, reasons
 from articles.listing import lean
 from articles.models import Article, ArticleQuerySet, Subscriber
 from articles.personal.following import folder_named
+from articles.personal.labels import label_named, labelled
 from articles.personal.marking import marked_read, marked_starred
 from articles.personal.selection import RANKED, followed_articles, once_a_story
 
 PAGE_ARTICLES = 30
 LAST_PAGE = 1000
 SHOWS = ("unread", "all", "starred")
-ORDERS = {"new": "Newest first", "old": "Oldest first", "interest": "What interests you first"}
+ORDERS = {
+    "new": gettext_lazy("Newest first"),
+    "old": gettext_lazy("Oldest first"),
+    "interest": gettext_lazy("What interests you first"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingList:
-    """A list of articles as its address names it: a feed, a folder or all, which marks, and the order."""
+    """A list of articles as its address names it: of a feed, a folder, a label or all; marks, and order."""
 
     feed: int | None = None
     folder: str = ""
+    label: str = ""
     show: str = "unread"
     order: str = "new"
     page: int = 1
@@ -47,6 +57,7 @@ class ReadingList:
         return cls(
             feed=_number(parameters.get("feed", "")) or None,
             folder=folder_named(parameters.get("folder", "")),
+            label=label_named(parameters.get("label", "")),
             show=show if show in SHOWS else "unread",
             order=order if order in ORDERS else "new",
             page=min(max(_number(parameters.get("page", "")), 1), LAST_PAGE),
@@ -75,14 +86,16 @@ class ReadingList:
 
     def articles(self, subscriber: Subscriber) -> ArticleQuerySet:
         """Return the articles of the list in its order; by interest they are ordered later."""
-        if self.show == "starred":
+        if self.label:
+            rows = Article.objects.filter(labelled(subscriber, self.label)).newest_first()
+        elif self.show == "starred":
             rows = Article.objects.filter(marked_starred(subscriber)).newest_first()
         elif self.feed is not None:
             feeds = subscriber.subscriptions.filter(feed=self.feed, feed__removed__isnull=True).values("feed")
             rows = Article.objects.filter(feed__in=feeds).newest_first()
         else:
             rows = followed_articles(subscriber, self.folder)
-        if self.show != "starred":
+        if self.show != "starred" and not self.label:
             rows = rows.exclude(pk__in=hidden_articles(subscriber))
             if self.feed is None:
                 rows = once_a_story(rows, subscriber)
@@ -174,7 +187,9 @@ def read_path() -> str:
 @lru_cache(maxsize=256)
 def _query_of(reading_list: ReadingList) -> str:
     usual = ReadingList()
-    values = {name: getattr(reading_list, name) for name in ("feed", "folder", "show", "order", "page")}
+    values = {
+        name: getattr(reading_list, name) for name in ("feed", "folder", "label", "show", "order", "page")
+    }
     return urlencode(
         {name: value for name, value in values.items() if value and value != getattr(usual, name)}
     )
@@ -204,14 +219,14 @@ class Row:
         """Its buttons "More" and "Less": the word that each posts, its label, and whether it is pressed."""
         return [
             ("neither" if word in self.said else word, label, word in self.said)
-            for word, label in (("more", "More"), ("less", "Less"))
+            for word, label in (("more", _("More")), ("less", _("Less")))
         ]
 
     @property
     def title(self) -> str:
         """The title, else the first words of the text."""
         excerpt = getattr(self.article, "excerpt", "") or ""
-        return self.article.title.strip() or " ".join(excerpt.split()[:14]) or "Untitled"
+        return self.article.title.strip() or " ".join(excerpt.split()[:14]) or _("Untitled")
 
 
 @dataclass(slots=True)
@@ -268,7 +283,7 @@ def explain_rows(
     why, said = reasons(subscriber, keys, now), given(subscriber, keys)
     for row in rows:
         key = row.article.pk
-        row.why = "Something new to try" if key in explored else why.get(key, "")
+        row.why = _("Something new to try") if key in explored else why.get(key, "")
         row.said = said[key]
 
 
@@ -286,12 +301,15 @@ def by_day(rows: Sequence[Row], now: datetime) -> list[Day]:
 def day_name(day: date, today: date) -> str:
     """Return the name of a day: Today, Yesterday, a weekday of this week, else the date."""
     if day == today:
-        return "Today"
+        return _("Today")
     if day == today - timedelta(days=1):
-        return "Yesterday"
+        return _("Yesterday")
     if today - timedelta(days=7) < day < today:
-        return f"{day:%A}"
-    return f"{day.day} {day:%B}" if day.year == today.year else f"{day.day} {day:%B %Y}"
+        return str(WEEKDAYS[day.weekday()])
+    is_this_year = day.year == today.year
+    return format_date(
+        day, pgettext("date format", "j F") if is_this_year else pgettext("date format", "j F Y")
+    )
 
 
 def _member_counts(stories: Collection[int]) -> dict[int, int]:

@@ -16,5 +16,6 @@ urlpatterns = [
     path("<int:pk>/", views.article, name="read-article"),
     path("<int:pk>/story/", views.story, name="read-story"),
     path("<int:pk>/film/", views.film, name="read-film"),
+    path("<int:pk>/label/", views.label, name="read-label"),
     path("<int:pk>/<str:word>/", views.mark, name="read-mark"),
 ]

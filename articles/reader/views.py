@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from django.conf import settings
-from django.db.models import OuterRef, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Left
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -17,6 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.html import escape
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
@@ -25,9 +27,11 @@ from articles.enrichment.models import Enrichment
 from articles.enrichment.views import told
 from articles.interest import feedback
 from articles.interest.log import Kind, note
-from articles.models import Article, ArticleQuerySet, Subscriber
+from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import subscriber_of
-from articles.personal.marking import mark_all_read, mark_read, marked_starred, star
+from articles.personal.labels import MAX_NAMES, TooManyLabels, add_labels, labels_of, remove_labels
+from articles.personal.marking import mark_all_read, mark_read, star
+from articles.personal.selection import own_feeds_of
 from articles.reader.counts import Counts, unread_counts, unread_of_feed, unread_on_topics
 from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, explain_rows, rows_of
 from articles.reader.undo import undo_reading, undo_token
@@ -39,7 +43,11 @@ WORDS = ("read", "unread", "star", "unstar", "more", "less", "neither")
 MAX_MEMBERS = 20
 MAX_PASSED = 200
 MAX_OFFLINE = 100
-TITLES = {"all": "All articles", "starred": "Starred", "unread": "All feeds"}
+TITLES = {
+    "all": gettext_lazy("All articles"),
+    "starred": gettext_lazy("Starred"),
+    "unread": gettext_lazy("All feeds"),
+}
 
 
 @require_safe
@@ -111,6 +119,27 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
         explain_rows(subscriber, [row], now)
     response = render(request, "read/_mark_answer.html", {"row": row, "list": reading_list})
     return response if word not in {"read", "unread"} else _with_unread_count(response, subscriber, marked)
+
+
+@require_POST
+def label(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give an article the label in `add`, or take the one in `remove` away; answers htmx with its labels."""
+    subscriber = subscriber_of(request.user)
+    row = get_object_or_404(Article.objects.only("pk"), pk=pk)
+    remove_labels(subscriber, [pk], [request.POST.get("remove", "")])
+    problem = ""
+    try:
+        add_labels(subscriber, [pk], [request.POST.get("add", "")])
+    except TooManyLabels:
+        problem = ngettext(
+            "One person has %(number)d label at most.", "One person has %(number)d labels at most.", MAX_NAMES
+        ) % {"number": MAX_NAMES}
+    reading_list = ReadingList.from_parameters(request.GET)
+    if not wants_part(request):
+        return HttpResponseRedirect(reading_list.address(pk))
+    labels = Mark.objects.filter(subscriber=subscriber, article=pk).values_list("labels", flat=True).first()
+    context = {"article": row, "labels": labels or [], "list": reading_list, "problem": problem}
+    return render(request, "read/_labels_answer.html", context | _side(request, subscriber))
 
 
 @require_POST
@@ -201,7 +230,12 @@ def undo(request: HttpRequest) -> HttpResponse:
     subscriber = subscriber_of(request.user)
     reading_list = ReadingList.from_parameters(request.GET)
     count = undo_reading(subscriber, request.POST.get("token", ""))
-    words = "It is too late to undo this." if count is None else f"{_articles(count)} unread again."
+    words = (
+        _("It is too late to undo this.")
+        if count is None
+        else ngettext("%(count)d article unread again.", "%(count)d articles unread again.", count)
+        % {"count": count}
+    )
     return _answer(request, subscriber, reading_list, {"words": words})
 
 
@@ -275,7 +309,10 @@ def _with_unread_count(response: HttpResponse, subscriber: Subscriber, marked: A
 def _with_columns_shown(subscriber: Subscriber) -> QuerySet[Article]:
     """Return articles with feed, page, enrichment, and whether they are starred, without long columns."""
     rows = Article.objects.select_related("feed", "page", "enrichment").annotate(
-        is_starred=marked_starred(subscriber), excerpt=Left("text", 280)
+        mark=FilteredRelation("marks", condition=Q(marks__subscriber=subscriber)),
+        is_starred=Q(mark__starred__isnull=False),
+        labels=F("mark__labels"),
+        excerpt=Left("text", 280),
     )
     return _with_own_title(rows, subscriber).defer(
         "search", "page__html", "feed__fingerprints", "enrichment__signature", "enrichment__bands"
@@ -341,6 +378,7 @@ def _side(request: HttpRequest, subscriber: Subscriber) -> dict[str, Any]:
     """Return the sidebar's context: counts, topics, kept searches, and folded folders."""
     return {
         "counts": unread_counts(subscriber),
+        "own_labels": labels_of(subscriber),
         "topics": list(subscriber.topics.all()),
         "searches": list(subscriber.personal_feeds.exclude(query="").only("name", "query")),
         "folded": _folded(request),
@@ -351,11 +389,17 @@ def _frame(request: HttpRequest, subscriber: Subscriber, reading_list: ReadingLi
     """Return the context of the sidebar and of the list's bar."""
     side = _side(request, subscriber)
     current: Counts = side["counts"]
-    title = current.names.get(reading_list.feed or 0) or reading_list.folder or TITLES[reading_list.show]
+    title = (
+        current.names.get(reading_list.feed or 0)
+        or reading_list.folder
+        or reading_list.label
+        or TITLES[reading_list.show]
+    )
     return side | {
-        "title": "For you" if reading_list.order == "interest" else title,
-        "unread": current.unread_of(reading_list.feed, reading_list.folder),
+        "title": _("For you") if reading_list.order == "interest" else title,
+        "unread": 0 if reading_list.label else current.unread_of(reading_list.feed, reading_list.folder),
         "follows": bool(current.feeds) or bool(side["topics"]),
+        "own_feeds": [] if reading_list.feed else own_feeds_of(subscriber, reading_list.folder),
     }
 
 
@@ -392,6 +436,7 @@ def _article(
         "length": details.duration or (audio or {}).get("duration", 0),
         "files": [file for file in media_of(row) if not file["type"].startswith(("image/", "audio/"))],
         "mark": {"starred": getattr(row, "is_starred", False)},
+        "labels": getattr(row, "labels", None) or [],
         "members": members,
         "previous": reading_list.address(previous.key) if previous else "",
         "next": reading_list.address(following.key) if following else "",
@@ -404,7 +449,12 @@ def _after_marking(
     request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList, count: int, now: datetime
 ) -> HttpResponse:
     token = undo_token(subscriber, now) if count else ""
-    words = f"{_articles(count)} marked as read." if count else "There was nothing to mark as read."
+    words = (
+        ngettext("%(count)d article marked as read.", "%(count)d articles marked as read.", count)
+        % {"count": count}
+        if count
+        else _("There was nothing to mark as read.")
+    )
     return _answer(request, subscriber, reading_list, {"words": words, "token": token})
 
 
@@ -417,10 +467,6 @@ def _answer(
     context = frame | _list(request, subscriber, reading_list, names) | {"toast": toast}
     name = "read/_list_answer.html" if wants_part(request) else "read/read.html"
     return render(request, name, context)
-
-
-def _articles(count: int) -> str:
-    return f"{count} article{'' if count == 1 else 's'}"
 
 
 def _varying(response: HttpResponse) -> HttpResponse:

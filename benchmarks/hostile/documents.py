@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-Shape = Literal["feed", "page", "sitemap", "robots", "hub"]
+Shape = Literal["feed", "page", "app", "sitemap", "robots", "hub"]
 Form = Literal["plain", "json"]
 
 MEDIA_TYPES: dict[Shape, str] = {
     "feed": "application/rss+xml",
     "page": "text/html; charset=utf-8",
+    "app": "text/html; charset=utf-8",
     "sitemap": "application/xml",
     "robots": "text/plain; charset=utf-8",
     "hub": "text/plain; charset=utf-8",
@@ -165,7 +166,7 @@ def hub(origin: str, path: str, content: Content, links: tuple[str, ...] = ()) -
 
 
 BUILDERS: dict[Shape, Callable[[str, str, Content, tuple[str, ...]], bytes]] = {
-    "feed": feed, "page": page, "sitemap": sitemap, "robots": robots, "hub": hub,
+    "feed": feed, "page": page, "app": page, "sitemap": sitemap, "robots": robots, "hub": hub,
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ class Seen:
 
     `ready` tells that a poison which comes later may come now. `said` is all that the API says of it, `page`
     the page that has to show the failure. `named` tells whether the API names it, `trouble` says what else
-    is wrong.
+    is wrong. With `in_words` the failure is a sentence, not a name of the taxonomy.
     """
 
     stored: bool = False
@@ -47,6 +47,7 @@ class Seen:
     page: str = ""
     named: bool = True
     trouble: str = ""
+    in_words: bool = False
 
     @property
     def settled(self) -> bool:

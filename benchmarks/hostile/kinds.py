@@ -33,8 +33,13 @@ from benchmarks.hostile.of_feeds import (
     push,
     pushable,
 )
+from benchmarks.hostile.of_notices import begin_hooks, hooks_site, look_at_hooks
 from benchmarks.hostile.of_sites import (
+    begin_lists,
     begin_sites,
+    chosen_pages,
+    for_browsers,
+    look_at_lists,
     look_at_mapping,
     look_at_sources,
     look_at_watched,
@@ -54,9 +59,13 @@ KINDS: tuple[Kind, ...] = (
          site_wide=True),
     Kind("feed of a site", "feed", "/feed", watched_site, begin_sites, look_at_sources, visit,
          site_wide=True),
+    Kind("chosen page", "page", "/poison", chosen_pages, begin_lists, look_at_lists, every_answer=True),
+    Kind("page in a browser", "app", "/poison", chosen_pages, begin_lists, look_at_lists,
+         concerned=for_browsers),
     Kind("robots.txt", "robots", "/robots.txt", robots_site, begin_robots, look_at_robots, every_answer=True),
     Kind("hub", "hub", "/hub", hub_site, begin_hubs, look_at_hubs, every_answer=True),
     Kind("document", "page", "/poison", pages_site, begin_documents, look_at_documents),
     Kind("graph query", "page", "/poison", pages_site, begin_documents, look_at_answers, ask, askable,
          early=True),
+    Kind("webhook target", "hub", "/hook", hooks_site, begin_hooks, look_at_hooks),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks.hostile.documents import Content
 from benchmarks.hostile.kind import GOOD, Cell, Kind, Seen, World, document, healthy, named_on_page
 from benchmarks.hostile.of_crawls import crawled
+from benchmarks.hostile.poisons import Poison
 from benchmarks.hostile.server import Answer
 
 
@@ -24,6 +25,40 @@ def watched_site(world: World, cell: Cell) -> dict[str, Answer]:
     link = b'<link rel="alternate" type="application/rss+xml" href="/feed"></head>'
     answers["/"] = Answer(lambda: top.replace(b"</head>", link, 1), "text/html; charset=utf-8")
     return answers
+
+
+def chosen_pages(world: World, cell: Cell) -> dict[str, Answer]:
+    """Pages of which none leads to another."""
+    paths = [cell.kind.path, *GOOD]
+    return {path: healthy(world, cell, cell.kind.shape, path) for path in paths}
+
+
+def begin_lists(world: World, kind: Kind, cells: Sequence[Cell]) -> None:
+    """Watch the poisoned page and its neighbours as a list, in a browser where the kind has one."""
+    for cell in cells:
+        pages = [world.url(cell, path) for path in (kind.path, *GOOD)]
+        in_browser = kind.shape == "app"
+        world.api.post("/api/sites/", kind="pages", pages=pages, title=cell.address, browser=in_browser)
+
+
+def look_at_lists(world: World, kind: Kind, cells: Sequence[Cell]) -> dict[Cell, Seen]:
+    """What the first reading of a list has shown."""
+    sites, pages = {row["title"]: row for row in world.rows("/api/sites/")}, _site_pages(world)
+    found = {}
+    for cell in cells:
+        seen = found[cell] = Seen(missing=GOOD)
+        site, page = sites.get(cell.address), pages.get(world.url(cell, kind.path))
+        if site is None or page is None:
+            continue
+        seen.missing = tuple(path for path in GOOD if not _live(pages.get(world.url(cell, path))))
+        seen.failure, seen.stored = page["failure"], _live(page)
+        seen.page, seen.said = f"/sites/{site['id']}/pages/{page['id']}/", page
+    return found
+
+
+def for_browsers(kind: Kind, poison: Poison) -> bool:
+    """Whether a poison is one for browsers: each of its cells takes a browser some seconds."""
+    return poison.bodies is not None and "app" in poison.bodies
 
 
 def begin_sites(world: World, kind: Kind, cells: Sequence[Cell]) -> None:

@@ -109,6 +109,24 @@ def _always(body: bytes) -> Body:
     return lambda origin: body
 
 
+_SCRIPT = b"<p>here</p><script>%s</script>"
+_SCRIPTS = (
+    ("a script without end", b"while (1) {}"),
+    ("alerts without end", b"while (1) alert('again')"),
+    ("pop-ups without end", b"setInterval(() => { for (let i = 0; i < 20; i++) open('/?' + i) }, 1)"),
+    ("workers that mine", b"const s = URL.createObjectURL(new Blob(['while (1) {}']));"
+     b"for (let i = 0; i < 50; i++) new Worker(s)"),
+    ("memory without end", b"const a = []; for (;;) a.push(new Uint8Array(5e7).fill(1))"),
+    ("questions for permissions", b"setInterval(() => { navigator.geolocation.getCurrentPosition(() => {});"
+     b"Notification.requestPermission() }, 10)"),
+    ("a way to a private network", b"location = 'http://10.0.0.1/'"),
+    ("a way to a file", b"location = 'file:///etc/passwd'"),
+    ("reloads without end", b"location.reload()"),
+    ("a download of 1 GB", b"const b = new Blob(Array(1024).fill(new Uint8Array(2 ** 20)));"
+     b"const a = document.createElement('a'); a.href = URL.createObjectURL(b); a.download = 'x'; a.click()"),
+)  # fmt: skip
+
+
 _EVERY: tuple[Shape, ...] = ("feed", "page", "sitemap", "robots")
 
 
@@ -228,6 +246,11 @@ POISONS: tuple[Poison, ...] = (
     Poison("redirect with control signs", send=wire.redirect(302, b"/a\x00b\xed\xa0\x80")),
     Poison("redirect to a private network", send=wire.redirect(302, b"http://10.0.0.1/")),
     Poison("redirect to a file", send=wire.redirect(302, b"file:///etc/passwd")),
+    # Pages that a browser runs
+    *(
+        Poison(name, costly=True, bodies={"app": _always(_page(_SCRIPT % script))})
+        for name, script in _SCRIPTS
+    ),
     # Questions to the graph
     Poison("a hidden SERVICE", bodies={}, query="SELECT * { FILTER(1<2)SERVICE#>\n<{service}>{?s ?p ?x}}"),
     Poison("an escaped SERVICE", bodies={}, query="SELECT * { \\u0053ERVICE <{service}> {?s ?p ?x}}"),

@@ -18,6 +18,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from crawler.accounts.invitations import invitation_of, use_invitation, welcome
 from crawler.accounts.models import Invitation
@@ -100,7 +101,7 @@ def _used_invitation(request: HttpRequest, is_open: bool) -> Invitation | None:
     """Use the visitor's invitation. Raises PermissionDenied when none is left and sign-up is not open."""
     invitation = use_invitation(request, datetime.now(UTC))
     if invitation is None and not is_open:
-        raise PermissionDenied("This invitation has been used up or is too old.")
+        raise PermissionDenied(_("This invitation has been used up or is too old."))
     return invitation
 
 

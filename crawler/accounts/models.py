@@ -6,6 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Self
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, Q
@@ -13,6 +14,7 @@ from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
 from crawler.web.roles import READER, ROLES
+from crawler.web.zones import CHOSEN_COOKIE
 from feeds.models import Category
 
 INVITATION_DAYS = 7
@@ -89,13 +91,20 @@ class Invitation(models.Model):
 
 
 class Account(models.Model):
-    """Facts about an account: whether its password was printed, and when it is to be deleted."""
+    """Facts about an account: whether its password was printed, what it chose, and when it is deleted."""
 
     user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="account")
     has_printed_password = models.BooleanField(
         default=False, help_text="Its password was made by the machine and shown once."
     )
     delete_after = models.DateTimeField(null=True, editable=False)
+    language = models.CharField(max_length=10, blank=True, help_text="Empty: as the browser asks for.")
+    zone = models.CharField(max_length=64, blank=True, help_text="Empty: the browser's time zone.")
 
     def __str__(self) -> str:
         return str(self.user)
+
+
+def choices_of(account: Account) -> dict[str, str]:
+    """Return the cookies of what a person chose, by name."""
+    return {settings.LANGUAGE_COOKIE_NAME: account.language, CHOSEN_COOKIE: account.zone}

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.dispatch import receiver
 
 from articles.greader.models import ReaderLogin
-from crawler.accounts.models import Account
+from crawler.accounts.models import Account, choices_of
 from crawler.web.attempts import client_address
 
 
@@ -30,6 +30,14 @@ def forget_typos(user: User, request: Any, **_: Any) -> None:
     if user.email and request is not None:
         attempts = AccessAttempt.objects.filter(username=user.email.casefold()[:255])
         attempts.filter(ip_address=client_address(request)).delete()
+
+
+@receiver(user_logged_in)
+def bring_choices(user: User, request: Any, **_: Any) -> None:
+    """Show pages in the language and the time zone that the person chose on another device."""
+    account = Account.objects.filter(user=user).first() if request is not None else None
+    if account is not None:
+        request.choices_to_remember = {name: value for name, value in choices_of(account).items() if value}
 
 
 @receiver(authenticator_added)

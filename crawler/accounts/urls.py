@@ -17,6 +17,7 @@ urlpatterns = [
     path("accounts/oidc/<str:provider_id>/login/", views.to_provider, name="openid_connect_login"),
     path("accounts/security/", views.security, name="account-security"),
     path("accounts/security/end/<int:pk>/", views.end_session, name="account-end-session"),
+    path("accounts/choices/", views.keep_choices, name="account-choices"),
     path("accounts/leave/", views.leave, name="account-leave"),
     path("accounts/", include("allauth.urls")),
     path("people/", views.people, name="people"),

@@ -23,18 +23,20 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.decorators import method_decorator
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from crawler.accounts.forms import InvitationForm, RoleForm
+from crawler.accounts.forms import ChoicesForm, InvitationForm, RoleForm
 from crawler.accounts.invitations import invitation_of, remember_invitation
 from crawler.accounts.links import password_link
-from crawler.accounts.models import Account, Invitation
+from crawler.accounts.models import Account, Invitation, choices_of
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
-from crawler.web.roles import OWNER, ROLES, give_role, role_of, users_with_roles
+from crawler.web.roles import OWNER, ROLE_NAMES, ROLES, give_role, role_of, users_with_roles
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +66,7 @@ class SignIn(LoginView):  # type: ignore[misc]
 def admin_sign_in(request: HttpRequest, extra_context: object = None) -> HttpResponse:
     """Lead to the sign-in page, which asks for second factors, in place of the administration's own."""
     if request.user.is_authenticated:
-        raise PermissionDenied("only owners open the administration")
+        raise PermissionDenied(_("only owners open the administration"))
     query = urlencode({"next": request.GET.get("next") or reverse("admin:index")})
     return HttpResponseRedirect(f"{reverse('login')}?{query}")
 
@@ -80,7 +82,9 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
         answer: HttpResponse = provider_login(request, provider_id)
     except requests.RequestException as error:
         log.error("the identity provider does not answer: %s", error)
-        messages.error(request, f"{settings.OIDC_NAME} does not answer. Try again later.")
+        messages.error(
+            request, _("%(name)s does not answer. Try again later.") % {"name": settings.OIDC_NAME}
+        )
         return redirect("login")
     if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
         return render(request, "account/onward.html", {"address": answer["Location"]})
@@ -139,7 +143,7 @@ def own_password(request: HttpRequest) -> HttpResponse:
 def security(request: HttpRequest) -> HttpResponse:
     """Show how one signs in: name, mail, password, second factors, and where one is signed in."""
     user = person_of(request)
-    sessions = UserSession.objects.purge_and_list(user)
+    sessions, account = UserSession.objects.purge_and_list(user), Account.objects.filter(user=user).first()
     context = {
         "mail": EmailAddress.objects.get_primary_email(user) or user.email,
         "role": role_of(user),
@@ -148,9 +152,27 @@ def security(request: HttpRequest) -> HttpResponse:
         "sessions": sorted(sessions, key=lambda session: session.last_seen_at, reverse=True),
         "has_mail": bool(settings.EMAIL_URL),
         "organisation": settings.OIDC_NAME,
-        "leaves": Account.objects.filter(user=user).values_list("delete_after", flat=True).first(),
+        "leaves": account.delete_after if account else None,
+        "choices": ChoicesForm(instance=account),
     }
     return render(request, "account/security.html", context)
+
+
+@never_cache
+@require_POST
+def keep_choices(request: HttpRequest) -> HttpResponse:
+    """Keep the language and the time zone of a person's pages, in this browser and for later sign-ins."""
+    account, _is_new = Account.objects.get_or_create(user=person_of(request))
+    form = ChoicesForm(request.POST, instance=account)
+    if not form.is_valid():
+        messages.error(request, _("Nothing was changed: there is no such language or time zone."))
+        return redirect("account-security")
+    form.save()
+    choices = choices_of(account)
+    with translation.override(account.language or translation.get_language()):
+        messages.success(request, _("Pages are shown so from now on."))
+    request.choices_to_remember = choices  # type: ignore[attr-defined]
+    return redirect("account-security")
 
 
 @never_cache
@@ -159,7 +181,7 @@ def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     """End one of one's own sessions."""
     session = get_object_or_404(UserSession, pk=pk, user=person_of(request))
     session.end()
-    messages.success(request, "That device is signed out.")
+    messages.success(request, _("That device is signed out."))
     return redirect("account-security")
 
 
@@ -171,14 +193,14 @@ def leave(request: HttpRequest) -> HttpResponse:
     user, now = person_of(request), datetime.now(UTC)
     if request.POST.get("stay"):
         Account.objects.filter(user=user).update(delete_after=None)
-        messages.success(request, "Your account stays.")
+        messages.success(request, _("Your account stays."))
     elif request.POST.get("sure", "").strip() != user.get_username():
-        messages.error(request, "That is not your name, so nothing is deleted.")
+        messages.error(request, _("That is not your name, so nothing is deleted."))
     elif user.is_superuser and not _other_owners(user):
-        messages.error(request, "You are the only owner here: make somebody else one first.")
+        messages.error(request, _("You are the only owner here: make somebody else one first."))
     else:
         Account.objects.update_or_create(user=user, defaults={"delete_after": now + GRACE})
-        messages.success(request, "Your account is deleted in a day. Until then you can change your mind.")
+        messages.success(request, _("Your account is deleted in a day. Until then you can change your mind."))
     return redirect("account-security")
 
 
@@ -220,7 +242,10 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, f"{user} is the only owner, and stays one.")
     else:
         give_role(user, form.cleaned_data["role"])
-        messages.success(request, f"{user} is now {form.cleaned_data['role']}.")
+        messages.success(
+            request,
+            _("%(name)s is now %(role)s.") % {"name": user, "role": ROLE_NAMES[form.cleaned_data["role"]]},
+        )
     return redirect("people")
 
 
@@ -252,7 +277,12 @@ def close_account(request: HttpRequest, pk: int) -> HttpResponse:
             for session in UserSession.objects.filter(user=user):
                 session.end()
             Invitation.objects.filter(made_by=user).update(revoked=datetime.now(UTC))
-        messages.success(request, f"The account of {user} is {'open' if user.is_active else 'closed'}.")
+        words = (
+            _("The account of %(name)s is open.")
+            if user.is_active
+            else _("The account of %(name)s is closed.")
+        )
+        messages.success(request, words % {"name": user})
     return redirect("people")
 
 
@@ -262,7 +292,7 @@ def close_account(request: HttpRequest, pk: int) -> HttpResponse:
 def revoke(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Take an invitation back."""
     Invitation.objects.filter(pk=pk, revoked__isnull=True).update(revoked=datetime.now(UTC))
-    messages.success(request, "The invitation was taken back.")
+    messages.success(request, _("The invitation was taken back."))
     return HttpResponseRedirect(reverse("people"))
 
 

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.urls import get_resolver
 
+from crawler.browser import look
 from crawler.celery import app
 from crawler.deployment import workers
 from crawler.deployment.supervisor import Child, forked
@@ -24,6 +25,7 @@ from crawler.process.forks import Process
 
 PLANNER_QUEUES = ("recrawl", "later")
 GRAPH_QUEUES = ("index", "extract", "enrich")
+NOTIFIER_QUEUES = ("notify",)
 WEB_NICENESS = (
     7  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
 )
@@ -60,11 +62,13 @@ def children(sealed: Sealed) -> list[Child]:
     Each is a fork of this process, which has loaded what they share, except for the sealed ones.
     """
     if memory.is_small():
-        background = [Child("planner", forked(_planner_and_graph), (*PLANNER_QUEUES, *GRAPH_QUEUES))]
+        queues = (*PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
+        background = [Child("planner", forked(_all_in_background), queues)]
     else:
         background = [
             Child("planner", forked(_planner), PLANNER_QUEUES),
             Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
+            Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
         ]
     return [
         Child("web", forked(_web)),
@@ -98,9 +102,8 @@ class Sealed:
         """
         if self._server is None or not self._server.alive:
             self.close()
-            walled = partial(
-                confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=_own_directories()
-            )
+            read = [settings.BASE_DIR, *look.FILES]
+            walled = partial(confine.command, hide=settings.DATA_DIR, read=read, write=_own_directories())
             modules = ["crawler.deployment.sealed"]
             self._server = fork_server.start_server(modules, _sealed_environment(), walled)
         return self._server
@@ -186,8 +189,13 @@ def _graph() -> None:
     workers.work("graph", ",".join(GRAPH_QUEUES), niceness=NICENESS)
 
 
-def _planner_and_graph() -> None:
-    """Run the planner and the graph worker in one process, for machines with little memory."""
+def _notifier() -> None:
+    """Run the worker that looks for what people want to be told of, and sends messages."""
+    workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=NICENESS)
+
+
+def _all_in_background() -> None:
+    """Run planner, graph worker and notifier in one process, for machines with little memory."""
     workers.beside(workers.beat, "beat")
     workers.beside(partial(call_command, "sparql_replica"), "replica")
-    workers.work("planner", ",".join((*PLANNER_QUEUES, *GRAPH_QUEUES)))
+    workers.work("planner", ",".join((*PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)))

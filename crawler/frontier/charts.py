@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext
 
 from crawler.frontier.comparison import Course
 from crawler.frontier.models import Crawl, CrawlBucket
+from crawler.text.words import Words
 from crawler.web.charts import SHARES, Axis, Line, line_plot
 
 POINTS = 400
@@ -25,11 +28,11 @@ class Chart:
 
 
 # name in the bucket's figures, title, unit, factor
-_SPREADS = (
-    ("waiting", "Waiting time in the queue", "minutes", 1 / 60),
-    ("queue", "URLs in the queue", "URLs", 1.0),
-    ("parent", "Time for a page with links", "seconds", 1.0),
-    ("size", "Size of a page", "kB", 1 / 1000),
+_SPREADS: tuple[tuple[str, Words, Words, float], ...] = (
+    ("waiting", gettext_lazy("Waiting time in the queue"), gettext_lazy("minutes"), 1 / 60),
+    ("queue", gettext_lazy("URLs in the queue"), "URLs", 1.0),
+    ("parent", gettext_lazy("Time for a page with links"), gettext_lazy("seconds"), 1.0),
+    ("size", gettext_lazy("Size of a page"), "kB", 1 / 1000),
 )
 
 
@@ -39,16 +42,18 @@ def charts(crawl: Crawl) -> list[Chart]:
     if not buckets:
         return []
     plots = [
-        _counts("Pages crawled", "pages", buckets, pages=lambda b: b.crawled),
+        _counts(_("Pages crawled"), _("pages"), buckets, {_("pages"): lambda b: b.crawled}),
         *(_spread(spread, buckets) for spread in _SPREADS),
-        _counts("Dropped by the time control", "URLs", buckets, dropped=lambda b: b.dropped),
-        _counts("Duplicates", "URLs", buckets, duplicates=lambda b: b.duplicates),
+        _counts(_("Dropped by the time control"), "URLs", buckets, {_("dropped"): lambda b: b.dropped}),
+        _counts(_("Duplicates"), "URLs", buckets, {_("duplicates"): lambda b: b.duplicates}),
         _counts(
-            "Links in the queue by class",
+            _("Links in the queue by class"),
             "URLs",
             buckets,
-            inter=lambda b: _mean(b, "inter"),
-            intra=lambda b: _mean(b, "intra"),
+            {
+                _("from other sites"): lambda b: _mean(b, "inter"),
+                _("from the same site"): lambda b: _mean(b, "intra"),
+            },
         ),
     ]
     return [chart for chart in plots if chart is not None]
@@ -63,13 +68,13 @@ def courses_chart(courses: Sequence[Course]) -> SafeString:
             )
             for ink, course in enumerate(courses, 1)
         ],
-        Axis("pages fetched"),
-        Axis("share of PageRank reached", marks=SHARES),
-        "Share of the graph's PageRank reached by pages fetched, by strategy",
+        Axis(_("pages fetched")),
+        Axis(_("share of PageRank reached"), marks=SHARES),
+        _("Share of the graph's PageRank reached by pages fetched, by strategy"),
     )
 
 
-def _spread(spread: tuple[str, str, str, float], buckets: Sequence[CrawlBucket]) -> Chart | None:
+def _spread(spread: tuple[str, Words, Words, float], buckets: Sequence[CrawlBucket]) -> Chart | None:
     """Draw the maximum, mean and minimum of a figure. Returns None when it has no values."""
     name, title, unit, factor = spread
     rows = [
@@ -77,11 +82,16 @@ def _spread(spread: tuple[str, str, str, float], buckets: Sequence[CrawlBucket])
         for hour, bucket in _hours(buckets)
         if (figure := bucket.figures.get(name))
     ]
-    return _chart(title, unit, ["max", "mean", "min"], rows) if rows else None
+    return (
+        _chart(str(title), str(unit), [_("max"), _("mean"), pgettext("least", "min")], rows) if rows else None
+    )
 
 
 def _counts(
-    title: str, unit: str, buckets: Sequence[CrawlBucket], **values: Callable[[CrawlBucket], float]
+    title: str,
+    unit: str,
+    buckets: Sequence[CrawlBucket],
+    values: Mapping[str, Callable[[CrawlBucket], float]],
 ) -> Chart:
     rows = [(hour, *(float(of(bucket)) for of in values.values())) for hour, bucket in _hours(buckets)]
     return _chart(title, unit, list(values), rows)
@@ -98,7 +108,12 @@ def _chart(title: str, unit: str, columns: list[str], rows: Sequence[tuple[float
     lines = [
         Line(name, [(row[0], row[at]) for row in ends], at, steps=True) for at, name in enumerate(columns, 1)
     ]
-    svg = line_plot(lines, Axis("hours since the beginning"), Axis(unit), f"{title} for each half hour")
+    svg = line_plot(
+        lines,
+        Axis(_("hours since the beginning")),
+        Axis(unit),
+        _("%(figure)s for each half hour") % {"figure": title},
+    )
     return Chart(title, svg, columns, rows)
 
 

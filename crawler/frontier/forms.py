@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 from crawler.frontier.models import Crawl
 from crawler.frontier.scope import Scope, ScopeError
@@ -21,7 +22,7 @@ def _usable(expressions: list[str]) -> list[str]:
 class ScopeForm(forms.Form):
     """A form for a scope: regular expressions, one per line."""
 
-    scope = LinesField(required=False, label="Scope")
+    scope = LinesField(required=False, label=gettext_lazy("Scope"))
 
     def clean_scope(self) -> list[str]:
         """Return the expressions. Raises ValidationError for one that does not compile."""
@@ -31,11 +32,11 @@ class ScopeForm(forms.Form):
 class CrawlForm(RowForm):
     """A form for a crawl's seeds, order, scope and limits."""
 
-    seeds = LinesField(label="Start addresses, one to a line")
+    seeds = LinesField(label=gettext_lazy("Start addresses, one to a line"))
     scope = LinesField(
         required=False,
-        label="Stay within, one regular expression to a line",
-        help_text="An address must match one of them. Empty: the sites of the start addresses.",
+        label=gettext_lazy("Stay within, one regular expression to a line"),
+        help_text=gettext_lazy("An address must match one of them. Empty: the sites of the start addresses."),
     )
 
     class Meta:
@@ -45,17 +46,17 @@ class CrawlForm(RowForm):
             "max_depth", "max_hosts", "sitemaps", "keep_bodies", "into_graph",
         ]  # fmt: skip
         labels = {
-            "max_pages": "Pages at most",
-            "max_wait": "Longest wait in the queue",
-            "max_minutes": "Minutes at most",
-            "max_bytes": "Bytes at most",
-            "max_depth": "Depth at most",
-            "max_hosts": "Hosts at most",
-            "strategy": "Order",
-            "anywhere": "Follow links to other sites, too",
-            "sitemaps": "Sitemaps",
-            "keep_bodies": "Keep bodies",
-            "into_graph": "Into the graph",
+            "max_pages": gettext_lazy("Pages at most"),
+            "max_wait": gettext_lazy("Longest wait in the queue"),
+            "max_minutes": gettext_lazy("Minutes at most"),
+            "max_bytes": gettext_lazy("Bytes at most"),
+            "max_depth": gettext_lazy("Depth at most"),
+            "max_hosts": gettext_lazy("Hosts at most"),
+            "strategy": gettext_lazy("Order"),
+            "anywhere": gettext_lazy("Follow links to other sites, too"),
+            "sitemaps": gettext_lazy("Sitemaps"),
+            "keep_bodies": gettext_lazy("Keep bodies"),
+            "into_graph": gettext_lazy("Into the graph"),
         }
 
     def clean_scope(self) -> list[str]:

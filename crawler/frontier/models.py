@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
@@ -37,10 +38,10 @@ class Crawl(models.Model):
     """A crawl: its seeds, rules, limits, state and counters."""
 
     class State(models.TextChoices):
-        RUNNING = "running", "running"
-        PAUSED = "paused", "stopped, can be resumed"
-        DONE = "done", "done"
-        CANCELLED = "cancelled", "cancelled"
+        RUNNING = "running", pgettext_lazy("state of a crawl", "running")
+        PAUSED = "paused", pgettext_lazy("state of a crawl", "stopped, can be resumed")
+        DONE = "done", pgettext_lazy("state of a crawl", "done")
+        CANCELLED = "cancelled", pgettext_lazy("state of a crawl", "cancelled")
 
     seeds = ArrayField(models.TextField())
     strategy = models.CharField(max_length=20, choices=STRATEGY_CHOICES, default="link-score")
@@ -48,39 +49,56 @@ class Crawl(models.Model):
         models.TextField(),
         default=list,
         blank=True,
-        help_text="Regular expressions; a URL must match one of them. Empty: the start addresses' hosts.",
+        help_text=gettext_lazy(
+            "Regular expressions; a URL must match one of them. Empty: the start addresses' hosts."
+        ),
     )
     anywhere = models.BooleanField(
         default=False,
-        help_text="Without a scope: follow links to other hosts, too, through the whole web.",
+        help_text=gettext_lazy("Without a scope: follow links to other hosts, too, through the whole web."),
     )
     max_pages = models.PositiveIntegerField(
-        null=True, blank=True, validators=between(1, 1e8), help_text="Pages to crawl; empty: no limit."
+        null=True,
+        blank=True,
+        validators=between(1, 1e8),
+        help_text=gettext_lazy("Pages to crawl; empty: no limit."),
     )
     max_wait = models.FloatField(
         default=30.0,
         validators=between(0.1, 1e6),
-        help_text="Minutes after which a URL that still waits is dropped.",
+        help_text=gettext_lazy("Minutes after which a URL that still waits is dropped."),
     )
     max_minutes = models.FloatField(
-        null=True, blank=True, validators=between(0.1, 1e6), help_text="Time; empty: no limit."
+        null=True, blank=True, validators=between(0.1, 1e6), help_text=gettext_lazy("Time; empty: no limit.")
     )
     max_bytes = models.BigIntegerField(
-        null=True, blank=True, validators=between(1, 1e15), help_text="Bytes received; empty: no limit."
+        null=True,
+        blank=True,
+        validators=between(1, 1e15),
+        help_text=gettext_lazy("Bytes received; empty: no limit."),
     )
     max_depth = models.PositiveSmallIntegerField(
-        null=True, blank=True, validators=between(0, 1000), help_text="Links from a seed; empty: 100."
+        null=True,
+        blank=True,
+        validators=between(0, 1000),
+        help_text=gettext_lazy("Links from a seed; empty: 100."),
     )
     max_hosts = models.PositiveIntegerField(
-        null=True, blank=True, validators=between(1, 1e7), help_text="Hosts; empty: no limit."
+        null=True, blank=True, validators=between(1, 1e7), help_text=gettext_lazy("Hosts; empty: no limit.")
     )
     inter_weight = models.FloatField(default=INTER_WEIGHT, validators=between(0, 1))
     intra_weight = models.FloatField(default=INTRA_WEIGHT, validators=between(0, 1))
-    sitemaps = models.BooleanField(default=False, help_text="Also what the sites' sitemaps name.")
-    keep_bodies = models.BooleanField(default=True, help_text="Keep what was fetched, once by content.")
+    sitemaps = models.BooleanField(
+        default=False, help_text=gettext_lazy("Also what the sites' sitemaps name.")
+    )
+    keep_bodies = models.BooleanField(
+        default=True, help_text=gettext_lazy("Keep what was fetched, once by content.")
+    )
     into_graph = models.BooleanField(
         default=False,
-        help_text="Feeds and data too, and all of it through the pipeline: its graph names the next URLs.",
+        help_text=gettext_lazy(
+            "Feeds and data too, and all of it through the pipeline: its graph names the next URLs."
+        ),
     )
     selectors = ArrayField(
         models.TextField(),
@@ -194,16 +212,16 @@ class CrawlUrl(models.Model):
     """A URL of a crawl, from its discovery to its end; the primary key is the order of discovery."""
 
     class State(models.TextChoices):
-        QUEUED = "queued", "waiting, or out with a terminal"
-        CRAWLED = "crawled", "crawled"
-        MOVED = "moved", "led elsewhere"
-        FAILED = "failed", "not crawled"
-        DROPPED = "dropped", "waited too long"
+        QUEUED = "queued", pgettext_lazy("state of a URL", "waiting, or out with a terminal")
+        CRAWLED = "crawled", pgettext_lazy("state of a URL", "crawled")
+        MOVED = "moved", pgettext_lazy("state of a URL", "led elsewhere")
+        FAILED = "failed", pgettext_lazy("state of a URL", "not crawled")
+        DROPPED = "dropped", pgettext_lazy("state of a URL", "waited too long")
 
     class Link(models.TextChoices):
-        SEED = "seed", "a seed"
-        INTER = "inter", "from another registrable domain"
-        INTRA = "intra", "from its own registrable domain"
+        SEED = "seed", pgettext_lazy("origin of a URL", "a seed")
+        INTER = "inter", pgettext_lazy("origin of a URL", "from another registrable domain")
+        INTRA = "intra", pgettext_lazy("origin of a URL", "from its own registrable domain")
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="urls", db_index=False)
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="+", db_index=False)

@@ -21,9 +21,11 @@ from crawler.reading.documents import CrawledPage, FeedLink
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import declared_feeds
 from crawler.reading.limits import LIMITS
-from crawler.reading.lines import packed, plain_lines, read_lines
+from crawler.reading.lines import packed, plain_lines
 from crawler.reading.pages.tree import media_type, text_of, whole_tree
+from crawler.reading.parts import ReadingRules
 from crawler.reading.sitemap import is_sitemap, sitemap_links
+from crawler.reading.watched import page_lines
 from crawler.reading.wishes import vouched_for, wishes_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
@@ -147,9 +149,10 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
         if root is not None:
             wishes = wishes_of(root, response.headers, product)
             links = page_links(root, response.url, follow=wishes.follow)
-            title = _title(root)
+            title = title_of(root)
             if assignment.selectors is not None:
-                lines, feeds = read_lines(root, assignment.selectors), declared_feeds(root, response.url)
+                reading = ReadingRules(assignment.parts, assignment.selectors, assignment.compared)
+                lines, feeds = page_lines(root, reading), declared_feeds(root, response.url)
     elif watched:
         lines = plain_lines(text_of(response.body, response.content_type))
     page = replace(
@@ -162,7 +165,9 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
         feeds=feeds,
     )
     if watched:
-        return replace(page, lines=packed(lines if wishes.copy else []), body=b"")
+        keeps_body = assignment.keeps_body and wishes.copy
+        page = page if keeps_body else replace(page, body=b"")
+        return replace(page, lines=packed(lines if wishes.copy else []))
     return page if wishes.copy else replace(page, body=b"")
 
 
@@ -181,7 +186,8 @@ def _is_page(response: Response, any_type: bool) -> bool:
     return verdict.type in {HTML, XHTML}
 
 
-def _title(root: html.HtmlElement) -> str:
+def title_of(root: html.HtmlElement) -> str:
+    """Return the text of a page's title, in one line."""
     element = next(root.iter("title"), None)
     text = (
         "" if element is None else etree.tostring(element, method="text", encoding="unicode", with_tail=False)

@@ -10,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -120,7 +122,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
     if action == "delete":
         cancel(Crawl.objects.filter(pk=pk))
         crawl.delete()
-        messages.success(request, f"Crawl {pk} was deleted.")
+        messages.success(request, _("Crawl %(pk)s was deleted.") % {"pk": pk})
         return redirect("crawls")
     messages.success(request, _changed(crawl, action, request))
     wake_controller()
@@ -135,25 +137,31 @@ def _changed(crawl: Crawl, action: str, request: HttpRequest) -> str:
         return _rescoped(crawl, request)
     row = Crawl.objects.filter(pk=crawl.pk)
     if action == "stop" and pause(row):
-        return "It hands out no more; what is out comes back."
+        return _("It hands out no more; what is out comes back.")
     if action == "resume" and resume(crawl):
-        return "It goes on."
+        return _("It goes on.")
     if action == "cancel" and cancel(row):
-        return "It was cancelled."
-    return f"It is {crawl.get_state_display()}: nothing was changed."
+        return _("It was cancelled.")
+    return _("It is %(state)s: nothing was changed.") % {"state": crawl.get_state_display()}
 
 
 def _requeued(crawl: Crawl, request: HttpRequest) -> str:
     failure, host = request.POST.get("failure", ""), request.POST.get("host", "")
     number = int(host) if host.isdecimal() and len(host) < 19 else None
-    return f"{requeue(crawl, [failure] if failure else [], number)} queued again."
+    count = requeue(crawl, [failure] if failure else [], number)
+    return ngettext("%(count)d URL queued again.", "%(count)d URLs queued again.", count) % {"count": count}
 
 
 def _rescoped(crawl: Crawl, request: HttpRequest) -> str:
     form = ScopeForm(request.POST)
     if not form.is_valid():
-        return f"The scope stays as it was: {form.errors['scope'][0]}"
-    return f"The scope was changed; {rescope(crawl, form.cleaned_data['scope'])} left the queue."
+        return _("The scope stays as it was: %(errors)s") % {"errors": form.errors["scope"][0]}
+    count = rescope(crawl, form.cleaned_data["scope"])
+    return ngettext(
+        "The scope was changed; %(count)d URL left the queue.",
+        "The scope was changed; %(count)d URLs left the queue.",
+        count,
+    ) % {"count": count}
 
 
 def _listed(request: HttpRequest, form: CrawlForm, status: int = 200) -> HttpResponse:

@@ -165,6 +165,12 @@ class Client:
         """Close idle connections."""
         self._connections.close()
 
+    @contextmanager
+    def turn(self, url: str, spacing: float | None = None) -> Iterator[None]:
+        """Hold the turn of a URL's host while another program asks it. Raises FetchError (busy)."""
+        with self._gate.turn(urls.host_key(url), time.monotonic() + self.config.deadline / 4, spacing):
+            yield
+
     def get(
         self,
         url: str,

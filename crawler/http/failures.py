@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 
+from crawler.text.marking import gettext_noop
+
 
 class Failure(StrEnum):
     """A kind of failure: its name, a sentence for people, and whether the cause is likely on our side."""
@@ -18,41 +20,74 @@ class Failure(StrEnum):
         member.ours = ours
         return member
 
-    DNS = "dns", "The host name could not be resolved to an address.", True
-    REFUSED = "refused", "The server's machine refused the connection; no web server listens there."
-    UNREACHABLE = "unreachable", "The network found no way to the server.", True
-    RESET = "reset", "The server closed the connection before it had answered."
-    TIMEOUT = "timeout", "The server was silent for too long.", True
-    TOO_SLOW = "too-slow", "The whole answer did not arrive within the time allowed for one retrieval."
-    TLS = "tls", "No secure connection: the certificate or the TLS handshake was not acceptable."
-    PROXY = "proxy", "The configured proxy could not be reached or refused the request.", True
-    HTTP_4XX = "http-4xx", "The server says that this request is wrong or the document is not there."
-    HTTP_5XX = "http-5xx", "The server says that it failed to answer."
-    HTTP_OTHER = "http-other", "The server answered with a status that carries no document."
-    GONE = "gone", "The server says that the document is gone for good (410)."
-    THROTTLED = "throttled", "The server asks for fewer requests, or keeps robots away with a challenge."
-    TOO_LARGE = "too-large", "The document is larger than the allowed size."
-    TRUNCATED = "truncated", "The connection ended in the middle of the document."
-    REDIRECT = "redirect", "The redirects go in a circle, are too many, or lead nowhere."
-    BLOCKED_ADDRESS = "blocked-address", "The host is at a private or special address, which is not allowed."
-    BLOCKED_PORT = "blocked-port", "The port belongs to another service than the web and is not allowed."
-    BAD_URL = "bad-url", "The address is not a valid URL."
-    BAD_SCHEME = "bad-scheme", "Only http and https addresses can be retrieved."
+    DNS = "dns", gettext_noop("The host name could not be resolved to an address."), True
+    REFUSED = (
+        "refused",
+        gettext_noop("The server's machine refused the connection; no web server listens there."),
+    )
+    UNREACHABLE = "unreachable", gettext_noop("The network found no way to the server."), True
+    RESET = "reset", gettext_noop("The server closed the connection before it had answered.")
+    TIMEOUT = "timeout", gettext_noop("The server was silent for too long."), True
+    TOO_SLOW = (
+        "too-slow",
+        gettext_noop("The whole answer did not arrive within the time allowed for one retrieval."),
+    )
+    TLS = (
+        "tls",
+        gettext_noop("No secure connection: the certificate or the TLS handshake was not acceptable."),
+    )
+    PROXY = "proxy", gettext_noop("The configured proxy could not be reached or refused the request."), True
+    HTTP_4XX = (
+        "http-4xx",
+        gettext_noop("The server says that this request is wrong or the document is not there."),
+    )
+    HTTP_5XX = "http-5xx", gettext_noop("The server says that it failed to answer.")
+    HTTP_OTHER = "http-other", gettext_noop("The server answered with a status that carries no document.")
+    GONE = "gone", gettext_noop("The server says that the document is gone for good (410).")
+    THROTTLED = (
+        "throttled",
+        gettext_noop("The server asks for fewer requests, or keeps robots away with a challenge."),
+    )
+    TOO_LARGE = "too-large", gettext_noop("The document is larger than the allowed size.")
+    TRUNCATED = "truncated", gettext_noop("The connection ended in the middle of the document.")
+    REDIRECT = "redirect", gettext_noop("The redirects go in a circle, are too many, or lead nowhere.")
+    BLOCKED_ADDRESS = (
+        "blocked-address",
+        gettext_noop("The host is at a private or special address, which is not allowed."),
+    )
+    BLOCKED_PORT = (
+        "blocked-port",
+        gettext_noop("The port belongs to another service than the web and is not allowed."),
+    )
+    BAD_URL = "bad-url", gettext_noop("The address is not a valid URL.")
+    BAD_SCHEME = "bad-scheme", gettext_noop("Only http and https addresses can be retrieved.")
     ROBOTS = (
         "robots",
-        "The site's robots.txt does not allow retrieving this, or the page does not allow showing it.",
+        gettext_noop(
+            "The site's robots.txt does not allow retrieving this, or the page does not allow showing it."
+        ),
     )
-    PROTOCOL = "protocol", "The answer was not valid HTTP, or its headers were too many or too big."
-    DECODING = "decoding", "The document's compression is damaged or unknown."
-    NOT_A_FEED = "not-a-feed", "The document is not a feed."
-    MALFORMED = "malformed", "The document is so damaged that nothing could be read from it."
-    TOO_DEEP = "too-deep", "The document is nested too deeply to be read safely."
-    TOO_COSTLY = "too-costly", "Reading the document took more time or memory than is allowed."
-    UNSTORABLE = "unstorable", "What was read cannot be stored."
-    UNSUPPORTED_TYPE = "unsupported-type", "The document is of a type that is not read here."
-    ENTITIES = "entities", "The document declares entities of its own, which is refused in RDF."
-    BUSY = "busy", "Other requests to this host took all the time that was allowed for waiting.", True
-    LOST = "lost", "The worker that had taken this retrieval never answered.", True
+    PROTOCOL = (
+        "protocol",
+        gettext_noop("The answer was not valid HTTP, or its headers were too many or too big."),
+    )
+    DECODING = "decoding", gettext_noop("The document's compression is damaged or unknown.")
+    NOT_A_FEED = "not-a-feed", gettext_noop("The document is not a feed.")
+    MALFORMED = "malformed", gettext_noop("The document is so damaged that nothing could be read from it.")
+    TOO_DEEP = "too-deep", gettext_noop("The document is nested too deeply to be read safely.")
+    TOO_COSTLY = "too-costly", gettext_noop("Reading the document took more time or memory than is allowed.")
+    UNSTORABLE = "unstorable", gettext_noop("What was read cannot be stored.")
+    UNSUPPORTED_TYPE = "unsupported-type", gettext_noop("The document is of a type that is not read here.")
+    PART_MISSING = "part-missing", gettext_noop("The chosen part is not in the document.")
+    ENTITIES = "entities", gettext_noop("The document declares entities of its own, which is refused in RDF.")
+    BUSY = (
+        "busy",
+        gettext_noop("Other requests to this host took all the time that was allowed for waiting."),
+        True,
+    )
+    STEP = "step", gettext_noop("A step could not be performed on the page in the browser.")
+    NO_BROWSER = "no-browser", gettext_noop("No browser is installed where pages are opened."), True
+    LOST = "lost", gettext_noop("The worker that had taken this retrieval never answered."), True
 
     @classmethod
     def of(cls, label: str) -> Failure:
@@ -95,7 +130,8 @@ _RETRIES = {
     Retry.THROTTLED: (Failure.THROTTLED,),
     Retry.LATER: (
         Failure.TLS, Failure.HTTP_4XX, Failure.HTTP_OTHER, Failure.DECODING, Failure.NOT_A_FEED,
-        Failure.MALFORMED, Failure.TOO_COSTLY, Failure.ENTITIES, Failure.LOST,
+        Failure.MALFORMED, Failure.TOO_COSTLY, Failure.ENTITIES, Failure.STEP, Failure.NO_BROWSER,
+        Failure.LOST, Failure.PART_MISSING,
     ),
     Retry.NEVER: (
         Failure.GONE, Failure.TOO_LARGE, Failure.REDIRECT, Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT,

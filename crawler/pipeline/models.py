@@ -8,6 +8,7 @@ from django.core.validators import URLValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import pgettext_lazy
 
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
@@ -28,18 +29,18 @@ class Document(LeasedRow):
     """The latest representation of a URL, and the phase that it has reached."""
 
     class State(models.TextChoices):
-        FETCHED = "fetched", "waits for detect"
-        DETECTED = "detected", "waits for transform"
-        TRANSFORMED = "transformed", "waits for index"
-        INDEXED = "indexed", "waits for extract"
-        DONE = "done", "through"
-        DEAD = "dead", "dead letter"
+        FETCHED = "fetched", pgettext_lazy("state of a document", "waits for detect")
+        DETECTED = "detected", pgettext_lazy("state of a document", "waits for transform")
+        TRANSFORMED = "transformed", pgettext_lazy("state of a document", "waits for index")
+        INDEXED = "indexed", pgettext_lazy("state of a document", "waits for extract")
+        DONE = "done", pgettext_lazy("state of a document", "through")
+        DEAD = "dead", pgettext_lazy("state of a document", "dead letter")
 
     class Source(models.TextChoices):
-        CRAWL = "crawl", "a crawl"
-        ADDRESS = "address", "an address given by hand"
-        FEED = "feed", "a feed"
-        ARTICLE = "article", "an article's page"
+        CRAWL = "crawl", pgettext_lazy("source of a document", "a crawl")
+        ADDRESS = "address", pgettext_lazy("source of a document", "an address given by hand")
+        FEED = "feed", pgettext_lazy("source of a document", "a feed")
+        ARTICLE = "article", pgettext_lazy("source of a document", "an article's page")
 
     url = models.TextField()
     key = models.UUIDField(unique=True, editable=False)

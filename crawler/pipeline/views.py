@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.db.models import Count, F, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -77,7 +78,7 @@ def send_again(request: HttpRequest) -> HttpResponse:
     for name in ("failed_phase", "failure"):
         if request.POST.get(name):
             dead = dead.filter(**{name: request.POST[name]})
-    messages.success(request, f"{resend(dead)} sent again.")
+    messages.success(request, _("%(dead)s sent again.") % {"dead": resend(dead)})
     wake_controller()
     return redirect("pipeline")
 

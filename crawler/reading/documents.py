@@ -183,12 +183,21 @@ class Listed(Record, frozen=True):
     stamp: str = ""
 
 
+class Offer(Record, frozen=True):
+    """A price with its currency (ISO 4217), and the availability as one word: `instock`, `outofstock` ..."""
+
+    price: float | None = None
+    currency: str = ""
+    availability: str = ""
+
+
 class CrawledPage(Record, Payload, frozen=True, tag=True):
     """A page of a crawl: its links (canonical, each once), its bytes (zlib), and what it declares.
 
     `cut` counts links beyond those that are taken of one page, `withheld` those that are not to be followed.
     Where no copy is to be kept there is no `body`. Pages of watched sites have their text as
-    marked `lines` (`crawler.reading.lines`), and the `feeds` that they name. A `sitemap` has links alone.
+    marked `lines` (`crawler.reading.lines`), the `feeds` that they name, and the `offer` that they state; in
+    a browser a `picture` (WebP) and its `look`, a grid of grey cells. A `sitemap` has links alone.
     """
 
     links: tuple[str, ...] = ()
@@ -203,6 +212,9 @@ class CrawledPage(Record, Payload, frozen=True, tag=True):
     lines: bytes = b""
     sitemap: bool = False
     feeds: tuple[FeedLink, ...] = ()
+    offer: Offer | None = None
+    picture: bytes = b""
+    look: bytes = b""
 
     @property
     def weight(self) -> int:

@@ -58,18 +58,21 @@ class SelectorFault(ValueError):
 class Rules:
     """The lines of a page that do not count: template shapes and expressions; and the smallest change.
 
-    `least` is the number of characters that must have come or gone. The time of the expressions is bounded
-    over all pages that are judged by one object.
+    `least` is the number of characters that must have come or gone. With `whole`, boilerplate counts, too.
+    The time of the expressions is bounded over all pages that are judged by one object.
     """
 
     template: Collection[int] = field(default_factory=frozenset)
     patterns: tuple[str, ...] = ()
     least: int = 0
+    whole: bool = False
     _allowance: PatternAllowance = field(default_factory=PatternAllowance, compare=False, repr=False)
 
     def counting(self, lines: Sequence[str]) -> list[str]:
         """Return the text of the lines that count, or of all lines not ignored where none counts."""
         unmatched = [line for line in lines if line[0] != IGNORED and not self._matched(line[1:])]
+        if self.whole:
+            return [line[1:] for line in unmatched]
         counted = [
             line[1:] for line in unmatched if line[0] == CONTENT and shape(line[1:]) not in self.template
         ]
@@ -97,20 +100,53 @@ def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[st
     ignored = _selected(root, selectors)
     titles = ((title.text or "")[: LIMITS.title] for title in root.iter("title"))
     lines = [line for title in titles for line in _line(CONTENT, title)][:1]
-    pieces: list[str] = []
     size = 0
-    mark = CONTENT
-    for text, now in _pieces(root, ignored):
-        if now != mark or text == "\n":
-            new_lines = _line(mark, "".join(pieces)[: LIMITS.text - size])
+    for mark, text in _blocks(_pieces(root, ignored)):
+        new_lines = _line(mark, text[: LIMITS.text - size])
+        lines += new_lines
+        size += sum(map(len, new_lines))
+        if size >= LIMITS.text:
+            break
+    return lines
+
+
+def element_lines(
+    root: html.HtmlElement, elements: Sequence[html.HtmlElement], selectors: Iterable[str] = ()
+) -> list[str]:
+    """Return the marked lines of some elements of a page, each once. All but what is ignored is content."""
+    ignored = _selected(root, selectors)
+    chosen = set(elements)
+    lines: list[str] = []
+    size = 0
+    for element in elements:
+        if any(above in chosen for above in element.iterancestors()):
+            continue
+        for mark, text in _blocks(_pieces(element, ignored)):
+            new_lines = _line(IGNORED if mark == IGNORED else CONTENT, text[: LIMITS.text - size])
             lines += new_lines
             size += sum(map(len, new_lines))
-            pieces, mark = [], now
             if size >= LIMITS.text:
                 return lines
-        if text != "\n":
-            pieces.append(text)
-    return lines + _line(mark, "".join(pieces)[: LIMITS.text - size])
+    return lines
+
+
+def markup_lines(elements: Sequence[html.HtmlElement]) -> list[str]:
+    """Return a content line for each element with its attributes, sorted by name, and for each text."""
+    lines: list[str] = []
+    size = 0
+    for top in elements:
+        for element in top.iter():
+            if not isinstance(element.tag, str):
+                continue
+            words = [element.tag, *(f'{name}="{value}"' for name, value in sorted(element.items()))]
+            texts = [f"<{' '.join(words)}>", element.text or ""]
+            texts.append((element.tail or "") if element is not top else "")
+            new_lines = [line for text in texts for line in _line(CONTENT, text[: LIMITS.text - size])]
+            lines += new_lines
+            size += sum(map(len, new_lines))
+            if size >= LIMITS.text:
+                return lines
+    return lines
 
 
 def plain_lines(text: str) -> list[str]:
@@ -174,6 +210,19 @@ def _pieces(root: html.HtmlElement, ignored: set[html.HtmlElement]) -> Iterator[
         text = element.text if step > 0 else element.tail
         if text and not skipped and tag != "title":
             yield text, mark
+
+
+def _blocks(pieces: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the mark and the text of each run of pieces without a newline or another mark."""
+    texts: list[str] = []
+    mark = CONTENT
+    for text, now in pieces:
+        if now != mark or text == "\n":
+            yield mark, "".join(texts)
+            texts, mark = [], now
+        if text != "\n":
+            texts.append(text)
+    yield mark, "".join(texts)
 
 
 def _is_apart(element: html.HtmlElement, tag: str) -> bool:

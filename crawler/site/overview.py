@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
+from django.utils.translation import gettext as _
 
 from feeds.explain import NextVisit, next_visits
 from feeds.models import Feed, Retrieval
@@ -70,11 +71,11 @@ def hourly_series(now: datetime) -> dict[str, Any]:
 
     return {
         "x": [hour.timestamp() for hour in hours],
-        "unit": "an hour",
+        "unit": _("an hour"),
         "step": 3600,
         "series": [
-            {"label": "retrievals", "values": values("made"), "kind": "steps"},
-            {"label": "new articles", "values": values("articles"), "kind": "bars"},
-            {"label": "failures", "values": values("failed"), "kind": "steps"},
+            {"label": _("retrievals"), "values": values("made"), "kind": "steps"},
+            {"label": _("new articles"), "values": values("articles"), "kind": "bars"},
+            {"label": _("failures"), "values": values("failed"), "kind": "steps"},
         ],
     }

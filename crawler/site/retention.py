@@ -17,7 +17,7 @@ from crawler.frontier.models import Body, CrawlUrl
 from crawler.pipeline.models import Document, PhaseFigure
 from crawler.web.models import Attempts
 from feeds.models import Retrieval, Tick
-from recrawl.models import Change, Check
+from recrawl.models import Change, Check, Version, WatchedPage
 
 AT_ONCE = 5000  # rows a tick, so that no tick is long
 KEPT_TICKS_DAYS = 30
@@ -33,6 +33,7 @@ def tidy(now: datetime) -> dict[str, int]:
         "retrievals": _expire(Retrieval.objects, "at", settings.RETENTION_RETRIEVALS_DAYS, now),
         "articles": _expire_articles(now),
         "checks": _expire(Check.objects, "at", settings.RETENTION_CHECKS_DAYS, now),
+        "versions": _expire(Version.objects, "until", settings.RETENTION_CHANGES_DAYS, now),
         "changes": _expire(Change.objects, "at", settings.RETENTION_CHANGES_DAYS, now),
         "shown": _expire(
             Event.objects.filter(kind=Event.Kind.SHOWN), "at", settings.RETENTION_SHOWN_DAYS, now
@@ -93,7 +94,10 @@ def _empty_bodies(now: datetime) -> int:
 
 
 def delete_unused_bodies() -> int:
-    """Delete contents that no URL of a crawl and no document has any more. Returns their number."""
+    """Delete contents that no URL, document or watched page has any more. Returns their number."""
     urls = CrawlUrl.objects.filter(body=OuterRef("pk"))
     documents = Document.objects.filter(body=OuterRef("pk"))
-    return Body.objects.filter(~Exists(urls), ~Exists(documents))._raw_delete(connection.alias)
+    kept = Q(body=OuterRef("pk")) | Q(picture=OuterRef("pk"))
+    pages, versions = WatchedPage.objects.filter(kept), Version.objects.filter(kept)
+    unused = Body.objects.filter(~Exists(urls), ~Exists(documents), ~Exists(pages), ~Exists(versions))
+    return unused._raw_delete(connection.alias)

@@ -13,6 +13,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
@@ -25,20 +27,28 @@ from articles.personal.marking import marked_read, marked_starred
 from articles.personal.selection import create_personal_feed
 from articles.search import author_query
 from crawler.text.search import SearchError
+from crawler.text.words import Words
 from crawler.web import undo
 from crawler.web.filters import search_problem
 from crawler.web.pages import wants_part
 from crawler.web.pagination import page_of
+from crawler.web.templatetags.freshet import amount
 from feeds.filters import FeedFilter
 from feeds.models import Feed
 from recrawl.models import Site
 
-KINDS = {"all": "Everything", "articles": "Articles", "feeds": "Feeds", "people": "People", "sites": "Sites"}
+KINDS = {
+    "all": gettext_lazy("Everything"),
+    "articles": gettext_lazy("Articles"),
+    "feeds": gettext_lazy("Feeds"),
+    "people": gettext_lazy("People"),
+    "sites": gettext_lazy("Sites"),
+}
 WHENS = {
-    "day": ("Today", 1),
-    "week": ("This week", 7),
-    "month": ("This month", 30),
-    "year": ("This year", 365),
+    "day": (gettext_lazy("Today"), 1),
+    "week": (gettext_lazy("This week"), 7),
+    "month": (gettext_lazy("This month"), 30),
+    "year": (gettext_lazy("This year"), 365),
 }
 PAGE_HITS = 20
 MAX_ASIDE = 6
@@ -136,7 +146,10 @@ def keep(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(terms.address())
     personal_feed = create_personal_feed(subscriber, name=words[:200], query=words)
     undo.offer(
-        request, f"“{personal_feed.name}” is kept beside your folders.", "search.keep", personal_feed.pk
+        request,
+        _("“%(name)s” is kept beside your folders.") % {"name": personal_feed.name},
+        "search.keep",
+        personal_feed.pk,
     )
     return HttpResponseRedirect(terms.address())
 
@@ -151,7 +164,7 @@ def forget(request: HttpRequest) -> HttpResponse:
 @undo.register("search.keep")
 def _undo_keeping(user: Any, pk: Any) -> str:
     PersonalFeed.objects.filter(pk=pk, subscriber__user=user).delete()
-    return "The search is no longer kept."
+    return _("The search is no longer kept.")
 
 
 def _results(
@@ -227,14 +240,14 @@ def _topic(words: str) -> dict[str, Any] | None:
     return {"name": keyword, "number": number} if number > 1 else None
 
 
-def _chips(terms: SearchTerms, counts: dict[str, int]) -> list[tuple[str, str, bool, str]]:
+def _chips(terms: SearchTerms, counts: dict[str, int]) -> list[tuple[Words, str, bool, str]]:
     """Return the label, address, selected flag and count of each kind of result."""
 
     def number(kind: str) -> str:
         count = counts.get(kind)
         if not count:
             return ""
-        return f"over {MAX_COUNTED:,}" if count > MAX_COUNTED else f"{count:,}"
+        return _("over %(count)s") % {"count": amount(MAX_COUNTED)} if count > MAX_COUNTED else amount(count)
 
     return [
         (words, terms.address(kind=kind), terms.kind == kind, number(kind)) for kind, words in KINDS.items()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from crawler.text.marking import gettext_noop
+
 INDEXED_BYTES = 2_400
 """UTF-8 bytes of a text that a database may index: PostgreSQL's rows of indexes hold 2,704."""
 SEARCHED_CHARACTERS = 200_000
@@ -25,13 +27,13 @@ _C1_MEANING = {c: bytes([c]).decode("cp1252", "ignore") for c in range(0x80, 0xA
 def unstorable(text: str) -> str:
     """Describe why PostgreSQL and UTF-8 cannot hold a text. Returns an empty text when they can."""
     if "\0" in text:
-        return "a zero byte"
+        return gettext_noop("a zero byte")
     if text.isascii():
         return ""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "half of a surrogate pair"
+        return gettext_noop("half of a surrogate pair")
     return ""
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 import psycopg
 from django.db import DatabaseError, connection, connections
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 
 from crawler.web.refusals import refusal
 
@@ -59,9 +60,13 @@ class Deadline:
         if not isinstance(exception, DatabaseError) or not _is_stopped(exception):
             return None
         if is_search(request.META.get("QUERY_STRING", "")):
-            words = "This search takes too long: use fewer or rarer words, or ask for less at once."
+            words = gettext_lazy(
+                "This search takes too long: use fewer or rarer words, or ask for less at once."
+            )
         else:
-            words = "This took the database too long and was stopped: ask for less at once, or try later."
+            words = gettext_lazy(
+                "This took the database too long and was stopped: ask for less at once, or try later."
+            )
         return refusal(request, words, 503)
 
 

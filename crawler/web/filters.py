@@ -10,13 +10,17 @@ import django_filters  # type: ignore[import-untyped]
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy
 from django_filters.widgets import BooleanWidget  # type: ignore[import-untyped]
 from drf_spectacular.utils import extend_schema_field
 
 from crawler.text.search import MAX_SEARCH_WORDS, SearchError, parse_search
+from crawler.text.words import Words
 
 Choices = list[tuple[str, str]]
-SEARCH_HELP = f'Words, "a phrase", -without, or. At most {MAX_SEARCH_WORDS} words.'
+SEARCH_HELP = gettext_lazy('Words, "a phrase", -without, or. At most %(search_words)s words.') % {
+    "search_words": MAX_SEARCH_WORDS
+}
 MAX_HOURS = 100_000
 
 
@@ -44,18 +48,28 @@ class OfferedFilter(django_filters.CharFilter):  # type: ignore[misc]
 
     def offer(self, offers: Callable[[], Choices]) -> None:
         """Offer the choices that this function returns when a page is rendered."""
-        self.field.widget.choices = lambda: [("", "any"), *offers()]
+        self.field.widget.choices = lambda: [("", gettext_lazy("any")), *offers()]
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
     """A boolean filter; pages use `yes`, `no`, or `on` for a ticked box, and offer words for the two."""
 
-    def __init__(self, *args: Any, words: tuple[str, str] = ("yes", "no"), **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        words: tuple[Words, Words] = (gettext_lazy("yes"), gettext_lazy("no")),
+        **options: Any,
+    ) -> None:
         super().__init__(*args, widget=_Flag(words), **options)
 
 
 @extend_schema_field(
-    {"type": "integer", "minimum": 1, "maximum": MAX_HOURS, "description": "Within so many hours."}
+    {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MAX_HOURS,
+        "description": "Within so many hours.",
+    }
 )
 class HoursFilter(django_filters.NumberFilter):  # type: ignore[misc]
     """A filter to rows whose time is within the last given number of hours."""
@@ -89,9 +103,9 @@ class _Offers(forms.Select):
 
 
 class _Flag(BooleanWidget):  # type: ignore[misc]
-    def __init__(self, words: tuple[str, str]) -> None:
+    def __init__(self, words: tuple[Words, Words]) -> None:
         super().__init__()
-        self.choices = [("", "any"), ("true", words[0]), ("false", words[1])]
+        self.choices = [("", gettext_lazy("any")), ("true", words[0]), ("false", words[1])]
 
     def value_from_datadict(self, data: Mapping[str, str], files: Any, name: str) -> bool | None:
         spellings = {"on": "true", "yes": "true", "no": "false"}

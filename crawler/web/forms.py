@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
+
+from crawler.text.words import Words
 
 # Django's own class takes no type parameter at run time.
 if TYPE_CHECKING:
@@ -16,13 +19,20 @@ else:
 MAX_LINES = 1000
 
 
+_TOO_MANY = gettext_lazy("At most {most} lines.")
+
+
 class LinesField(forms.CharField):
     """A text field whose value is the list of its non-blank lines; validators check each line."""
 
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false"})
 
     def __init__(
-        self, *, most: int = MAX_LINES, too_many: str = "At most {most} lines.", **options: Any
+        self,
+        *,
+        most: int = MAX_LINES,
+        too_many: Words = _TOO_MANY,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self._most, self._too_many = most, too_many
@@ -30,7 +40,7 @@ class LinesField(forms.CharField):
     def to_python(self, value: object) -> list[str]:  # type: ignore[override]
         lines = [line.strip() for line in str(value or "").splitlines() if line.strip()]
         if len(lines) > self._most:
-            raise ValidationError(self._too_many.format(lines=len(lines), most=self._most))
+            raise ValidationError(str(self._too_many).format(lines=len(lines), most=self._most))
         return lines
 
     def validate(self, value: list[str]) -> None:

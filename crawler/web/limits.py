@@ -24,10 +24,13 @@ def limit_of(user: User | AnonymousUser, name: str) -> int:
 
 
 def check_limit(user: User | AnonymousUser, name: str, number: int, words: str) -> None:
-    """Raise LimitReached when `number` of something, called `words`, is more than a user may have."""
+    """Raise LimitReached when `number` of something is more than a user may have.
+
+    `words` is the sentence for them, with places for `number` and `limit`.
+    """
     limit = limit_of(user, name)
     if limit and number > limit:
-        raise LimitReached(f"That would be {number} {words}, and one person may have {limit} here.")
+        raise LimitReached(words % {"number": number, "limit": limit})
 
 
 def is_near(user: User | AnonymousUser, name: str, number: int) -> bool:

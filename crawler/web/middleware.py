@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.translation import gettext as _
 
 from crawler.text.characters import unstorable
 from crawler.web.refusals import refusal
@@ -63,12 +64,14 @@ class OnlyStorable:
         """Handle the request, or refuse it."""
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not (length.isascii() and length.isdecimal() and len(length) < 18):
-            return refusal(request, "Content-Length is no number.")
+            return refusal(request, _("Content-Length is no number."))
         if int(length) > max(MAX_BYTES, settings.FETCH_MAX_BYTES):
-            return refusal(request, "The request is too large.", 413)
+            return refusal(request, _("The request is too large."), 413)
         for place, text in _texts(request):
             if fault := unstorable(text):
-                return refusal(request, f"There is {fault} in {place}.")
+                return refusal(
+                    request, _("There is %(fault)s in %(place)s.") % {"fault": _(fault), "place": place}
+                )
         return self.get_response(request)
 
     def process_view(
@@ -79,18 +82,20 @@ class OnlyStorable:
             return None
         charset = (request.content_params or {}).get("charset", "").lower()
         if request.content_type in _FORMS and charset not in _UTF8:
-            return refusal(request, "Forms are read as UTF-8.", 415)
+            return refusal(request, _("Forms are read as UTF-8."), 415)
         try:
             fields = [(name, str(value)) for name, values in request.POST.lists() for value in values]
             fields += [(name, str(file.name)) for name, files in request.FILES.lists() for file in files]
         except RequestDataTooBig:
-            return refusal(request, "The form is too large.", 413)
+            return refusal(request, _("The form is too large."), 413)
         except (SuspiciousOperation, BadRequest, MultiPartParserError, UnreadablePostError, ValueError):
-            return refusal(request, "The form was not understood, or has too many fields.")
+            return refusal(request, _("The form was not understood, or has too many fields."))
         for field in fields:
             for text in field:
                 if fault := unstorable(text):
-                    return refusal(request, f"There is {fault} in a field of the form.")
+                    return refusal(
+                        request, _("There is %(fault)s in a field of the form.") % {"fault": _(fault)}
+                    )
         return None
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -99,20 +104,20 @@ class OnlyStorable:
             return None
         words = str(exception).strip().partition("\n")[0]
         log.warning("%s: the database refused a value: %s", ascii(request.path[:200]), ascii(words[:300]))
-        return refusal(request, "A value is out of range, too long, or not of its kind.")
+        return refusal(request, _("A value is out of range, too long, or not of its kind."))
 
 
 def _texts(request: HttpRequest) -> Iterator[tuple[str, str]]:
     """Yield the texts of a request outside its body, each with the name of its place."""
-    yield "the address", request.path
+    yield _("the address"), request.path
     query = request.META.get("QUERY_STRING", "")
-    yield "the address", "\0" if "%00" in query else query
+    yield _("the address"), "\0" if "%00" in query else query
     for name, value in request.META.items():
         if name.startswith(("HTTP_", "CONTENT_")) and isinstance(value, str):
-            yield "a header", value
+            yield _("a header"), value
     for name, value in request.COOKIES.items():
-        yield "a cookie", name
-        yield "a cookie", value
+        yield _("a cookie"), name
+        yield _("a cookie"), value
 
 
 def _is_unfit(cause: BaseException | None) -> bool:

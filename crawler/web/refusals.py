@@ -13,10 +13,14 @@ from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views import defaults
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+
+from crawler.text.words import Words
 
 log = logging.getLogger(__name__)
 
@@ -24,22 +28,22 @@ API = "/api/"
 GOOGLE_READER = "/api/greader.php"
 
 _HEADINGS = {
-    400: "That was not understood",
-    403: "Not allowed",
-    404: "Nothing is here",
-    413: "That is too large",
-    429: "Too many requests",
-    500: "Something broke here, not with you",
-    503: "Not just now",
+    400: gettext_lazy("That was not understood"),
+    403: gettext_lazy("Not allowed"),
+    404: gettext_lazy("Nothing is here"),
+    413: gettext_lazy("That is too large"),
+    429: gettext_lazy("Too many requests"),
+    500: gettext_lazy("Something broke here, not with you"),
+    503: gettext_lazy("Not just now"),
 }
-_BROKEN = (
+_BROKEN = gettext_lazy(
     "Nothing you have read, starred or written is lost. Try once more; if it stays, tell the person who runs"
     " this Freshet the number below."
 )
-_AWAY = "Freshet's database does not answer. Nothing is lost; try once more in a minute."
+_AWAY = gettext_lazy("Freshet's database does not answer. Nothing is lost; try once more in a minute.")
 
 
-def refusal(request: HttpRequest, words: str, status: int = 400, *, number: str = "") -> HttpResponse:
+def refusal(request: HttpRequest, words: Words, status: int = 400, *, number: str = "") -> HttpResponse:
     """Return a response that gives the reason: JSON for programs, a page for browsers, else text.
 
     The page needs no database. `number` is what the log calls the failure by.
@@ -48,7 +52,7 @@ def refusal(request: HttpRequest, words: str, status: int = 400, *, number: str 
         response: HttpResponse = JsonResponse({"detail": words}, status=status)
     elif "text/html" in request.headers.get("Accept", "") and "HX-Request" not in request.headers:
         context = {
-            "heading": _HEADINGS.get(status, "That did not work"),
+            "heading": _HEADINGS.get(status, _("That did not work")),
             "words": words,
             "number": number,
             "now": datetime.now(UTC),
@@ -64,25 +68,25 @@ def refusal(request: HttpRequest, words: str, status: int = 400, *, number: str 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 400 for requests that Django refuses (too many fields, a host not allowed), 413 for too much."""
     if isinstance(exception, RequestDataTooBig):
-        return refusal(request, "The request is too large.", 413)
-    return refusal(request, "The request was not understood.")
+        return refusal(request, gettext_lazy("The request is too large."), 413)
+    return refusal(request, gettext_lazy("The request was not understood."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 403."""
     if _speaks_json(request):
-        return refusal(request, "You do not have permission to do this.", 403)
+        return refusal(request, _("You do not have permission to do this."), 403)
     return defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 404, as a sentence where the request's form cannot be read: the page looks for a token in it."""
     if _speaks_json(request):
-        return refusal(request, "Not found.", 404)
+        return refusal(request, _("Not found."), 404)
     try:
         return defaults.page_not_found(request, exception)
     except (SuspiciousOperation, BadRequest, RequestDataTooBig, MultiPartParserError, UnreadablePostError):
-        return refusal(request, "Not found.", 404)
+        return refusal(request, _("Not found."), 404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -91,7 +95,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return refusal(request, _AWAY, 503)
     number = secrets.token_hex(4)
     log.error("Failure %s: %s %s", number, request.method, request.path)
-    words = "The server failed." if _speaks_json(request) else _BROKEN
+    words: Words = "The server failed." if _speaks_json(request) else _BROKEN
     return refusal(request, words, 500, number=number)
 
 

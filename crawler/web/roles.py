@@ -12,13 +12,22 @@ from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from crawler.text.words import Words
 
 READER, EDITOR, OPERATOR, OWNER = "reader", "editor", "operator", "owner"
-ROLES: Mapping[str, str] = {
-    READER: "reads, follows feeds and has feeds of their own",
-    EDITOR: "also adds, changes and removes feeds and sites for all",
-    OPERATOR: "also uses the tools and changes settings",
-    OWNER: "also gives roles and opens the administration",
+ROLE_NAMES: Mapping[str, Words] = {
+    READER: pgettext_lazy("role", "reader"),
+    EDITOR: pgettext_lazy("role", "editor"),
+    OPERATOR: pgettext_lazy("role", "operator"),
+    OWNER: pgettext_lazy("role", "owner"),
+}
+ROLES: Mapping[str, Words] = {
+    READER: gettext_lazy("reads, follows feeds and has feeds of their own"),
+    EDITOR: gettext_lazy("also adds, changes and removes feeds and sites for all"),
+    OPERATOR: gettext_lazy("also uses the tools and changes settings"),
+    OWNER: gettext_lazy("also gives roles and opens the administration"),
 }
 EDITORS = "editors"
 """Name of the group of editors."""

@@ -1,4 +1,7 @@
-"""The time zone of pages: that of the reader's browser, which app.js writes to a cookie; UTC without one."""
+"""The time zone of pages: the one that the reader chose, else the browser's, which app.js writes to a cookie.
+
+Without either it is UTC.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from zoneinfo import ZoneInfo
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-COOKIE = "freshet-zone"
+COOKIE, CHOSEN_COOKIE = "freshet-zone", "freshet-chosen-zone"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,30}(/[A-Za-z][A-Za-z0-9_+-]{0,30}){0,2}")
 
 
@@ -22,7 +25,8 @@ def reader_zone(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.path.startswith("/api/"):
             return get_response(request)
-        with timezone.override(zone_named(unquote(request.COOKIES.get(COOKIE, "")))):
+        name = request.COOKIES.get(CHOSEN_COOKIE) or request.COOKIES.get(COOKIE, "")
+        with timezone.override(zone_named(unquote(name))):
             return get_response(request)
 
     return middleware

@@ -16,6 +16,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from feeds.laboratory.models import STALE, Experiment, Outcome, has_budget
 from feeds.laboratory.own_history import own_trace
@@ -41,7 +42,9 @@ class _LostError(Exception):
 def checked_trace(name: str, content: bytes) -> Trace:
     """Parse an uploaded trace. Raises TraceError that says what is wrong with it."""
     if len(content) > MAX_BYTES:
-        raise TraceError(f"{name} is larger than {MAX_BYTES // 1_000_000} MB")
+        raise TraceError(
+            _("%(name)s is larger than %(bytes)s MB") % {"name": name, "bytes": MAX_BYTES // 1000000}
+        )
     return parse_trace(name[:200], io.BytesIO(content), LIMITS)
 
 
@@ -59,8 +62,15 @@ def begin(experiment: Experiment, upload: Trace | None = None) -> Experiment:
     experiment.feeds, experiment.articles, experiment.days = len(trace.feeds), len(trace.owner), trace.days
     if experiment.learned_days() >= trace.days:
         raise TraceError(
-            f"{trace.name} is {trace.days:.1f} days long: with {experiment.learned_days():g} days of "
-            "learning nothing is left to measure"
+            _(
+                "%(name)s is %(days)s days long: with %(learned_days)s days of learning nothing is "
+                "left to measure"
+            )
+            % {
+                "name": trace.name,
+                "days": f"{trace.days:.1f}",
+                "learned_days": f"{experiment.learned_days():g}",
+            }
         )
     experiment.flat_optimum = flat_optimum(trace, experiment.setup())
     experiment.trace = pack_trace(trace)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 from crawler.web.forms import RowForm
 from feeds.laboratory.experiments import MAX_BYTES, checked_trace
@@ -20,12 +21,14 @@ class ExperimentForm(RowForm):
         choices=POLICY_CHOICES,
         initial=all_policies,
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one policy."},
+        error_messages={"required": gettext_lazy("Choose at least one policy.")},
     )
     file = forms.FileField(
         required=False,
-        label="Trace to upload",
-        help_text="CSV, also gzipped: columns feed,published (epoch seconds), a line for each article.",
+        label=gettext_lazy("Trace to upload"),
+        help_text=gettext_lazy(
+            "CSV, also gzipped: columns feed,published (epoch seconds), a line for each article."
+        ),
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.gz,text/csv,application/gzip"}),
     )
 
@@ -36,12 +39,14 @@ class ExperimentForm(RowForm):
             "audience",
         ]  # fmt: skip
         labels = {
-            "source": "Trace",
-            "curve": "Curve of delay by budget",
-            "train_days": "Days to learn from",
-            "tick": "Seconds between ticks",
-            "window": "Entries a document holds",
-            "audience": "Weigh subscribers",
+            "source": gettext_lazy("Trace"),
+            "budget": gettext_lazy("Budget"),
+            "beta": gettext_lazy("Beta"),
+            "curve": gettext_lazy("Curve of delay by budget"),
+            "train_days": gettext_lazy("Days to learn from"),
+            "tick": gettext_lazy("Seconds between ticks"),
+            "window": gettext_lazy("Entries a document holds"),
+            "audience": gettext_lazy("Weigh subscribers"),
         }
 
     trace: Trace | None = None
@@ -52,7 +57,7 @@ class ExperimentForm(RowForm):
         if cleaned.get("source") == Experiment.Source.UPLOAD and "file" not in self.errors:
             file = cleaned.get("file")
             if not file:
-                raise ValidationError({"file": "Choose the file with the posting times."})
+                raise ValidationError({"file": gettext_lazy("Choose the file with the posting times.")})
             try:
                 self.trace = checked_trace(file.name, file.read(MAX_BYTES + 1))
             except TraceError as error:

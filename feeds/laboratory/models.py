@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.web.validators import between
 from feeds.replay.setup import Setup
@@ -47,14 +48,14 @@ class Experiment(models.Model):
     """An experiment and its progress, with the trace until it has ended."""
 
     class Source(models.TextChoices):
-        SAMPLE = "sample", "the built-in trace (invented)"
-        HISTORY = "history", "what this deployment's feeds posted"
-        UPLOAD = "upload", "a file of posting times"
+        SAMPLE = "sample", pgettext_lazy("source of a trace", "the built-in trace (invented)")
+        HISTORY = "history", pgettext_lazy("source of a trace", "what this deployment's feeds posted")
+        UPLOAD = "upload", pgettext_lazy("source of a trace", "a file of posting times")
 
     class State(models.TextChoices):
-        OPEN = "open", "running"
-        DONE = "done", "done"
-        STOPPED = "stopped", "stopped"
+        OPEN = "open", pgettext_lazy("state of an experiment", "running")
+        DONE = "done", pgettext_lazy("state of an experiment", "done")
+        STOPPED = "stopped", pgettext_lazy("state of an experiment", "stopped")
 
     name = models.CharField(max_length=200, editable=False, help_text="The trace's name.")
     source = models.CharField(max_length=10, choices=Source, default=Source.SAMPLE)
@@ -65,31 +66,34 @@ class Experiment(models.Model):
 
     policies = ArrayField(models.CharField(max_length=30, choices=POLICY_CHOICES), default=all_policies)
     budget = models.FloatField(
-        default=0.15, validators=between(0.001, 6), help_text="Retrievals per feed and hour."
+        default=0.15, validators=between(0.001, 6), help_text=gettext_lazy("Retrievals per feed and hour.")
     )
     curve = models.BooleanField(
-        default=True, help_text="Also at a quarter, half, twice and four times this budget."
+        default=True, help_text=gettext_lazy("Also at a quarter, half, twice and four times this budget.")
     )
     train_days = models.FloatField(
         null=True,
         blank=True,
         validators=between(0, 365),
-        help_text="Learned from and not measured; empty: a third of the trace, at most 28.",
+        help_text=gettext_lazy("Learned from and not measured; empty: a third of the trace, at most 28."),
     )
     tick = models.PositiveIntegerField(
-        default=600, validators=between(60, 86_400), help_text="Seconds between two ticks."
+        default=600, validators=between(60, 86_400), help_text=gettext_lazy("Seconds between two ticks.")
     )
     window = models.PositiveIntegerField(
-        default=0, validators=between(0, 10_000), help_text="Entries that a document holds; 0: all."
+        default=0,
+        validators=between(0, 10_000),
+        help_text=gettext_lazy("Entries that a document holds; 0: all."),
     )
     beta = models.FloatField(
         null=True,
         blank=True,
         validators=between(0, MAX_BETA),
-        help_text="freshness ranks by n × age^beta instead of its plan.",
+        help_text=gettext_lazy("freshness ranks by n × age^beta instead of its plan."),
     )
     audience = models.BooleanField(
-        default=False, help_text="Weigh the subscribers of this deployment's feeds (its own history only)."
+        default=False,
+        help_text=gettext_lazy("Weigh the subscribers of this deployment's feeds (its own history only)."),
     )
 
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, editable=False)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.db.models import F, Max
+from django.utils.translation import gettext as _
 
 from feeds.models import Feed
 from feeds.replay.trace import Trace, TraceError
@@ -46,6 +47,6 @@ def own_trace(now: datetime) -> tuple[Trace, Floats]:
         ]
     ).reshape(-1, 2)
     if len(rows) == 0:
-        raise TraceError("no article was published since the feeds were added: wait for some news")
+        raise TraceError(_("no article was published since the feeds were added: wait for some news"))
     trace = Trace(NAME, tuple(url for _, url, _ in feeds), rows[:, 0].astype(np.int64), rows[:, 1])
     return trace, np.array([float(subscribers) for _, _, subscribers in feeds])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from crawler.web.charts import Axis, Bar, Line, bar_plot, line_plot
 from feeds.laboratory.models import Experiment, Outcome, has_budget
@@ -94,29 +95,29 @@ def charts(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, Saf
     plots = {
         "hours": line_plot(
             [Line(o.policy, _hours(o), _INKS[o.policy], steps=True) for o in measured],
-            Axis("hour of day, UTC", marks=range(0, 25, 3)),
-            Axis("pending articles"),
-            "Mean pending articles by hour of day and policy",
+            Axis(_("hour of day, UTC"), marks=range(0, 25, 3)),
+            Axis(_("pending articles")),
+            _("Mean pending articles by hour of day and policy"),
         ),
         "most": bar_plot(
             [Bar(o.policy, (o.metrics or {})["daily_max_pending"], _INKS[o.policy]) for o in measured],
-            "pending articles of the fullest feed, the day's maximum, mean over days",
-            "Daily maximum of pending articles by policy",
+            _("pending articles of the fullest feed, the day's maximum, mean over days"),
+            _("Daily maximum of pending articles by policy"),
         ),
         "delays": line_plot(
             [Line(o.policy, _shares(o), _INKS[o.policy]) for o in measured],
-            Axis("delay, minutes", log=True),
-            Axis("% of articles retrieved within it", marks=range(0, 101, 20)),
-            "Distribution of delays by policy",
+            Axis(_("delay, minutes"), log=True),
+            Axis(_("per cent of articles retrieved within it"), marks=range(0, 101, 20)),
+            _("Distribution of delays by policy"),
         ),
     }
     curves = {name: curve(outcomes, name) for name in experiment.policies}
     if any(len(points) > 1 for points in curves.values()):
         plots["curve"] = line_plot(
             [Line(n, [(p.spent, p.delay) for p in c], _INKS[n]) for n, c in curves.items() if len(c) > 1],
-            Axis("retrievals per feed and hour", log=True),
-            Axis("mean delay, minutes", log=True),
-            "Mean delay by budget and policy",
+            Axis(_("retrievals per feed and hour"), log=True),
+            Axis(_("mean delay, minutes"), log=True),
+            _("Mean delay by budget and policy"),
         )
     return plots
 

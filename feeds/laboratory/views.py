@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -79,7 +80,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(LEAN, pk=pk)
     if request.POST.get("action") == "delete":
         row.delete()
-        messages.success(request, f"Experiment {pk} was deleted.")
+        messages.success(request, _("Experiment %(pk)s was deleted.") % {"pk": pk})
         return redirect("laboratory")
     if not stop(row):
         messages.info(request, "It had ended already.")

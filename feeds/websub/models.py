@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import pgettext_lazy
 
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
 from crawler.text.characters import one_line
@@ -39,10 +40,10 @@ class HubSubscription(LeasedRow):
     """A feed's subscription at the hub named by the feed."""
 
     class State(models.TextChoices):
-        WANTED = "wanted", "to be asked for"
-        ASKED = "asked", "asked for, not confirmed yet"
-        ACTIVE = "active", "active"
-        DENIED = "denied", "denied by the hub"
+        WANTED = "wanted", pgettext_lazy("state of a subscription", "to be asked for")
+        ASKED = "asked", pgettext_lazy("state of a subscription", "asked for, not confirmed yet")
+        ACTIVE = "active", pgettext_lazy("state of a subscription", "active")
+        DENIED = "denied", pgettext_lazy("state of a subscription", "denied by the hub")
 
     feed = models.OneToOneField(
         Feed, primary_key=True, on_delete=models.CASCADE, related_name="hub_subscription"

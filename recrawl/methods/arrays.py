@@ -16,9 +16,6 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-MIN_ODDS, MAX_ODDS = 1e-4, 0.99
-"""The bounds of the probability of a change."""
-
 
 def exp(values: Floats) -> Floats:
     """Return e to the power of each value."""
@@ -28,21 +25,6 @@ def exp(values: Floats) -> Floats:
 def log(values: Floats) -> Floats:
     """Return the natural logarithm of each value. All must be positive."""
     return _each(math.log, values)
-
-
-def logit(shares: Floats) -> Floats:
-    """Return the logarithm of the odds of each share."""
-    return log(shares / (1 - shares))
-
-
-def expit(values: Floats) -> Floats:
-    """Return the share with these log odds: the inverse of `logit`."""
-    return 1 / (1 + exp(-values))
-
-
-def bounded(shares: Floats) -> Floats:
-    """Limit shares to MIN_ODDS and MAX_ODDS: nothing is impossible, nothing certain."""
-    return np.minimum(np.maximum(shares, MIN_ODDS), MAX_ODDS)
 
 
 def sums(numbers: Numbers, values: Floats, size: int) -> Floats:

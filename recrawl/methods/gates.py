@@ -14,7 +14,7 @@ from operator import or_
 import numpy as np
 
 from recrawl.division import by_links
-from recrawl.methods.arrays import Flags, Floats, Numbers, sums
+from recrawl.methods.arrays import Flags, Numbers
 from recrawl.methods.sections import sections
 from recrawl.structure import SiteGraph, shallow
 
@@ -30,8 +30,6 @@ class Gates:
 
     paths: list[str]
     number: dict[str, int]
-    place: Numbers
-    """The rank of each page in the alphabetical order of paths."""
     reached: Flags
     """Whether each page can be reached from the top page."""
     sections: list[str]
@@ -58,10 +56,6 @@ class Gates:
         """Count the chosen gates of each page."""
         return np.bincount(self.pages[chosen[self.tops]], minlength=len(self.paths))
 
-    def gathered(self, values: Floats) -> Floats:
-        """Return, for each gate, the sum of the values of the pages behind it, added in their order."""
-        return sums(self.tops, values[self.pages], len(self.paths))
-
     def numbers(self, paths: Iterable[str]) -> list[int]:
         """Return the numbers of the known paths."""
         return [self.number[path] for path in paths if path in self.number]
@@ -71,8 +65,6 @@ def gates_of(graph: SiteGraph) -> Gates:
     """Build the gates of a graph. Pages outside its division have none."""
     paths = list(graph.links)
     number = {path: at for at, path in enumerate(paths)}
-    place = np.empty(len(paths), np.int64)
-    place[[number[path] for path in sorted(paths)]] = np.arange(len(paths))
     names = [shallow(graph.directory.get(path, "")) for path in paths]
     section_of = sections(names)
     page_sections = [
@@ -83,7 +75,6 @@ def gates_of(graph: SiteGraph) -> Gates:
     return Gates(
         paths=paths,
         number=number,
-        place=place,
         reached=np.array([path in graph.depth for path in paths], np.bool_),
         sections=list(numbers),
         section=np.array([numbers[name] for name in page_sections], np.int64),

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from recrawl.methods.adaptive import Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByDirectory, ByLinks, ByLinksGated
+from recrawl.methods.oracle import Oracle
 from recrawl.methods.plain import BreadthFirstMethod, HistoryMethod
 from recrawl.methods.sampling import ServerSampling
-from recrawl.methods.shared import SharedCauses
+from recrawl.methods.textbook import Textbook
 
 METHODS: dict[str, Callable[[], Method]] = {
     "A": ByDirectory,
@@ -24,8 +25,8 @@ METHODS: dict[str, Callable[[], Method]] = {
     "adaptive": Adaptive,
 }
 """Methods that sites are visited by."""
-REPLAYED = METHODS | {"shared-causes": SharedCauses}
-"""Methods that replays know, with one that keeps nothing of a live site yet."""
+REPLAYED = METHODS | {"cho-garcia-molina": Textbook, "oracle": Oracle}
+"""Methods that replays know."""
 DEFAULT = "adaptive"
 
 

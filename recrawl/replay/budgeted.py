@@ -68,6 +68,9 @@ def simulate(history: History, method: Method, budget: float | None, save: float
         weekly = math.inf if budget is None else budget * len(live)
         saved = (min(saved, save * weekly) if save < math.inf else saved) + weekly
         visit = OpenVisit(float(week), math.floor(saved + 1e-9) if saved < math.inf else math.inf, weekly)
+        visit.stale = {
+            path: path in changed for path, checksum in live.items() if copy.stored.get(path) != checksum
+        }
         fetched = copy.visit(week, method, visit)
         saved -= fetched
         _settle(open_changes, visit, week, begin, tally)

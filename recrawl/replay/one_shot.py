@@ -19,7 +19,7 @@ from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.sampling import WORTH, ServerSampling
 from recrawl.replay.history import History
 
-ORDERS = ("breadth-first", "history", "adaptive")
+ORDERS = ("breadth-first", "history", "adaptive", "cho-garcia-molina", "oracle")
 
 
 @dataclass(slots=True)
@@ -126,7 +126,8 @@ class Pair:
 
     def fetched(self, following: Callable[[KnownServer, OpenVisit], list[str]], budget: float) -> set[str]:
         """Return the counted pages that a method (given by its `following`) fetches in one visit."""
-        visit = OpenVisit(self.now, budget, budget, saves=False)
+        stale = {path: True for path, changed in self.changed.items() if changed}
+        visit = OpenVisit(self.now, budget, budget, saves=False, stale=stale)
         counted_pages: set[str] = set()
         while len(counted_pages) < budget:
             pages = following(self.server, visit)

@@ -37,6 +37,16 @@ const keep = async () => {
   }
 };
 
+self.addEventListener("push", (event) => {
+  const { title, text, url, id } = event.data?.json() ?? {};
+  if (title) event.waitUntil(self.registration.showNotification(title, { body: text, tag: id, data: { url }, icon: "{% static 'freshet/icon-192.png' %}" }));
+});
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(self.clients.openWindow(event.notification.data?.url || "{% url 'read' %}"));
+});
+
 self.addEventListener("message", (event) => {
   if (event.data === "keep") event.waitUntil(keep().catch(() => {}));
   if (event.data === "forget") event.waitUntil(caches.delete(KEPT));

@@ -73,7 +73,7 @@ def test_everything_arrives_at_an_empty_deployment(mara: Subscriber) -> None:
     assert (taken.feeds, taken.starred, taken.topics, taken.own_feeds) == (3, 1, 1, 1)
     assert tom.personal_feeds.get().include == ["rivers"]
     assert taken.waiting == 1
-    assert "1 marks wait" in taken.in_words()
+    assert "1 mark waits for its article." in taken.in_words()
     learned = weights_of(tom).beliefs
     assert len(learned) == len(opened)
     assert f"feed:{Feed.objects.get(url=address).pk}" in learned

@@ -13,7 +13,8 @@ from django.utils.http import http_date
 
 from articles.enrichment.models import Enrichment
 from articles.models import Article, PersonalFeed, PersonalPage
-from articles.personal.selection import address_token, revoke_address, rotate_address
+from articles.personal.following import follow
+from articles.personal.selection import address_token, create_personal_feed, revoke_address, rotate_address
 from articles.personal.versions import touch
 from feeds.models import Feed
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber
@@ -271,3 +272,38 @@ def test_reading_is_noted_but_not_at_every_request(client, ann, django_assert_nu
     client.get(url(personal_feed))
     assert first is not None
     assert personal_feed.tokens.get().last_read == first
+
+
+def test_the_list_of_a_folder_has_an_address_of_its_own(client):
+    subscriber = make_subscriber("opml")
+    for name, folder in (("Tide", "News"), ("Ebb", "News/Sea"), ("Elsewhere", "Other")):
+        follow(subscriber, make_feed(title=name), folder=folder)
+    row = create_personal_feed(subscriber, name="Mornings", folder="News")
+    token = row.tokens.get().token
+    answer = client.get(f"/personal/{token}.opml")
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "text/x-opml; charset=utf-8"
+    body = answer.content.decode()
+    assert "Tide" in body
+    assert "Ebb" in body
+    assert "Elsewhere" not in body
+    assert "<title>Mornings</title>" in body
+    client.force_login(subscriber.user, backend="crawler.accounts.backends.NameOrMailBackend")
+    assert f"/personal/{token}.opml" in client.get("/me/personal/").content.decode()
+    assert f'href="/personal/{token}.atom"' in client.get("/read/?folder=News").content.decode()
+    assert token not in client.get("/read/").content.decode()
+    revoke_address(row)
+    assert client.get(f"/personal/{token}.opml").status_code == 410
+    assert client.get(f"/personal/{'x' * 32}.opml").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "fields", [{"query": "flood"}, {"include": ["flood"]}, {"folder": "News", "query": "x"}]
+)
+def test_a_filtered_feed_gives_no_list_of_all_that_is_followed(client, fields):
+    subscriber = make_subscriber("opml")
+    follow(subscriber, make_feed(title="Secret interests"), folder="News")
+    row = create_personal_feed(subscriber, name="Floods", **fields)
+    assert client.get(f"/personal/{row.tokens.get().token}.opml").status_code == 404
+    client.force_login(subscriber.user, backend="crawler.accounts.backends.NameOrMailBackend")
+    assert ".opml" not in client.get("/me/personal/").content.decode()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +19,13 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
+from articles.personal.following import follow, subscriber_of
 from crawler.accounts.models import Account
 from crawler.web.roles import OWNER, give_role
-from feeds.models import Category
+from feeds.models import Category, Feed
 from tests.browser.conftest import signed_in
 from tests.browser.provider import CLIENT, SECRET, IdentityProvider
-from tests.factories import make_user
+from tests.factories import make_feed, make_user
 
 PASSWORD = "a long sentence is good"
 
@@ -231,6 +233,33 @@ def test_an_account_is_deleted_and_kept(demo: str, page: Page, person: User) -> 
     assert leaves is not None and leaves > datetime.now(UTC)
     page.get_by_role("button", name="Stay").click()
     assert Account.objects.get(user=person).delete_after is None
+
+
+def test_an_account_is_taken_along_to_where_nothing_of_it_is_known(
+    demo: str, page: Page, person: User, tmp_path: Path
+) -> None:
+    feeds = [make_feed(title=f"Mara's feed {number}") for number in (1, 2)]
+    for feed in feeds:
+        follow(subscriber_of(person), feed, folder="Kept")
+    sign_in(page, demo, "mara")
+    page.goto(f"{demo}/me/account/")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Take everything along").click()
+    download.value.save_as(tmp_path / "all.zip")
+    person.delete()
+    for feed in feeds:
+        feed.delete()
+    page.context.clear_cookies()
+    make_user("tom")
+    sign_in(page, demo, "tom")
+    page.goto(f"{demo}/me/account/")
+    page.get_by_label("The ZIP file").set_input_files(tmp_path / "all.zip")
+    page.get_by_role("button", name="Take it over").click()
+    expect(page.locator("#main")).to_contain_text("Taken over: 2 feeds.")
+    page.goto(f"{demo}/read/")
+    page.locator('[data-do="drawer"]').click()
+    expect(page.locator(".tree summary", has_text="Kept")).to_be_visible()
+    Feed.objects.filter(url__in=[feed.url for feed in feeds]).delete()
 
 
 PAGES = (

@@ -35,6 +35,11 @@ PAGES = (
     "a crawl's strategies",
     "a crawl's URLs",
     "/sites/",
+    "/sites/?show=all",
+    "/sites/watched/",
+    "/sites/add/",
+    "/sites/add/?url=https://courier.example/&part=css:main",
+    "/sites/pick/?url=http://10.0.0.1/",
     "/sites/report/",
     "a site",
     "a site's pages",
@@ -43,6 +48,8 @@ PAGES = (
     "a page of a site",
     "a change",
     "a change side by side",
+    "a change in one text",
+    "versions of a page",
     "/pipeline/",
     "/pipeline/documents/",
     "/pipeline/links/?dry=1",
@@ -78,6 +85,10 @@ PAGES = (
     "a feed's row as a form",
     "/search/",
     "/search/?q=harbour",
+    "/me/notifications/",
+    "/me/notifications/new/",
+    "/me/notifications/targets/new/",
+    "/me/notifications/log/",
 )
 TOOLS = (
     "/tools/", "/health/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
@@ -111,7 +122,13 @@ def path_of(name: str) -> str:  # noqa: PLR0911 - a table of exceptions
     if name == "a feed's row as a form":
         return f"/feeds/?edit={Feed.objects.earliest('pk').pk}"
     if name.startswith("a change"):
-        return Change.objects.latest("id").get_absolute_url() + ("?view=side" if "side" in name else "")
+        row = Change.objects.latest("id")
+        if "side" in name:
+            return f"/sites/{row.site_id}/changes/{row.pk}/?view=side"
+        return row.get_absolute_url() + ("?as=one" if "one text" in name else "")
+    if name == "versions of a page":
+        row = Change.objects.latest("id")
+        return f"/sites/{row.site_id}/pages/{row.page_id}/versions/"
     if name == "an experiment":
         return f"{Experiment.objects.get(state='done').get_absolute_url()}?delay=120"
     titles = {

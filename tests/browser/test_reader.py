@@ -405,3 +405,27 @@ def test_script_in_every_field_of_an_article_is_text(keeper: Visitor, article: A
             assert page.evaluate("window.harmed") is None
     finally:
         Article.objects.filter(pk=article.pk).update(**kept, categories=[], details={})
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_article_is_labelled_and_found_by_its_label(keeper: Visitor, unread: int, width: int) -> None:
+    page = keeper.goto("/read/")
+    page.set_viewport_size({"width": width, "height": 844})
+    page.locator(".item .t").first.click()
+    title = page.locator(".art h1").inner_text()
+    page.keyboard.press("l")
+    expect(page.locator("#add-label")).to_be_focused()
+    page.keyboard.type("To read <b>later</b>")
+    page.keyboard.press("Enter")
+    expect(page.locator("#labels .chip bdi")).to_have_text("To read <b>later</b>")
+    expect(page.locator("#add-label")).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#labels .chip a").click()
+    expect(page.locator(".list h1")).to_have_text("To read <b>later</b>")
+    assert page.locator(".item .t bdi").all_inner_texts() == [title]
+    assert page.locator('.tree a[aria-current="page"] bdi').text_content() == "To read <b>later</b>"
+    page.locator(".item .t").first.click()
+    page.get_by_role("button", name="Take the label To read <b>later</b> away").click()
+    expect(page.locator("#labels .chip")).to_have_count(0)
+    assert not Mark.objects.exclude(labels=[]).exists()
+    assert keeper.complaints == []

@@ -46,9 +46,15 @@ OPEN = {
     "worker",
     "personal-feed",
     "feedback",
+    "notification-stop",
+    "fever",
+    "greader-compatibility",
+    "fever-freshrss",
     "site-feed",
     "site-page-feed",
     "websub",
+    "websub-hub",
+    "personal-list",
     "admin:login",
 }
 ARGUMENTS = {

@@ -42,7 +42,7 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
         "api-stylesheet-detail", "api-uri-filter-list", "api-uri-filter-detail",
     },
 }  # fmt: skip
-BY_TOKEN = ("/api/greader.php", "/reader/", "/accounts/ClientLogin", "/metrics")
+BY_TOKEN = ("/api/greader.php", "/api/fever.php", "/fever/", "/reader/", "/accounts/ClientLogin", "/metrics")
 """Beginnings of addresses that know tokens, not sessions; tests/articles/greader walks them."""
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 ENDS_SESSIONS = {"logout", "account_logout", "admin:login", "admin:logout"}

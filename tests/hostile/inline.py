@@ -6,6 +6,7 @@ import logging
 import time
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.hostile.api import Api
 from benchmarks.hostile.cells import Run, cells_of
@@ -15,6 +16,9 @@ from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, sweep
 from crawler.frontier import crawls
 from crawler.messages import Batch, Report, decode, encode
+from crawler.notices import sending
+from crawler.notices.models import Notification
+from crawler.notices.sending import send_for
 from crawler.pipeline.inline import step as pipeline_step
 from crawler.pipeline.sparql.replica import Replica
 from crawler.terminals.client import terminal_client, terminal_threads
@@ -25,6 +29,8 @@ from tests.factories import make_token, make_user
 
 PAUSE = 0.05
 SECONDS, REST, STALL = 240.0, 0.3, 25.0
+SEND_SECONDS = 8.0
+"""Of a message, whose programs wait longer in the product."""
 
 
 class Tracebacks(logging.Handler):
@@ -53,7 +59,7 @@ class Engine:
     def step(self) -> bool:
         """One turn of everything, whether there was something to do; what is raised is kept in words."""
         done = 0
-        for turn in (self._fetch, self._tend, self._graph):
+        for turn in (self._fetch, self._tend, self._graph, self._send):
             try:
                 done += turn()
             except Exception as error:
@@ -76,6 +82,11 @@ class Engine:
         visits.tend(now)
         return sweep(now)
 
+    def _send(self) -> int:
+        due = Notification.objects.due(datetime.now(UTC)).count()
+        send_for(0.1)
+        return due
+
     def _graph(self) -> int:
         done = pipeline_step()
         if self.replica is not None:
@@ -97,7 +108,8 @@ def run_kind(kind: Kind, base: str, settings: Any) -> dict[str, list[str]]:
             run = Run(World(api, server), cells)
             engine = Engine(graph=kind.name == "graph query")
             run.begin()
-            run.work(engine.step, SECONDS, REST, STALL)
+            with patch.object(sending, "SECONDS", SEND_SECONDS):
+                run.work(engine.step, SECONDS, REST, STALL)
     finally:
         logging.getLogger().removeHandler(log)
     found = {cell.poison.name: faults for cell, faults in run.faults.items() if faults}

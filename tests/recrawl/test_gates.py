@@ -43,15 +43,13 @@ def test_they_are_the_same_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     assert np.array_equal(whole.tops, pieces.tops)
 
 
-def test_what_they_tell_is_counted_and_added_up() -> None:
+def test_chosen_gates_are_counted() -> None:
     gates = gates_of(graph(FIGURE_4))
     assert gates.of("d/E") == ["d/D"]
     opened = np.array([path in {"a/A", "d/D"} for path in gates.paths])
     assert dict(zip(gates.paths, gates.count_of(opened).tolist(), strict=True)) == {
         "a/A": 0, "a/B": 1, "a/C": 1, "d/D": 1, "d/E": 1, "d/F": 0, "g/G": 1, "g/H": 0,
     }  # fmt: skip
-    behind = gates.gathered(np.arange(8.0))
-    assert behind[gates.number["a/A"]] == 1 + 2 + 3 + 6
     assert gates.numbers(["g/H", "nowhere"]) == [gates.number["g/H"]]
 
 

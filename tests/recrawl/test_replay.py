@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.plain import BreadthFirstMethod
-from recrawl.methods.registry import METHODS
+from recrawl.methods.registry import METHODS, REPLAYED
 from recrawl.replay.budgeted import SAVED_WEEKS, mean_spending, measured_from, simulate
 from recrawl.replay.history import HistoryError, read_history
 from recrawl.replay.one_shot import one_shot
@@ -116,7 +116,7 @@ def test_the_command_prints_what_the_spec_names(announced: Path, capsys: pytest.
     assert list(found) == ["files", "save", "one_shot", "budgeted", "by_file"]
     assert found["files"] == 1
     assert list(found["one_shot"]) == ["2", "4", "12", "24"]
-    assert list(found["one_shot"]["2"]) == list(METHODS)
+    assert list(found["one_shot"]["2"]) == list(REPLAYED)
     assert list(found["one_shot"]["2"]["C"]) == ["fetched", "changed_fetched", "changed", "rate", "coverage"]
     assert list(found["budgeted"]["adaptive"]) == ["spent", "staleness", "coverage", "rate", "delay_weeks"]
     assert found["by_file"]["announced.jsonl.gz"]["budgeted"] == found["budgeted"]

@@ -86,8 +86,8 @@ def test_pages_show_what_changed(site: Site, staff: Client) -> None:
         assert answer.status_code == 200, path
     inline, side = (staff.get(path).content.decode() for path in pages_of(site)[-2:])
     for shown in (inline, side):
-        assert "<del>What b did</del>" in shown
-        assert "<ins>What b &lt;b&gt;did&lt;/b&gt; &amp; why</ins>" in shown
+        assert "<del><bdi>What b did</bdi></del>" in shown
+        assert "<ins><bdi>What b &lt;b&gt;did&lt;/b&gt; &amp; why</bdi></ins>" in shown
     whole = staff.get(f"/sites/{site.pk}/").content.decode()
     assert "gone" in whole
     assert "How it is divided" in whole
@@ -254,6 +254,70 @@ def test_the_commands_add_and_visit(paper: Paper) -> None:
         call("add_site", paper.origin)
     with pytest.raises(CommandError, match="no site"):
         call("visit_sites", Site.objects.get().pk + 1)
+
+
+def test_chosen_pages_are_watched_by_the_page(paper: Paper, staff: Client) -> None:
+    assert f"{paper.origin}/about" in staff.get(f"/sites/add/?url={paper.origin}/about").content.decode()
+    fields = {"kind": "pages", "url": f"{paper.origin}/about\n{paper.origin}/news/a", "parts": "css:p"}
+    answer = staff.post("/sites/add/", fields)
+    made = Site.objects.get()
+    assert answer.headers["Location"] == f"/sites/{made.pk}/"
+    assert (made.kind, made.every, made.budget, made.parts) == ("pages", 1.0, 1.0, ["css:p"])
+    work_off([made])
+    shown = staff.get(f"/sites/{made.pk}/").content.decode()
+    assert f"{paper.origin}/news/a" in shown
+    staff.post(f"/sites/{made.pk}/settings/", {"pages": f"{paper.origin}/about", "every": "0.25"})
+    made.refresh_from_db()
+    assert (made.every, made.parts, made.pages.count()) == (0.25, ["css:p"], 1)
+    for wrong in (
+        {"parts": "css:["},
+        {"pages": ""},
+        {"pages": "x y"},
+        {"trigger_patterns": "("},
+        {"number": "x"},
+    ):
+        staff.post(f"/sites/{made.pk}/settings/", {"pages": f"{paper.origin}/about"} | wrong)
+    made.refresh_from_db()
+    assert (made.parts, made.pages.count()) == (["css:p"], 1)
+
+
+def test_a_site_has_one_address_and_a_list_at_least_one(staff: Client) -> None:
+    several = "https://a.example/\nhttps://b.example/"
+    answer = staff.post("/sites/add/", {"url": several})
+    assert answer.status_code == 422 and b"A site has one address" in answer.content
+    assert staff.post("/sites/add/", {"url": "", "kind": "pages"}).status_code == 422
+    assert staff.post("/sites/add/", {"url": "ftp://a.example/", "kind": "pages"}).status_code == 422
+    assert not Site.objects.exists()
+
+
+def test_the_api_and_the_command_watch_chosen_pages(paper: Paper, client: Client) -> None:
+    token = {"Authorization": make_token(make_user(staff=True))}
+
+    def send(method: str, path: str, content: Any) -> Any:
+        return getattr(client, method)(path, content, content_type="application/json", headers=token)
+
+    assert send("post", "/api/sites/", {"kind": "pages"}).json() == {"pages": ["This field is required."]}
+    assert send("post", "/api/sites/", {}).json() == {"url": ["This field is required."]}
+    assert "pages" in send("post", "/api/sites/", {"kind": "pages", "pages": ["no address"]}).json()
+    wanted = {
+        "kind": "pages",
+        "pages": [f"{paper.origin}/about"],
+        "parts": ["xpath://p"],
+        "direction": "added",
+    }
+    made = send("post", "/api/sites/", wanted)
+    assert (made.status_code, made.json()["kind"], made.json()["every"]) == (201, "pages", 1.0)
+    path = f"/api/sites/{made.json()['id']}/"
+    assert send("patch", path, {"pages": [f"{paper.origin}/news/a"]}).status_code == 200
+    assert WatchedPage.objects.get().url == f"{paper.origin}/news/a"
+    assert "parts" in send("patch", path, {"parts": ["xpath://["]}).json()
+    site = Site.objects.get()
+    work_off([site])
+    out = StringIO()
+    call_command("add_site", "--pages", f"{paper.origin}/about", "--part", "css:p", "--now", stdout=out)
+    assert Site.objects.filter(kind="pages", state="watched", budget=1.0).count() == 2
+    with pytest.raises(CommandError, match="one address"):
+        call_command("add_site", "https://a.example/", "https://b.example/")
 
 
 def test_a_page_that_fails_is_told_where_people_look(paper: Paper, staff: Client) -> None:

@@ -7,9 +7,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const told = document.getElementById("copied");
     try {
       await navigator.clipboard.writeText(address.value);
-      told.textContent = "The address is copied.";
+      told.textContent = window.freshetWords("The address is copied.");
     } catch {
-      told.textContent = "The address is selected: copy it with the keyboard.";
+      told.textContent = window.freshetWords("The address is selected: copy it with the keyboard.");
     }
   });
 }

@@ -8,8 +8,15 @@ from typing import Any
 from django import template
 
 from crawler.accounts.models import Account
+from crawler.web.roles import ROLE_NAMES
 
 register = template.Library()
+
+
+@register.filter
+def role_name(role: str) -> str:
+    """Return the name of a role in the reader's language."""
+    return str(ROLE_NAMES.get(role, role))
 
 
 @register.simple_tag(takes_context=True)

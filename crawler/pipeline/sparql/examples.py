@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_lazy
+
 PREFIXES = """PREFIX dct: <http://purl.org/dc/terms/>
 PREFIX foaf: <http://xmlns.com/foaf/0.1/>
 PREFIX prov: <http://www.w3.org/ns/prov#>
@@ -13,14 +15,14 @@ PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 
 EXAMPLES = {
     "authors": (
-        "Who writes most, and on how many sites",
+        gettext_lazy("Who writes most, and on how many sites"),
         PREFIXES
         + """SELECT ?name (COUNT(DISTINCT ?article) AS ?articles) (COUNT(DISTINCT ?feed) AS ?feeds) WHERE {
   GRAPH ?feed { ?article dct:creator/foaf:name ?name }
 } GROUP BY ?name ORDER BY DESC(?articles) LIMIT 20""",
     ),
     "author": (
-        "All articles of one author, here of the one who writes most",
+        gettext_lazy("All articles of one author, here of the one who writes most"),
         PREFIXES
         + """SELECT DISTINCT ?name ?article ?title WHERE {
   { SELECT ?name WHERE { ?any dct:creator/foaf:name ?name }
@@ -29,7 +31,7 @@ EXAMPLES = {
 } ORDER BY ?article LIMIT 50""",
     ),
     "backlinks": (
-        "Which pages link to one address, here to the one that most pages link to",
+        gettext_lazy("Which pages link to one address, here to the one that most pages link to"),
         PREFIXES
         + """SELECT ?address ?page ?title WHERE {
   { SELECT ?address WHERE { ?any sioc:links_to ?address }
@@ -38,7 +40,7 @@ EXAMPLES = {
 } ORDER BY ?page LIMIT 50""",
     ),
     "linked": (
-        "Which addresses are linked to from most sites",
+        gettext_lazy("Which addresses are linked to from most sites"),
         PREFIXES
         + """SELECT ?address (COUNT(DISTINCT ?site) AS ?sites) WHERE {
   GRAPH ?page { ?page sioc:links_to ?address }
@@ -47,7 +49,7 @@ EXAMPLES = {
 } GROUP BY ?address ORDER BY DESC(?sites) LIMIT 20""",
     ),
     "podcasts": (
-        "Feeds with recordings, and how many",
+        gettext_lazy("Feeds with recordings, and how many"),
         PREFIXES
         + """SELECT ?feed ?title (COUNT(DISTINCT ?file) AS ?files) WHERE {
   GRAPH ?feed {
@@ -57,7 +59,7 @@ EXAMPLES = {
 } GROUP BY ?feed ?title ORDER BY DESC(?files) LIMIT 20""",
     ),
     "week": (
-        "What was fetched within the week",
+        gettext_lazy("What was fetched within the week"),
         PREFIXES
         + """SELECT ?document ?when ?title WHERE {
   GRAPH <urn:crawl:meta> { ?document prov:generatedAtTime ?when }

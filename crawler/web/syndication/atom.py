@@ -31,6 +31,8 @@ def write_atom(channel: Channel, items: Sequence[Item]) -> bytes:
     _link(root, "alternate", channel.home_url, "text/html")
     for relation, url in channel.links:
         _link(root, relation, url, "application/atom+xml")
+    if channel.hub_url:
+        _link(root, "hub", channel.hub_url)
     for item in items:
         _entry(root, item)
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
 from msgspec import ValidationError, convert
 
 from crawler.reading.documents import NO_DETAILS, Details
@@ -78,6 +79,7 @@ class Channel:
     """A document: its id, title, addresses, and the time of its last change.
 
     `next_url` is the page with older items, `previous_url` the one with newer ones; empty at the ends.
+    Programs subscribe at `hub_url` to be told of changes (WebSub).
     """
 
     id: str
@@ -89,6 +91,7 @@ class Channel:
     next_url: str
     previous_url: str
     updated: datetime
+    hub_url: str = ""
 
     @property
     def links(self) -> list[tuple[str, str]]:
@@ -143,7 +146,7 @@ def stored_details(stored: object) -> Details:
 
 def title_of(title: str, text: str) -> str:
     """Return the title, else the first words of the text."""
-    return title.strip() or " ".join(text[:200].split()[:10]) or "Untitled"
+    return title.strip() or " ".join(text[:200].split()[:10]) or _("Untitled")
 
 
 def full_body(content: str, summary: str, text: str, page: str = "") -> str:

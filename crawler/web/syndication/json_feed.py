@@ -27,6 +27,7 @@ def write_json_feed(channel: Channel, items: Sequence[Item]) -> bytes:
         "home_page_url": channel.home_url,
         "feed_url": channel.self_url,
         "next_url": channel.next_url,
+        "hubs": [{"type": "WebSub", "url": channel.hub_url}] if channel.hub_url else [],
         "items": [_item(item) for item in items],
     }
     # On the whole: legal() touches no key and no punctuation, but halves of surrogate pairs must go.

@@ -40,6 +40,8 @@ def write_rss(channel: Channel, items: Sequence[Item]) -> bytes:
     for relation, url in channel.links:
         kind = "application/rss+xml"
         etree.SubElement(out, f"{{{_ATOM}}}link", rel=relation, href=url, type=kind)
+    if channel.hub_url:
+        etree.SubElement(out, f"{{{_ATOM}}}link", rel="hub", href=channel.hub_url)
     _text(out, "lastBuildDate", _rfc822(channel.updated))
     _text(out, "generator", "Freshet")
     for item in items:

@@ -11,39 +11,97 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
+from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.dateformat import format as format_date
+from django.utils.formats import number_format
+from django.utils.html import escape, format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import (
+    get_language,
+    get_language_info,
+    gettext_lazy,
+    gettext_noop,
+    ngettext_lazy,
+    pgettext,
+)
+from django.utils.translation import gettext as _
 
 from crawler.http.failures import Failure
+from crawler.web.script_words import translations
+from crawler.web.sentences import translated
 from crawler.web.undo import offered
 
 register = template.Library()
+register.filter("translated", translated)
 
 SPELLINGS = {"dns": "DNS", "tls": "TLS", "robots": "robots.txt"}
+_SHORT_NAMES = (
+    gettext_noop("refused"), gettext_noop("unreachable"), gettext_noop("reset"), gettext_noop("timeout"),
+    gettext_noop("too slow"), gettext_noop("proxy"), gettext_noop("gone"), gettext_noop("throttled"),
+    gettext_noop("too large"), gettext_noop("truncated"), gettext_noop("redirect"),
+    gettext_noop("blocked address"), gettext_noop("blocked port"), gettext_noop("bad url"),
+    gettext_noop("bad scheme"), gettext_noop("protocol"), gettext_noop("decoding"),
+    gettext_noop("not a feed"), gettext_noop("malformed"), gettext_noop("too deep"),
+    gettext_noop("too costly"),
+    gettext_noop("unstorable"), gettext_noop("unsupported type"), gettext_noop("entities"),
+    gettext_noop("busy"), gettext_noop("step"), gettext_noop("no browser"), gettext_noop("lost"),
+)  # fmt: skip
+"""Names of failures as they are shown; tests compare them with `Failure`."""
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
-_UNITS = (
-    (90, 1.0, "s"),
-    (90 * MINUTE, MINUTE, "min"),
-    (48 * HOUR, HOUR, "h"),
-    (60 * DAY, DAY, "days"),
-    (730 * DAY, 30.44 * DAY, "months"),
-    (math.inf, 365.25 * DAY, "years"),
+LENGTH, AHEAD, AGO = range(3)
+_UNITS: tuple[tuple[float, float, Any, Any, Any], ...] = (
+    # up to, unit, a length, a time ahead, a time ago: languages decline the noun differently in the three
+    (90, 1.0, gettext_lazy("%(count)s s"), gettext_lazy("in %(count)s s"), gettext_lazy("%(count)s s ago")),
+    (
+        90 * MINUTE,
+        MINUTE,
+        gettext_lazy("%(count)s min"),
+        gettext_lazy("in %(count)s min"),
+        gettext_lazy("%(count)s min ago"),
+    ),
+    (
+        48 * HOUR,
+        HOUR,
+        gettext_lazy("%(count)s h"),
+        gettext_lazy("in %(count)s h"),
+        gettext_lazy("%(count)s h ago"),
+    ),
+    (
+        60 * DAY,
+        DAY,
+        ngettext_lazy("%(count)s day", "%(count)s days", "number"),
+        ngettext_lazy("in %(count)s day", "in %(count)s days", "number"),
+        ngettext_lazy("%(count)s day ago", "%(count)s days ago", "number"),
+    ),
+    (
+        730 * DAY,
+        30.44 * DAY,
+        ngettext_lazy("%(count)s month", "%(count)s months", "number"),
+        ngettext_lazy("in %(count)s month", "in %(count)s months", "number"),
+        ngettext_lazy("%(count)s month ago", "%(count)s months ago", "number"),
+    ),
+    (
+        math.inf,
+        365.25 * DAY,
+        ngettext_lazy("%(count)s year", "%(count)s years", "number"),
+        ngettext_lazy("in %(count)s year", "in %(count)s years", "number"),
+        ngettext_lazy("%(count)s year ago", "%(count)s years ago", "number"),
+    ),
 )
 
 
 @register.simple_tag
-def ago(moment: datetime | None, never: str = "never") -> SafeString:
+def ago(moment: datetime | None, never: str = "") -> SafeString:
     """Write a moment relative to now ("4 min ago", "in 2 h") with the full date on hover."""
     if moment is None:
-        return format_html('<span class="muted">{}</span>', never)
+        return format_html('<span class="muted">{}</span>', never or _("never"))
     away = (moment - datetime.now(UTC)).total_seconds()
-    words = f"in {duration(away)}" if away > 0 else f"{duration(-away)} ago"
-    if abs(away) < 5:
-        words = "now"
-    stamp, title = moment.astimezone(UTC).isoformat(), f"{timezone.localtime(moment):%a %Y-%m-%d %H:%M:%S %Z}"
+    words = _("now") if abs(away) < 5 else _in_words(abs(away), AHEAD if away > 0 else AGO)
+    stamp = moment.astimezone(UTC).isoformat()
+    title = format_date(timezone.localtime(moment), "D Y-m-d H:i:s T")
     return format_html('<time datetime="{}" title="{}">{}</time>', stamp, title, words)
 
 
@@ -53,38 +111,38 @@ def short_ago(moment: datetime) -> SafeString:
     away = max((datetime.now(UTC) - moment).total_seconds(), 0.0)
     local = timezone.localtime(moment)
     if away < MINUTE:
-        words = "now"
+        words = _("now")
     elif away < HOUR:
-        words = f"{away / MINUTE:.0f} min"
+        words = _("%(count)s min") % {"count": round(away / MINUTE)}
     elif away < DAY:
-        words = f"{away / HOUR:.0f} h"
+        words = _("%(count)s h") % {"count": round(away / HOUR)}
+    elif local.year == timezone.localtime().year:
+        words = format_date(local, pgettext("short date format", "j M"))
     else:
-        is_this_year = local.year == timezone.localtime().year
-        words = f"{local.day} {local:%b}" if is_this_year else f"{local.day} {local:%b %Y}"
+        words = format_date(local, pgettext("short date format", "j M Y"))
     stamp = moment.astimezone(UTC).isoformat()
-    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(moment), words)
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(local), words)
 
 
 @register.simple_tag
 def long_date(moment: datetime) -> SafeString:
     """Write a moment as people say it ("Today, 8:12"), the full date on hover."""
     local, today = timezone.localtime(moment), timezone.localdate()
-    names = {0: "Today", 1: "Yesterday"}
-    date = f"{local.day} {local:%B}" if local.year == today.year else f"{local.day} {local:%B %Y}"
-    return format_html(
-        '<time datetime="{}" title="{}">{}, {}:{}</time>',
-        moment.astimezone(UTC).isoformat(),
-        _full(moment),
-        names.get((today - local.date()).days, date),
-        local.hour,
-        f"{local:%M}",
-    )
+    days = (today - local.date()).days
+    if days in (0, 1):
+        date = _("Yesterday") if days else _("Today")
+    elif local.year == today.year:
+        date = format_date(local, pgettext("date format", "j F"))
+    else:
+        date = format_date(local, pgettext("date format", "j F Y"))
+    words = _("%(date)s, %(time)s") % {"date": date, "time": f"{local.hour}:{local:%M}"}
+    stamp = moment.astimezone(UTC).isoformat()
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(local), words)
 
 
-def _full(moment: datetime) -> str:
+def _full(local: datetime) -> str:
     """Write a moment in the reader's zone: "Thursday 26 November 2026, 08:12 CET"."""
-    local = timezone.localtime(moment)
-    return f"{local:%A} {local.day} {local:%B %Y, %H:%M %Z}"
+    return format_date(local, pgettext("full date format", "l j F Y, H:i T"))
 
 
 @register.simple_tag
@@ -114,7 +172,16 @@ def device(agent: str) -> str:
     """Return the browser and system that a User-Agent header names: "Firefox on Linux"."""
     browser = next((name for sign, name in _BROWSERS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
-    return " on ".join(filter(None, (browser or agent[:40] or "A browser", system)))
+    browser = browser or agent[:40] or _("A browser")
+    return _("%(browser)s on %(system)s") % {"browser": browser, "system": system} if system else browser
+
+
+@register.simple_tag
+def script_words() -> SafeString:
+    """Write the sentences of scripts in the page's language, nothing in English, which scripts know."""
+    if get_language() in (None, settings.LANGUAGE_CODE):
+        return mark_safe("")
+    return json_script(translations(), "words")
 
 
 LOOKS = {
@@ -151,10 +218,10 @@ def here_in(context: Mapping[str, Any], *paths: str) -> SafeString | str:
 
 @register.filter
 def language_name(code: str) -> str:
-    """Write a language in English ("French"), or its code where it is not known."""
+    """Write a language in the reader's ("French"), or its code where it is not known."""
     for key in (code.lower(), code.lower().partition("-")[0]):
         if key in LANG_INFO and "name" in LANG_INFO[key]:
-            return str(LANG_INFO[key]["name"])
+            return str(get_language_info(key)["name_translated"])
     return code
 
 
@@ -163,10 +230,20 @@ def duration(seconds: float | None) -> str:
     """Write seconds in the unit people would choose: "0.42 s", "14 min", "3 h"."""
     if seconds is None:
         return "–"
+    return _in_words(seconds, LENGTH)
+
+
+def _in_words(seconds: float, form: int) -> str:
+    unit, *forms = next(row[1:] for row in _UNITS if seconds < row[0])
     if 0 < seconds < 10:
-        return f"{seconds:.2g} s"
-    _, unit, name = next(row for row in _UNITS if seconds < row[0])
-    return f"{seconds / unit:.0f} {name}"
+        return str(forms[form] % {"count": _decimal(f"{seconds:.2g}")})
+    number = round(seconds / unit)
+    return str(forms[form] % {"count": number, "number": number})
+
+
+def _decimal(number: str) -> str:
+    """Write a number with the decimal sign of the reader's language."""
+    return number_format(number)
 
 
 @register.filter
@@ -175,8 +252,8 @@ def amount(number: float | None) -> str:
     if number is None:
         return "–"
     if float(number).is_integer() or abs(number) >= 100:
-        return f"{number:,.0f}"
-    return f"{number:.1f}" if abs(number) >= 1 else f"{number:.2f}"
+        return number_format(f"{number:.0f}", force_grouping=True)
+    return _decimal(f"{number:.1f}" if abs(number) >= 1 else f"{number:.2f}")
 
 
 @register.filter
@@ -185,7 +262,7 @@ def percent(part: float | None, whole: float | None = 1.0) -> str:
     if part is None or not whole:
         return "–"
     share = 100 * part / whole
-    return f"{share:.1f} %" if 0 < share < 10 else f"{share:.0f} %"
+    return f"{_decimal(f'{share:.1f}')} %" if 0 < share < 10 else f"{share:.0f} %"
 
 
 @register.filter
@@ -194,9 +271,11 @@ def size(number: float | None) -> str:
     value = float(number or 0)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+            return (
+                f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{_decimal(f'{value:.1f}')} {unit}"
+            )
         value /= 1000
-    return f"{value:.1f} TB"
+    return f"{_decimal(f'{value:.1f}')} TB"
 
 
 @register.filter
@@ -220,7 +299,7 @@ def failure_name(label: str) -> str:
     """Return a failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
     code = label.removeprefix("http-")
     if code == label or not code.isdecimal():
-        return SPELLINGS.get(label, label.replace("-", " "))
+        return _(SPELLINGS.get(label, label.replace("-", " ")))
     try:
         return f"{code} {HTTPStatus(int(code)).phrase}"
     except ValueError:
@@ -231,9 +310,9 @@ def failure_name(label: str) -> str:
 def failure_words(label: str) -> str:
     """Return a sentence for a failure."""
     try:
-        return Failure.of(label).explanation
+        return _(Failure.of(label).explanation)
     except ValueError:
-        return "The retrieval failed."
+        return _("The retrieval failed.")
 
 
 @register.filter

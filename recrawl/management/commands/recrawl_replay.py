@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
-from recrawl.methods.registry import METHODS
+from recrawl.methods.registry import REPLAYED
 from recrawl.replay.budgeted import SAVED_WEEKS
 from recrawl.replay.comparison import compare
 from recrawl.replay.report import tables
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             nargs="+",
             action="extend",
             metavar="NAME",
-            help="default: those of sites",
+            help="default: all",
         )
         parser.add_argument(
             "--weeks", type=periods_of, default="2,4,12,24", help="periods of the one-shot part"
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, histories: list[Path], **options: Any) -> None:
-        names = list(dict.fromkeys(options["method"] or METHODS))
+        names = list(dict.fromkeys(options["method"] or REPLAYED))
         try:
             results = compare(
                 list(dict.fromkeys(histories)),

@@ -86,7 +86,7 @@ def test_states_that_freshet_does_not_keep_are_passed_by(ann, keys):
     [{"a": STATE + "read"}, {"i": "1"}, {"i": "nonsense", "a": STATE + "read"},
      {"i": "1", "a": STATE + "read", "r": STATE + "read"},
      {"i": "1", "a": [STATE + "read", STATE + "kept-unread"]},
-     {"i": "1", "a": "user/-/label/Fun"}, {"i": "1", "a": "user/999/state/com.google/read"},
+     {"i": "1", "a": "user/-/label/ "}, {"i": "1", "a": "user/999/state/com.google/read"},
      {"i": ["1"] * 10_001, "a": STATE + "read"}],
 )  # fmt: skip
 def test_what_cannot_be_understood_marks_nothing(ann, keys, form):
@@ -188,8 +188,76 @@ def test_no_feed_is_counted_without_end(ann, keys, monkeypatch):
     assert ann.get("unread-count").json()["max"] == 1000
 
 
-def test_counting_takes_one_query_however_many_feeds(ann, keys, django_assert_num_queries):
+def test_counting_takes_two_queries_however_many_feeds(ann, keys, django_assert_num_queries):
     for _ in range(5):
         follow(ann.subscriber, make_feed())
-    with django_assert_num_queries(2):  # login, counts
+    with django_assert_num_queries(3):  # login, feeds, labels
         assert len(counts(ann)) == 8
+
+
+LABEL = "user/-/label/"
+
+
+def tag(reader, ids, *, a=(), r=()):
+    return reader.post("edit-tag", {"i": ids, "a": [LABEL + x for x in a], "r": [LABEL + x for x in r]})
+
+
+def tags(reader):
+    return {row["id"].rpartition("/")[2]: row for row in reader.get("tag/list").json()["tags"]}
+
+
+def test_articles_are_labelled_listed_and_counted_by_label(ann, keys):
+    assert tag(ann, keys[:2], a=["later"]).content == b"OK"
+    assert ann.ids(LABEL + "later") == keys[:2]
+    assert tags(ann)["later"]["type"] == "tag"
+    assert tags(ann)["later"]["unread_count"] == 2
+    edit(ann, keys[0], a=["read"])
+    counts = {row["id"]: row["count"] for row in ann.get("unread-count").json()["unreadcounts"]}
+    assert counts[LABEL + "later"] == 1
+    assert f"{LABEL}later" in ann.items(LABEL + "later")[0]["categories"]
+    assert tag(ann, keys[:2], r=["later"]).content == b"OK"
+    assert ann.ids(LABEL + "later") == []
+    assert "later" not in tags(ann)
+
+
+def test_a_stream_has_the_folder_and_the_label_of_one_name(ann, keys):
+    other = make_feed("https://other.example/feed")
+    follow(ann.subscriber, other)
+    extra = make_article(other, published=NOW, fetched=NOW).pk
+    tag(ann, extra, a=["News"])
+    assert set(ann.ids(LABEL + "News")) == {*keys, extra}
+    assert tags(ann)["News"]["type"] == "folder"
+
+
+def test_labels_are_renamed_and_removed(ann, keys):
+    tag(ann, keys[0], a=["later"])
+    renamed = ann.post("rename-tag", s=LABEL + "later", dest=LABEL + "Later/Soon")
+    assert renamed.content == b"OK"
+    assert ann.ids(LABEL + "Later/Soon") == [keys[0]]
+    assert ann.post("disable-tag", s=LABEL + "Later/Soon").content == b"OK"
+    assert ann.ids(LABEL + "Later/Soon") == []
+    assert ann.post("disable-tag", s=LABEL + "Later/Soon").content == b"OK"
+    assert ann.post("rename-tag", s=LABEL + "Later/Soon", dest=LABEL + "x").status_code == 400
+
+
+def test_state_and_label_may_change_in_one_request(ann, keys):
+    answer = ann.post("edit-tag", {"i": keys[0], "a": [STATE + "read", LABEL + "later"]})
+    assert answer.content == b"OK"
+    assert read(ann) == {keys[0]}
+    assert ann.ids(LABEL + "later") == [keys[0]]
+
+
+@pytest.mark.parametrize("label", ["\u202e", " ", "feed/1"])
+def test_labels_without_a_name_are_refused(ann, keys, label):
+    wanted = label if label.startswith("feed") else LABEL + label
+    assert ann.post("edit-tag", {"i": keys[0], "a": [wanted]}).status_code == 400
+
+
+def test_folders_without_feeds_are_listed(ann):
+    ann.subscriber.folders = ["Empty"]
+    ann.subscriber.save()
+    assert tags(ann)["Empty"]["type"] == "folder"
+    ann.post("rename-tag", s=LABEL + "Empty", dest=LABEL + "Full")
+    assert "Full" in tags(ann)
+    ann.post("disable-tag", s=LABEL + "Full")
+    assert "Full" not in tags(ann)

@@ -208,5 +208,28 @@ def test_taking_folders_away_leaves_their_feeds(ann, bob, news):
     Subscription.objects.create(subscriber=ann.subscriber, feed=make_feed(), folder="Art")
     assert ann.post("disable-tag", s=["user/-/label/Papers/Daily", "user/-/label/Art"]).content == b"OK"
     assert [labels for _, labels in followed_articles(ann).values()] == [[], []]
-    assert bob.post("disable-tag", s="user/-/label/Art").status_code == 400
+    assert bob.post("disable-tag", s="user/-/label/Art").content == b"OK"
     assert ann.post("disable-tag").status_code == 400
+
+
+def test_a_list_is_imported(ann):
+    opml = (
+        '<?xml version="1.0"?><opml version="2.0"><body><outline text="Water"><outline type="rss" '
+        'text="A &amp; B" xmlUrl="https://a.example/feed?x=1&amp;y=2"/></outline></body></opml>'
+    )
+    answer = ann.client.post(
+        "/reader/api/0/subscription/import",
+        opml,
+        "text/xml",
+        headers={"authorization": f"GoogleLogin auth={ann.token}"},
+    )
+    assert answer.status_code == 200
+    row = ann.subscriber.subscriptions.get()
+    assert (row.folder, row.feed.url) == ("Water", "https://a.example/feed?x=1&y=2")
+    bad = ann.client.post(
+        "/reader/api/0/subscription/import",
+        "<opml/>",
+        "text/xml",
+        headers={"authorization": f"GoogleLogin auth={ann.token}"},
+    )
+    assert bad.status_code == 400

@@ -119,7 +119,15 @@ def test_it_comes_up_tells_each_step_and_ends_at_one_signal(home: Path) -> None:
         said = "".join(lines)
         steps = [m[2] for line in lines if (m := re.match(r"(\d+)\. (.+?): .*\(\d+\.\d s\)", line))]
         assert steps[:5] == ["PostgreSQL", "broker", "migrations", "administrator", "static files"], said
-        assert set(steps[5:]) == {"web", "controller", "terminal", "planner", "transformer", "graph"}
+        assert set(steps[5:]) == {
+            "web",
+            "controller",
+            "terminal",
+            "planner",
+            "transformer",
+            "graph",
+            "notifier",
+        }
         assert "user admin, password " in said
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/static/hello.txt", timeout=5) as answer:
             assert answer.read() == b"hello"

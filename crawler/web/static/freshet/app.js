@@ -7,6 +7,14 @@
   const $$ = (query, from = document) => [...from.querySelectorAll(query)];
   const YEAR = 31536000;
 
+  // Sentences are English here; a page in another language brings its own (`script_words`).
+  let translations;
+  const t = (words, values = {}) => {
+    translations ??= JSON.parse($("#words")?.textContent || "{}");
+    return (translations[words] ?? words).replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  };
+  window.freshetWords = t;
+
   // Looks are cookies, which the server puts on <html>: the first paint is right already.
   const remember = (name, value) => {
     const secure = location.protocol === "https:" ? "; secure" : "";
@@ -95,7 +103,7 @@
       const next = { undefined: "light", light: "dark", dark: "" }[root.dataset.theme];
       set("theme", next);
       document.dispatchEvent(new CustomEvent("freshet:theme"));
-      say(`Colours: ${next || "as the system has them"}.`);
+      say({ light: t("Colours: light."), dark: t("Colours: dark.") }[next] || t("Colours: as the system has them."));
     },
     keys() {
       const keys = $("#keys");
@@ -154,15 +162,25 @@
       const button = event.target.closest("button");
       button.setAttribute("aria-pressed", "true");
       later.add("starred", button.closest("[data-offline]").dataset.offline);
-      say("Starred. It is sent when the network is back.");
+      say(t("Starred. It is sent when the network is back."));
     },
     share() {
       if (navigator.share) navigator.share({ title: document.title, url: location.href }).catch(() => {});
       else actions.copy();
     },
+    mastodon() {
+      const kept = /freshet-mastodon=([^;]+)/.exec(document.cookie)?.[1] ?? "";
+      const given = kept || prompt(t("Your Mastodon server, such as mastodon.social")) || "";
+      const host = given.trim().replace(/^https:\/\//, "").replace(/\/.*$/, "");
+      if (!host) return;
+      if (!/^[a-z0-9.-]+\.[a-z]{2,}(:\d+)?$/i.test(host)) return say(t("That is no server's name."));
+      remember("mastodon", host);
+      const text = `${$(".art h1")?.textContent ?? ""} ${$(".orig")?.href ?? location.href}`;
+      window.open(`https://${host}/share?text=${encodeURIComponent(text)}`, "_blank", "noopener");
+    },
     copy() {
       closeMenus();
-      navigator.clipboard?.writeText($(".orig")?.href || location.href).then(() => say("The link is copied."));
+      navigator.clipboard?.writeText($(".orig")?.href || location.href).then(() => say(t("The link is copied.")));
     },
     "close-article"(event) {
       if (!isWide() || !$("#list")) return;
@@ -262,7 +280,7 @@
     button.dataset.do = "play";
     button.dataset.film = film;
     button.dataset.title = link.textContent.trim() || name;
-    button.textContent = `Play here (from ${name})`;
+    button.textContent = t("Play here (from {name})", { name });
     link.after(button);
   };
   const FILMS = [
@@ -305,7 +323,8 @@
     if (found) {
       const number = $$('[name="feed"]:checked', found).length;
       if ($("[data-number]", found)) $("[data-number]", found).textContent = number;
-      if ($("[data-noun]", found)) $("[data-noun]", found).textContent = number === 1 ? "feed" : "feeds";
+      const noun = $("[data-noun]", found);
+      if (noun) noun.textContent = number === 1 ? noun.dataset.one : noun.dataset.many;
     }
   });
   let dragged = [];
@@ -385,6 +404,7 @@
     },
     m: () => press(".item[aria-current] .acts .mark") || press(".reader .keep"),
     s: () => press(".reader .star") || press(".item[aria-current] .acts .star"),
+    l: () => $("#add-label")?.focus(),
     A: () => press("#mark-all"),
     U: () => {
       const item = current();
@@ -470,7 +490,7 @@
 
   const dress = (from) => {
     for (const link of $$(".prose a.embed", from)) if (!link.nextElementSibling?.matches(".play")) offerFilm(link);
-    if (watch) for (const item of $$(".item.new", from)) watch.observe(item);
+    if (watch) for (const item of $$(".list:not(.changes) .item.new", from)) watch.observe(item);
     // Wide code and tables scroll inside themselves, and can be reached with the keyboard.
     for (const part of $$(".prose pre, .prose table", from)) {
       if (part.matches("pre")) part.tabIndex = 0;
@@ -561,7 +581,7 @@
     document.body.addEventListener("htmx:afterSwap", (event) => {
       if (event.detail.target?.id === "reader") {
         $("#reader").scrollTop = 0;
-        const title = $(".art h1")?.textContent;
+        const title = $(".art h1, .changepane h1")?.textContent;
         if (title) document.title = `${title} · Freshet`;
       }
       dress(event.detail.target ?? document);
@@ -585,7 +605,7 @@
     document.body.addEventListener("freshet:unread", (event) => countUnread(event.detail));
     for (const name of ["htmx:responseError", "htmx:sendError"]) {
       document.body.addEventListener(name, (event) => {
-        if (event.detail.elt?.id !== "fresh" && event.detail.elt?.id !== "import") say("That did not work: the server gave no answer. Try once more.");
+        if (event.detail.elt?.id !== "fresh" && event.detail.elt?.id !== "import") say(t("That did not work: the server gave no answer. Try once more."));
       });
     }
   });

@@ -5,6 +5,7 @@
 // read rather than see.
 (() => {
   "use strict";
+  const t = window.freshetWords;
   const HEIGHT = 230;
   // By distance of the ticks (seconds): their text, and what is added where the day changes.
   const TIMES = [
@@ -73,7 +74,7 @@
   function table(data) {
     const made = document.createElement("table");
     const head = made.createTHead().insertRow();
-    ["time (UTC)", ...data.series.map((entry) => entry.label)].forEach((text) => cell(head, "th", text));
+    [t("time (UTC)"), ...data.series.map((entry) => entry.label)].forEach((text) => cell(head, "th", text));
     const body = made.createTBody();
     data.x.forEach((seconds, at) => {
       const row = body.insertRow();
@@ -86,12 +87,12 @@
   function numbers(data) {
     const details = document.createElement("details");
     const summary = document.createElement("summary");
-    summary.textContent = "The numbers as a table";
+    summary.textContent = t("The numbers as a table");
     const scroll = document.createElement("div");
     scroll.className = "scroll tall";
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "group");
-    scroll.setAttribute("aria-label", "The chart's numbers");
+    scroll.setAttribute("aria-label", t("The chart's numbers"));
     details.append(summary, scroll);
     details.addEventListener("toggle", () => scroll.replaceChildren(table(data)), { once: true });
     return details;
@@ -101,7 +102,7 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "quiet small";
-    button.textContent = "See all";
+    button.textContent = t("See all");
     button.hidden = true;
     button.addEventListener("click", () => chart().setScale("x", { min: data.x[0], max: data.x.at(-1) + (data.step ?? 0) }));
     figure.append(button);
@@ -136,18 +137,18 @@
     const note = figure.querySelector("[data-chart-note]");
     try {
       const answer = await fetch(figure.dataset.chart, { headers: { Accept: "application/json" } });
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+      if (!answer.ok) throw new Error(t("the server answered {status}", { status: answer.status }));
       const data = await answer.json();
       if (data.x.length < 2) {
         figure.dataset.chartState = "empty";
-        note.textContent = figure.dataset.empty || "Nothing to draw yet.";
+        note.textContent = figure.dataset.empty || t("Nothing to draw yet.");
         return;
       }
       note.remove();
       draw(figure, data);
     } catch (error) {
       figure.dataset.chartState = "failed";
-      note.textContent = `The chart could not be loaded: ${error.message}. Reload the page to try again.`;
+      note.textContent = t("The chart could not be loaded: {reason}. Reload the page to try again.", { reason: error.message });
     }
   }
 

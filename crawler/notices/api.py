@@ -1,0 +1,263 @@
+"""The REST API of notifications: rules, targets and messages of the person who is signed in."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from articles.models import Topic
+from crawler.notices.forms import TargetForm
+from crawler.notices.models import Notice, Notification, Rule, Target
+from crawler.notices.tasks import send
+from crawler.notices.views import MAX_RULES, MAX_TARGETS
+from crawler.notices.wording import unknown_places
+from crawler.notices.writing import write_test
+from crawler.web.fields import RowSerializer, TextField
+from crawler.web.permissions import person_of
+from crawler.web.roles import OPERATOR, is_at_least
+
+
+@extend_schema_field({"type": "array", "items": {"type": "integer"}, "maxItems": MAX_TARGETS})
+class OwnTargetsField(serializers.ManyRelatedField):
+    """The targets of a rule, among those of the request's user; at most as many as one person may have."""
+
+    def __init__(self, *args: Any, max_length: int, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.max_length = max_length
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, list) and len(data) > self.max_length:
+            raise serializers.ValidationError(f"at most {self.max_length} places")
+        return super().to_internal_value(data)
+
+
+class RuleSerializer(RowSerializer[Rule]):
+    """A rule: when something happens, then a message to each target."""
+
+    targets = OwnTargetsField(
+        child_relation=serializers.PrimaryKeyRelatedField(queryset=Target.objects.none()),
+        required=False,
+        max_length=MAX_TARGETS,
+    )
+
+    class Meta:
+        model = Rule
+        fields = [
+            "id",
+            "name",
+            "when",
+            "feed",
+            "folder",
+            "topic",
+            "query",
+            "site",
+            "page",
+            "feeds_at_least",
+            "lines_at_least",
+            "words",
+            "without_words",
+            "once_a_story",
+            "pace",
+            "hour",
+            "weekday",
+            "most_an_hour",
+            "quiet_from",
+            "quiet_until",
+            "title_template",
+            "text_template",
+            "targets",
+            "paused",
+            "created",
+        ]
+        read_only_fields = ["id", "created"]
+
+    def get_fields(self) -> dict[str, Any]:
+        """Offer the targets and topics of the request's user alone."""
+        fields: dict[str, Any] = super().get_fields()
+        request = self.context.get("request")
+        if request is not None and request.user.is_authenticated:
+            fields["targets"].child_relation.queryset = Target.objects.filter(user=request.user)
+            fields["topic"].queryset = Topic.objects.filter(subscriber__user=request.user)
+        return fields
+
+    def validate_when(self, when: str) -> str:
+        if when in Rule.OPERATORS and not is_at_least(self.context["request"].user, OPERATOR):
+            raise serializers.ValidationError("only operators are told of this")
+        return when
+
+    def validate_title_template(self, template: str) -> str:
+        return self._checked(template)
+
+    def validate_text_template(self, template: str) -> str:
+        return self._checked(template)
+
+    def _checked(self, template: str) -> str:
+        if unknown := unknown_places(template):
+            raise serializers.ValidationError(f"${unknown[0]} is not known")
+        return template
+
+
+class TargetSerializer(RowSerializer[Target]):
+    """A place that messages go to; its address is shown only in part."""
+
+    masked = serializers.CharField(read_only=True, help_text="The address, most of it hidden.")
+
+    class Meta:
+        model = Target
+        fields = ["id", "kind", "name", "masked", "created", "failing_since", "failure", "last_sent"]
+        read_only_fields = fields
+
+
+class NewTargetSerializer(serializers.Serializer[Any]):
+    """A new place: its kind, and what its kind needs."""
+
+    kind = serializers.ChoiceField(choices=["mail", "service", "webhook", "save"])
+    name = TextField(required=False, max_length=100)
+    mail = TextField(required=False, max_length=254, help_text="For mail: the address.")
+    service = TextField(required=False, max_length=2000, help_text="For a service: its address for apprise.")
+    webhook = TextField(required=False, max_length=2000, help_text="For a program: its web address.")
+    read_later = TextField(required=False, max_length=20, help_text="For a read-later service: which one.")
+    url = TextField(required=False, max_length=2000, help_text="Of its server.")
+    login = TextField(required=False, max_length=200)
+    token = TextField(required=False, max_length=1000)
+    client = TextField(required=False, max_length=200)
+    secret = TextField(required=False, max_length=200)
+
+
+class MessageSerializer(serializers.ModelSerializer[Notification]):
+    """A message, and what became of it."""
+
+    class Meta:
+        model = Notification
+        fields = [
+            "id",
+            "uid",
+            "rule",
+            "target",
+            "target_name",
+            "title",
+            "text",
+            "created",
+            "due",
+            "state",
+            "attempts",
+            "sent",
+            "failure",
+        ]
+        read_only_fields = fields
+
+
+class TestedSerializer(serializers.Serializer[Any]):
+    """The messages of a test."""
+
+    messages = serializers.ListField(child=serializers.IntegerField())
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Notifications"),
+    create=extend_schema(summary="Make a notification"),
+    retrieve=extend_schema(summary="One notification"),
+    update=extend_schema(summary="Change a notification"),
+    partial_update=extend_schema(summary="Change parts of a notification"),
+    destroy=extend_schema(summary="Delete a notification"),
+)
+class RuleViewSet(viewsets.ModelViewSet[Rule]):
+    """The notifications of the person who is signed in; nobody sees another's."""
+
+    queryset = Rule.objects.none()
+    serializer_class = RuleSerializer
+    filterset_fields = ["when", "paused"]
+    ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Rule]:
+        return Rule.objects.filter(user=person_of(self.request)).prefetch_related("targets")
+
+    def perform_create(self, serializer: serializers.BaseSerializer[Rule]) -> None:
+        """Store a rule, which looks at what happens from now on."""
+        user = person_of(self.request)
+        if Rule.objects.filter(user=user).count() >= MAX_RULES:
+            raise ValidationError({"detail": f"{MAX_RULES} notifications are enough"})
+        serializer.save(user=user, looked=datetime.now(UTC))
+
+    @extend_schema(summary="Send a test", request=None, responses={202: TestedSerializer})
+    @action(detail=True, methods=["post"])
+    def test(self, request: Request, pk: str) -> Response:
+        """Send a test message to each target of the rule."""
+        rule, now = self.get_object(), datetime.now(UTC)
+        notice = Notice(
+            rule=rule, key="test", at=now, title=str(rule), text="This is a test.", source="Freshet"
+        )
+        written = write_test(rule, notice, now)
+        send.delay()
+        return Response({"messages": [message.pk for message in written]}, status=202)
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Places that messages go to"),
+    retrieve=extend_schema(summary="One place"),
+    create=extend_schema(
+        summary="Add a place", request=NewTargetSerializer, responses={201: TargetSerializer}
+    ),
+    destroy=extend_schema(summary="Delete a place"),
+)
+class TargetViewSet(
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.CreateModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Target],
+):
+    """The places that messages of the person who is signed in go to."""
+
+    queryset = Target.objects.none()
+    serializer_class = TargetSerializer
+    ordering = ["id"]
+
+    def get_queryset(self) -> QuerySet[Target]:
+        return Target.objects.filter(user=person_of(self.request))
+
+    def create(self, request: Request, *args: Any, **options: Any) -> Response:
+        """Store a place; a webhook's secret is in this answer alone."""
+        given = NewTargetSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        user = person_of(request)
+        if Target.objects.filter(user=user).count() >= MAX_TARGETS:
+            raise ValidationError({"detail": f"{MAX_TARGETS} places are enough"})
+        form = TargetForm(given.validated_data)
+        if not form.is_valid():
+            raise ValidationError({name: list(map(str, errors)) for name, errors in form.errors.items()})
+        fields = form.cleaned_data
+        target = Target(user=user, kind=fields["kind"], name=fields["name"][:100])
+        target.address = fields["address"]
+        target.save()
+        target.refresh_from_db()
+        return Response(TargetSerializer(target).data | secret_of(target), status=201)
+
+
+def secret_of(target: Target) -> dict[str, str]:
+    """Return the secret with which a new webhook's messages are signed, nothing for other targets."""
+    return {"secret": json.loads(target.address)["secret"]} if target.kind == Target.Kind.WEBHOOK else {}
+
+
+@extend_schema_view(
+    list=extend_schema(summary="What was sent"), retrieve=extend_schema(summary="One message")
+)
+class MessageViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Notification]):
+    """The messages to the person who is signed in: sent, waiting and given up."""
+
+    queryset = Notification.objects.none()
+    serializer_class = MessageSerializer
+    filterset_fields = ["state", "rule", "target"]
+    ordering = ["-id"]
+
+    def get_queryset(self) -> QuerySet[Notification]:
+        return Notification.objects.filter(user=person_of(self.request))

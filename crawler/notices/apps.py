@@ -1,0 +1,17 @@
+"""The app of notifications."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+
+class NoticesConfig(AppConfig):
+    name = "crawler.notices"
+    label = "notices"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Look for news at every tick."""
+        import_module("crawler.notices.tasks")

@@ -1,0 +1,205 @@
+"""Sending: messages are claimed, sent in processes of their own, and settled one by one."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from datetime import UTC, datetime, timedelta
+from smtplib import SMTPException
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from crawler.notices import push
+from crawler.notices.models import MAX_ATTEMPTS, Notification, Target
+from crawler.notices.program import SEND, TOO_SLOW, SendOutcome
+from crawler.notices.secrets import UnreadableError
+from crawler.notices.times import next_try
+from crawler.notices.writing import stop_address
+from crawler.walled import client
+from crawler.walled.client import ProgramError
+
+log = logging.getLogger(__name__)
+
+THREADS = 8
+SECONDS = 30.0
+LEASE = timedelta(seconds=4 * SECONDS)
+MAX_CLAIMED = 64
+MAX_OF_TARGET = 16
+MAX_OF_FAILING = 2
+"""Messages of a target that fails which are tried together, so that one that hangs leaves room for others."""
+MAX_ANSWER = 65_536
+
+client.add_programs("crawler.notices.program")
+
+
+def send_for(seconds: float) -> bool:
+    """Send due messages for some seconds. Returns whether more are due."""
+    until = time.monotonic() + seconds
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="send") as threads:
+        while messages := claim(datetime.now(UTC)):
+            under_way = {threads.submit(send, message): message for message in messages}
+            for future in as_completed(under_way):
+                _settle_one(under_way[future], future)
+            if time.monotonic() > until:
+                return Notification.objects.due(datetime.now(UTC)).exists()
+    return False
+
+
+@transaction.atomic
+def claim(now: datetime) -> list[Notification]:
+    """Take due messages for this process, for as long as sending may last at most."""
+    rows = Notification.objects.due(now).select_related("target", "rule").order_by("due", "id")
+    candidates = rows.select_for_update(skip_locked=True, of=("self",))[: 4 * MAX_CLAIMED]
+    taken: list[Notification] = []
+    counts: Counter[int | None] = Counter()
+    for message in candidates:
+        target = message.target
+        most = MAX_OF_FAILING if target is not None and target.failing_since else MAX_OF_TARGET
+        if len(taken) < MAX_CLAIMED and counts[message.target_id] < most:
+            counts[message.target_id] += 1
+            taken.append(message)
+    keys = [message.pk for message in taken]
+    Notification.objects.filter(pk__in=keys).update(
+        state=Notification.State.SENDING, leased_until=now + LEASE, attempts=F("attempts") + 1
+    )
+    for message in taken:
+        message.attempts += 1
+    return taken
+
+
+def _settle_one(message: Notification, future: Future[SendOutcome]) -> None:
+    """Store the outcome of one message; a fault in it leaves the others as they are."""
+    try:
+        outcome = future.result()
+    except Exception as error:
+        log.exception("message %s could not be sent", message.uid)
+        outcome = SendOutcome("failed", f"{type(error).__name__} within Freshet; the log says more")
+    settle(message, outcome, datetime.now(UTC))
+
+
+def send(message: Notification) -> SendOutcome:
+    """Send a message. Whatever goes wrong becomes an outcome."""
+    target = message.target
+    if target is None:
+        return SendOutcome("gone", "its target was deleted")
+    if message.attempts > MAX_ATTEMPTS:
+        return SendOutcome("gone", "the process that sent it ended each time")
+    try:
+        address = target.address
+    except UnreadableError as error:
+        return SendOutcome("gone", str(error))
+    if target.kind == Target.Kind.MAIL:
+        return _mail(message, address)
+    return _by_program(message, target, address)
+
+
+def _by_program(message: Notification, target: Target, address: str) -> SendOutcome:
+    """Let a process of its own send a message, which ends at its deadline whatever the target does."""
+    return run_program(_parcel(message, target, address))
+
+
+def run_program(parcel: dict[str, Any]) -> SendOutcome:
+    """Make the request of a parcel (`program.outcome_of`) in a process of its own."""
+    words = {"allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]}
+    body = json.dumps(parcel).encode()
+    try:
+        answer = client.run(SEND, {"name": SEND, **words}, body, SECONDS, MAX_ANSWER)
+        return msgspec.msgpack.decode(answer, type=SendOutcome)
+    except ProgramError as error:
+        return SendOutcome("failed", _words_of(error))
+    except msgspec.MsgspecError:
+        return SendOutcome("failed", "its process wrote nonsense")
+
+
+def _parcel(message: Notification, target: Target, address: str) -> dict[str, Any]:
+    facts = message.facts
+    parcel = {
+        "kind": target.kind,
+        "uid": str(message.uid),
+        "address": address,
+        "title": message.title,
+        "text": message.text,
+        "url": facts.get("url", ""),
+        "link": facts.get("link", ""),
+        "seconds": max(SECONDS - 5, SECONDS / 2),
+        "user_agent": settings.FETCH_USER_AGENT,
+        "body": {"id": str(message.uid), "title": message.title, "text": message.text, **facts},
+    }
+    if target.kind == Target.Kind.PUSH:
+        parcel |= {"push_key": push.private_key(), "contact": push.contact()}
+    return parcel
+
+
+def _mail(message: Notification, address: str) -> SendOutcome:
+    if not settings.EMAIL_URL:
+        return SendOutcome("failed", "no mail server is set (EMAIL_URL)")
+    headers = {"Message-ID": f"<{message.uid}@freshet>", "Auto-Submitted": "auto-generated"}
+    stop = stop_address(message.rule) if message.rule else ""
+    if stop:
+        headers |= {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+    text = f"{message.text}\n\n-- \n{stop}\n" if stop and not message.html else message.text
+    mail = EmailMultiAlternatives(message.title, text, to=[address], headers=headers)
+    if message.html:
+        mail.attach_alternative(message.html, "text/html")
+    try:
+        mail.send()
+    except (SMTPException, OSError, ValueError) as error:
+        return SendOutcome("failed", f"the mail server did not take it: {error}"[:300])
+    return SendOutcome("sent")
+
+
+@transaction.atomic
+def settle(message: Notification, outcome: SendOutcome, now: datetime) -> None:
+    """Store the outcome of a message. One that another process settled meanwhile stays as it is."""
+    rows = Notification.objects.filter(
+        pk=message.pk, state=Notification.State.SENDING, attempts=message.attempts
+    )
+    detail = outcome.detail.replace("\0", "")[:300]
+    if outcome.state == "sent":
+        if rows.update(state=Notification.State.SENT, sent=now, leased_until=None, failure=""):
+            _targets_of(message).update(failing_since=None, failure="", last_sent=now)
+        return
+    is_last = outcome.state == "gone" or message.attempts >= MAX_ATTEMPTS
+    changes: dict[str, Any] = {"leased_until": None, "failure": detail}
+    if is_last:
+        changes["state"] = Notification.State.FAILED
+    else:
+        changes |= {"state": Notification.State.WAITING, "due": next_try(now, message.attempts, outcome.wait)}
+    if not rows.update(**changes):
+        return
+    targets = _targets_of(message)
+    targets.filter(failing_since__isnull=True).update(failing_since=now)
+    targets.update(failure=detail)
+    if outcome.state == "gone" and message.target and message.target.kind == Target.Kind.PUSH:
+        targets.delete()  # the browser gives a new address when it is asked again
+
+
+def _targets_of(message: Notification) -> QuerySet[Target]:
+    return Target.objects.filter(messages=message)
+
+
+def _words_of(error: ProgramError) -> str:
+    if error.kind == "too-slow":
+        return TOO_SLOW
+    return error.detail or str(error.kind)
+
+
+def delete_old(now: datetime, days: int) -> int:
+    """Delete messages that are done, and notices, older than some days. Returns the number of messages."""
+    from crawler.notices.models import Notice  # noqa: PLC0415 - once a day
+
+    before = now - timedelta(days=days)
+    done: Sequence[str] = (Notification.State.SENT, Notification.State.FAILED)
+    deleted, _rows = Notification.objects.filter(state__in=done, created__lt=before).delete()
+    Notice.objects.filter(at__lt=before, told__isnull=False).delete()
+    Notice.objects.filter(at__lt=before).exclude(held="").delete()
+    return deleted

@@ -1,0 +1,77 @@
+"""The way a watched document is read: its parts and what of them is compared. Pure.
+
+A part is written with the language that chooses it: `css:main .price`, `xpath://td[2]`,
+`jsonpath:$.items[*].name`, `jq:.items[].name`. Without a language it is a CSS selector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lxml import etree
+
+from crawler.reading.lines import SelectorFault, usable_selector
+
+TEXT, MARKUP, DATA = "text", "markup", "data"
+"""What is compared: the text, the elements with their attributes, or the data of a document."""
+PAGE_LANGUAGES, DATA_LANGUAGES = ("css", "xpath"), ("jsonpath", "jq")
+MAX_PART_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRules:
+    """The way a document is read: its parts (all of it without any), ignored CSS selectors, and what is
+    compared.
+    """
+
+    parts: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    compared: str = TEXT
+
+
+def language_and_expression(part: str) -> tuple[str, str]:
+    """Split a part into its language and its expression. Without a language it is CSS."""
+    language, colon, expression = part.partition(":")
+    if colon and language in PAGE_LANGUAGES + DATA_LANGUAGES:
+        return language, expression.strip()
+    return "css", part.strip()
+
+
+def check_part(part: str) -> None:
+    """Raise SelectorFault with the reason when a part cannot be understood."""
+    language, expression = language_and_expression(part)
+    if not expression or len(part) > MAX_PART_CHARACTERS:
+        raise SelectorFault(f"a part has from one to {MAX_PART_CHARACTERS} characters")
+    try:
+        _CHECKS[language](expression)
+    except SelectorFault:
+        raise
+    except Exception as error:  # each library has errors of its own
+        raise SelectorFault(f"{expression[:100]!r} is no {language}: {str(error)[:200]}") from error
+
+
+def parts_digest_words(parts: Sequence[str], ignored: Sequence[str], compared: str) -> str:
+    """Return words that differ when documents are read differently, as of old for ignored selectors alone."""
+    words = "\n".join(ignored)
+    return words if not parts and compared == TEXT else "\n".join([words, compared, "", *parts])
+
+
+def _check_jsonpath(expression: str) -> None:
+    import jsonpath  # noqa: PLC0415 - loaded with the first part that needs it
+
+    jsonpath.compile(expression)
+
+
+def _check_jq(expression: str) -> None:
+    import jq  # noqa: PLC0415 - loaded with the first part that needs it
+
+    jq.compile(expression)
+
+
+_CHECKS: dict[str, Callable[[str], object]] = {
+    "css": usable_selector,
+    "xpath": etree.XPath,
+    "jsonpath": _check_jsonpath,
+    "jq": _check_jq,
+}

@@ -1,0 +1,436 @@
+"""From what happens to the message that arrives: rules, limits, digests, and targets that misbehave."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from articles.enrichment.models import Enrichment, Story
+from articles.models import Article
+from articles.personal.topics import follow_topic
+from crawler.accounts.models import Account
+from crawler.notices import secrets, sending, watching
+from crawler.notices.models import Notice, Notification, Rule, Target
+from crawler.notices.program import SendOutcome, signature
+from crawler.notices.sending import claim, delete_old, send_for, settle
+from crawler.notices.watching import look
+from crawler.notices.writing import stop_token, write
+from crawler.walled import client as walled
+from tests.factories import make_article, make_feed, make_subscriber, make_user
+from tests.servers import Reply, WebServer
+
+pytestmark = pytest.mark.django_db
+NOW = datetime.now(UTC)
+BACKEND = "crawler.accounts.backends.NameOrMailBackend"
+
+
+def make_target(
+    user: Any, kind: str = "mail", address: str = "mara@news.example", name: str = "mail"
+) -> Target:
+    target = Target(user=user, kind=kind, name=name)
+    target.address = address
+    target.save()
+    return target
+
+
+def make_rule(user: Any, *targets: Target, **fields: Any) -> Rule:
+    made = {"created": NOW - timedelta(hours=1), "looked": NOW - timedelta(hours=1)} | fields
+    rule = Rule.objects.create(user=user, **made)
+    Rule.objects.filter(pk=rule.pk).update(created=made["created"])
+    rule.refresh_from_db()
+    rule.targets.set(targets)
+    return rule
+
+
+def news(feed: Any, title: str, **fields: Any) -> Article:
+    moment = NOW - timedelta(minutes=5)
+    return make_article(feed, title=title, **{"published": moment, "fetched": moment} | fields)
+
+
+def told(rule: Rule, at: datetime = NOW) -> list[str]:
+    look(rule, at)
+    write(rule, at)
+    rule.refresh_from_db()
+    return sorted(rule.messages.values_list("title", flat=True))
+
+
+def put_in_story(article: Article, story: Story) -> None:
+    Enrichment.objects.update_or_create(article=article, defaults={"story": story})
+
+
+@pytest.fixture
+def mara() -> Any:
+    return make_subscriber("mara", make_feed(title="Courier"), folder="News").user
+
+
+@pytest.fixture
+def sink(settings: Any) -> Iterator[WebServer]:
+    settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
+    with WebServer({"/hook": Reply(status=204)}) as server:
+        yield server
+    walled.close()
+
+
+def webhook(server: WebServer, path: str = "/hook") -> str:
+    return json.dumps({"url": f"{server.origin}{path}", "secret": "tide"})
+
+
+def test_an_article_is_told_once_and_old_ones_never(mara: Any) -> None:
+    feed = mara.subscriber.subscriptions.get().feed
+    rule = make_rule(mara, make_target(mara))
+    news(feed, "New bridge")
+    news(feed, "From last year", published=NOW - timedelta(days=300))
+    news(make_feed(), "Not followed")
+    assert told(rule) == ["New bridge"]
+    assert told(rule, NOW + timedelta(minutes=1)) == ["New bridge"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"query": "bridge"}, ["New bridge", "Old bridge"]),
+        ({"folder": "News"}, ["New bridge", "Old bridge", "Tide table"]),
+        ({"folder": "Other"}, []),
+        ({"words": "tide, eel"}, ["Tide table"]),
+        ({"without_words": "bridge"}, ["Tide table"]),
+        ({"title_template": "Read: $title of $source", "words": "tide"}, ["Read: Tide table of Courier"]),
+        ({"when": "disk"}, []),
+    ],
+)
+def test_rules_choose(mara: Any, fields: dict[str, Any], expected: list[str]) -> None:
+    feed = mara.subscriber.subscriptions.get().feed
+    for title in ("New bridge", "Old bridge", "Tide table"):
+        news(feed, title, text=title)
+    assert told(make_rule(mara, make_target(mara), **fields)) == expected
+
+
+def test_a_topic_is_told_from_any_feed(mara: Any, client: Client) -> None:
+    topic, _new = follow_topic(mara.subscriber, "keyword", "bridge")
+    news(make_feed(title="Not followed"), "New bridge", text="A new bridge")
+    news(mara.subscriber.subscriptions.get().feed, "Tide table", text="Tides")
+    rule = make_rule(mara, make_target(mara), topic=topic)
+    assert told(rule) == ["New bridge"]
+    client.force_login(mara, backend=BACKEND)
+    page = client.get(f"/me/notifications/new/?when=article&topic={topic.pk}").content.decode()
+    assert f'<option value="topic:{topic.pk}" selected>bridge' in page
+    assert "bridge" in client.get("/me/notifications/").content.decode()
+
+
+def test_a_topic_of_somebody_else_cannot_be_chosen(mara: Any, client: Client) -> None:
+    topic, _new = follow_topic(make_subscriber("eve"), "keyword", "secret plans")
+    client.force_login(mara, backend=BACKEND)
+    assert "secret plans" not in client.get(f"/me/notifications/new/?topic={topic.pk}").content.decode()
+    made = client.post("/api/notification-rules/", {"when": "article", "topic": topic.pk})
+    assert made.status_code == 400
+    form = {"when": "article", "about": f"topic:{topic.pk}", "pace": "now"}
+    assert client.post("/me/notifications/new/", form).status_code == 422
+
+
+def test_one_feed_and_only_once_a_story(mara: Any) -> None:
+    feed, other = mara.subscriber.subscriptions.get().feed, make_feed(title="Other")
+    story = Story.objects.create()
+    for number in (1, 2):
+        put_in_story(news(feed, f"Flood {number}"), story)
+    news(other, "Elsewhere")
+    rule = make_rule(mara, make_target(mara), feed=feed)
+    assert told(rule) == ["Flood 1"]
+    assert rule.notices.get(held="story").title == "Flood 2"
+
+
+def test_a_story_of_enough_feeds_is_told(mara: Any) -> None:
+    story, few = Story.objects.create(), Story.objects.create()
+    for number in range(3):
+        feed = make_feed(title=f"Paper {number}")
+        mara.subscriber.subscriptions.create(feed=feed)
+        put_in_story(news(feed, f"Flood as {number} tells it"), story)
+        if number < 2:
+            put_in_story(news(feed, f"Fair {number}"), few)
+    rule = make_rule(mara, make_target(mara), when="story")
+    assert len(told(rule)) == 1
+    assert "3 feeds tell it" in rule.messages.get().text
+
+
+def test_a_feed_that_fails_and_comes_back(mara: Any) -> None:
+    feed = mara.subscriber.subscriptions.get().feed
+    rule = make_rule(mara, make_target(mara), when="feed")
+    assert told(rule) == []
+    type(feed).objects.filter(pk=feed.pk).update(
+        failure="dns", failure_streak=4, failing_since=NOW - timedelta(hours=7)
+    )
+    assert told(rule) == ["Courier cannot be read"]
+    assert told(rule, NOW + timedelta(hours=1)) == ["Courier cannot be read"]
+    type(feed).objects.filter(pk=feed.pk).update(
+        failure="", failure_streak=0, failing_since=None, last_success=NOW
+    )
+    assert told(rule, NOW + timedelta(hours=2)) == ["Courier can be read again", "Courier cannot be read"]
+    assert len(told(rule, NOW + timedelta(hours=3))) == 2
+
+
+def test_only_operators_are_told_of_crawls_and_disks(mara: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching.shutil, "disk_usage", lambda _: type("", (), {"free": 1e9}))
+    operator = make_user("ole", staff=True)
+    assert told(make_rule(mara, make_target(mara), when="disk")) == []
+    assert told(make_rule(operator, make_target(operator), when="disk")) == ["The disk is nearly full"]
+
+
+def test_more_than_the_limit_is_held_back(mara: Any) -> None:
+    feed = mara.subscriber.subscriptions.get().feed
+    for number in range(5):
+        news(feed, f"News {number}")
+    rule = make_rule(mara, make_target(mara), most_an_hour=2)
+    assert len(told(rule)) == 2
+    assert rule.notices.filter(held="limit").count() == 3
+    news(feed, "Later", fetched=NOW + timedelta(minutes=90), published=NOW)
+    assert "Later" in told(rule, NOW + timedelta(hours=2))
+
+
+def test_more_than_fit_into_one_look_are_found_by_the_next(
+    mara: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MAX_NOTICED", 3)
+    for number in range(8):
+        news(mara.subscriber.subscriptions.get().feed, f"News {number}")
+    rule = make_rule(mara, make_target(mara))
+    assert [len(told(rule)) for _ in range(4)] == [3, 6, 8, 8]
+
+
+def test_quiet_hours_are_those_of_the_persons_zone(mara: Any) -> None:
+    Account.objects.create(user=mara, zone="Asia/Tokyo")
+    news(mara.subscriber.subscriptions.get().feed, "At night")
+    rule = make_rule(mara, make_target(mara), quiet_from=NOW.hour, quiet_until=(NOW.hour + 1) % 24)
+    told(rule)
+    assert rule.messages.get().due == pytest.approx(NOW, abs=timedelta(seconds=1))
+    Rule.objects.filter(pk=rule.pk).update(
+        quiet_from=(NOW.hour + 9) % 24, quiet_until=(NOW.hour + 10) % 24, looked=NOW - timedelta(hours=1)
+    )
+    rule.refresh_from_db()
+    news(mara.subscriber.subscriptions.get().feed, "At night again")
+    told(rule)
+    assert rule.messages.latest("id").due > NOW
+
+
+def test_a_digest_comes_once_with_stories_first(mara: Any, settings: Any) -> None:
+    settings.EMAIL_URL, settings.PUBLIC_URL = "memory://", "https://news.example"
+    feed, slot = mara.subscriber.subscriptions.get().feed, NOW - timedelta(minutes=2)
+    rule = make_rule(
+        mara, make_target(mara), pace="daily", hour=NOW.hour, name="Morning",
+        created=NOW - timedelta(days=2), looked=NOW - timedelta(days=1),
+    )  # fmt: skip
+    put_in_story(news(feed, "In many papers", fetched=slot), Story.objects.create())
+    news(feed, "<script>alert(1)</script>", fetched=slot, image="https://courier.example/a.jpg")
+    told(rule)
+    assert told(rule) == ["Morning: 2 pieces of news"]
+    assert not send_for(5)
+    (letter,) = mail.outbox
+    html = letter.alternatives[0][0]
+    assert html.index("In many papers") < html.index("&lt;script&gt;")
+    assert "<script>" not in html
+    assert 'src="https://news.example/img/thumbnail/' in html
+    assert letter.extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    address = letter.extra_headers["List-Unsubscribe"].strip("<>").removeprefix("https://news.example")
+    assert (
+        Client(enforce_csrf_checks=True).post(address, {"List-Unsubscribe": "One-Click"}).status_code == 200
+    )
+    rule.refresh_from_db()
+    assert rule.paused
+
+
+def test_nobody_stops_the_messages_of_others(mara: Any) -> None:
+    rule = make_rule(mara)
+    assert Client().get(f"/me/notifications/stop/{stop_token(rule)}/").status_code == 200
+    for token in (str(rule.pk), f"{rule.pk}:x", stop_token(rule) + "x", "x" * 9000):
+        assert Client().post(f"/me/notifications/stop/{token}/").status_code == 404
+    rule.refresh_from_db()
+    assert not rule.paused
+
+
+def test_a_webhook_gets_signed_json(mara: Any, sink: WebServer) -> None:
+    news(mara.subscriber.subscriptions.get().feed, "New bridge")
+    rule = make_rule(mara, make_target(mara, "webhook", webhook(sink)))
+    told(rule)
+    assert not send_for(10)
+    (request,) = sink.requests
+    body = json.loads(request.body)
+    assert (body["title"], body["source"], body["when"]) == ("New bridge", "Courier", "article")
+    stamp = request.headers["x-freshet-timestamp"]
+    assert request.headers["x-freshet-signature"] == signature("tide", stamp, request.body)
+    message = rule.messages.get()
+    assert (message.state, str(message.uid)) == ("sent", body["id"])
+
+
+def test_services_of_apprise_are_reached(mara: Any, sink: WebServer) -> None:
+    sink.replies["/"] = Reply(status=200)
+    address = sink.origin.replace("http://", "json://")
+    news(mara.subscriber.subscriptions.get().feed, "New bridge")
+    rule = make_rule(mara, make_target(mara, "service", address))
+    told(rule)
+    assert not send_for(15)
+    assert rule.messages.get().state == "sent", rule.messages.get().failure
+    assert json.loads(sink.requests[0].body)["title"] == "New bridge"
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "words"),
+    [
+        ("webhook", json.dumps({"url": "http://10.0.0.1/"}), "private network"),
+        ("webhook", json.dumps({"url": "http://[::ffff:10.0.0.1]/"}), "private network"),
+        ("service", "json://10.0.0.1/", ""),
+        ("service", "syslog://", "machine itself"),
+        ("service", "dbus://", "machine itself"),
+        ("service", "nothing://x", "none of a service"),
+        (
+            "save",
+            json.dumps({"service": "linkding", "url": "http://10.0.0.1", "token": "x"}),
+            "private network",
+        ),
+        ("save", json.dumps({"service": "odd"}), "not known"),
+        ("webhook", json.dumps({"url": "ftp://x.example/"}), "InvalidSchema"),
+        ("webhook", "no JSON", "JSONDecodeError"),
+    ],
+)
+def test_what_must_not_be_reached_is_named(
+    mara: Any, settings: Any, kind: str, address: str, words: str
+) -> None:
+    settings.FETCH_ALLOWED_NETWORKS = ()
+    rule = make_rule(mara, target := make_target(mara, kind, address))
+    message = Notification.objects.create(
+        user=mara, rule=rule, target=target, target_name="x", key="k", title="t", text="x", due=NOW
+    )
+    send_for(1)
+    message.refresh_from_db()
+    assert message.state in {"waiting", "failed"}
+    assert message.failure
+    assert words in message.failure
+    walled.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (Reply(status=302, headers={"Location": "http://127.0.0.1:1/"}), "leads elsewhere"),
+        (Reply(status=500, body=b"a fault"), "it answers 500: a fault"),
+        (Reply(status=500, body=b"x" * 50_000_000), "it answers 500"),
+    ],
+)
+def test_targets_that_misbehave_are_named_and_tried_again(
+    mara: Any, sink: WebServer, reply: Reply, words: str
+) -> None:
+    sink.replies["/hook"] = reply
+    news(mara.subscriber.subscriptions.get().feed, "New bridge")
+    rule = make_rule(mara, target := make_target(mara, "webhook", webhook(sink)))
+    told(rule)
+    send_for(5)
+    message = rule.messages.get()
+    assert (message.state, message.attempts) == ("waiting", 1)
+    assert words in message.failure
+    assert message.due > NOW
+    target.refresh_from_db()
+    assert target.failing_since
+
+
+def test_a_target_that_hangs_harms_only_itself(
+    mara: Any, sink: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "SECONDS", 2.0)
+    sink.replies["/slow"] = Reply(seconds=30)
+    feed = mara.subscriber.subscriptions.get().feed
+    slow = make_rule(mara, make_target(mara, "webhook", webhook(sink, "/slow"), "slow"))
+    quick = make_rule(mara, make_target(mara, "webhook", webhook(sink), "quick"))
+    for number in range(4):
+        news(feed, f"News {number}")
+    told(slow), told(quick)
+    began = time.monotonic()
+    send_for(1)
+    assert time.monotonic() - began < 20
+    assert Counter(quick.messages.values_list("state", flat=True)) == {"sent": 4}
+    assert set(slow.messages.values_list("failure", flat=True)) == {"it did not answer in time"}
+
+
+def test_a_message_is_given_up_after_five_attempts_and_when_gone(mara: Any, sink: WebServer) -> None:
+    sink.replies["/hook"] = Reply(status=503, headers={"Retry-After": "1"})
+    target = make_target(mara, "webhook", webhook(sink))
+    message = Notification.objects.create(
+        user=mara, target=target, target_name="x", key="k", title="t", text="x", due=NOW
+    )
+    for _ in range(7):
+        Notification.objects.filter(state="waiting").update(due=NOW - timedelta(hours=1))
+        send_for(1)
+    message.refresh_from_db()
+    assert (message.state, message.attempts, len(sink.requests)) == ("failed", 5, 5)
+    assert {request.headers["idempotency-key"] for request in sink.requests} == {str(message.uid)}
+
+
+def test_a_killed_sender_leaves_its_messages_to_others_with_the_same_name(mara: Any) -> None:
+    target = make_target(mara)
+    message = Notification.objects.create(
+        user=mara, target=target, target_name="x", key="k", title="t", text="x", due=NOW
+    )
+    (first,) = claim(NOW)
+    assert claim(NOW) == []
+    (second,) = claim(NOW + sending.LEASE)
+    settle(first, SendOutcome("failed", "late"), NOW)  # from a process that was thought dead
+    message.refresh_from_db()
+    assert (message.state, message.attempts, message.failure) == ("sending", 2, "")
+    settle(second, SendOutcome("sent"), NOW)
+    message.refresh_from_db()
+    assert message.state == "sent"
+
+
+def test_addresses_are_encrypted_and_masked(mara: Any, settings: Any) -> None:
+    target = make_target(mara, "service", "tgram://123456:SECRETTOKEN/chat99")
+    assert "SECRET" not in target.sealed
+    assert "SECRET" not in target.masked
+    assert "6:" not in secrets.masked("ntfys://user:password@push.example/topic")
+    settings.SECRET_KEY = "another"
+    message = Notification.objects.create(
+        user=mara, target=target, target_name="x", key="k", title="t", text="x", due=NOW
+    )
+    send_for(1)
+    message.refresh_from_db()
+    assert (message.state, "another SECRET_KEY" in message.failure) == ("failed", True)
+
+
+def test_old_messages_are_deleted(mara: Any) -> None:
+    rule = make_rule(mara)
+    old = NOW - timedelta(days=90)
+    Notice.objects.create(rule=rule, key="a", at=old, title="x", told=old)
+    Notification.objects.create(
+        user=mara, target_name="x", key="k", title="t", text="x", due=old, state="sent", created=old
+    )
+    assert delete_old(NOW, 60) == 1
+    assert Notice.objects.count() == 0
+
+
+def test_saved_places_get_the_article(mara: Any, sink: WebServer) -> None:
+    sink.replies["/api/bookmarks/"] = Reply(status=201)
+    sink.replies["/oauth/v2/token"] = Reply(body=b'{"access_token": "abc"}')
+    sink.replies["/api/entries.json"] = Reply()
+    sink.replies["/api/v1/bookmarks"] = Reply(status=201)
+    article = news(mara.subscriber.subscriptions.get().feed, "New bridge")
+    places = [
+        {"service": "linkding", "url": sink.origin, "token": "t"},
+        {"service": "karakeep", "url": sink.origin, "token": "t"},
+        {
+            "service": "wallabag",
+            "url": sink.origin,
+            "token": "t",
+            "client": "c",
+            "secret": "s",
+            "name": "mara",
+        },
+    ]
+    targets = [make_target(mara, "save", json.dumps(place), place["service"]) for place in places]
+    rule = make_rule(mara, *targets)
+    told(rule)
+    send_for(15)
+    assert Counter(rule.messages.values_list("state", flat=True)) == {"sent": 3}
+    saved = [request for request in sink.requests if "token" not in request.path]
+    assert {json.loads(request.body)["url"] for request in saved} == {article.url}

@@ -1,0 +1,166 @@
+"""Documents of each type as lines, their parts, prices and stock."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawler.reading.documents import Offer
+from crawler.reading.errors import ReadingError
+from crawler.reading.lines import SelectorFault
+from crawler.reading.offers import offer_of
+from crawler.reading.pages.tree import whole_tree
+from crawler.reading.parts import DATA, MARKUP, ReadingRules, check_part
+from crawler.reading.watched import document_lines
+from crawler.text.numbers import number_in
+
+PAGE = b"""<!doctype html><html><head><title>Boats</title>
+<script type="application/ld+json">{"@type": "Product", "name": "Boat", "offers":
+ {"@type": "Offer", "price": "1,299.00", "priceCurrency": "eur", "availability": "https://schema.org/InStock"}}
+</script></head><body><nav><a href="/">Home</a></nav><h1>Boats</h1>
+<ul class="prices"><li>Canoe <b>300</b></li><li>Kayak <b>450</b></li></ul>
+<p id="old">As of yesterday</p></body></html>"""
+
+
+def lines(body: bytes, content_type: str = "text/html", *parts: str, **how: object) -> list[str]:
+    """The texts of the lines that count."""
+    reading = ReadingRules(parts, **how)  # type: ignore[arg-type]
+    return [line[1:] for line in document_lines(body, content_type, "http://a.example/", reading)]
+
+
+def test_a_part_of_a_page_by_css_and_xpath() -> None:
+    assert lines(PAGE, "text/html", "css:.prices li") == ["Canoe 300", "Kayak 450"]
+    assert lines(PAGE, "text/html", ".prices b") == ["300", "450"]
+    assert lines(PAGE, "text/html", "xpath://li[2]/b/text()") == ["450"]
+    assert lines(PAGE, "text/html", "xpath:count(//li)") == ["2.0"]
+    assert lines(PAGE, "text/html", "css:ul", "css:li") == ["Canoe 300", "Kayak 450"]
+
+
+def test_what_is_ignored_within_a_part_is_marked() -> None:
+    reading = ReadingRules(("css:body",), ("#old",))
+    assert "-As of yesterday" in document_lines(PAGE, "text/html", "http://a.example/", reading)
+
+
+def test_navigation_counts_where_it_was_chosen() -> None:
+    reading = ReadingRules(("css:nav",))
+    assert document_lines(PAGE, "text/html", "http://a.example/", reading) == [" Home"]
+
+
+def test_a_part_that_is_not_there_is_a_named_failure() -> None:
+    for body, content_type, part in (
+        (PAGE, "text/html", "css:.gone"),
+        (PAGE, "text/html", "xpath://aside"),
+        (b'{"a": 1}', "application/json", "jsonpath:$.b"),
+        (b'{"a": 1}', "application/json", "jq:.b"),
+        (b"a,b\n1,2\n", "text/csv", "css:b"),
+    ):
+        with pytest.raises(ReadingError) as raised:
+            lines(body, content_type, part)
+        assert raised.value.kind == "part-missing", part
+
+
+def test_markup_shows_addresses_and_data_shows_json_ld() -> None:
+    assert '<a href="/">' in lines(PAGE, compared=MARKUP)
+    assert "offers.price: 1,299.00" in "\n".join(lines(PAGE, compared=DATA))
+
+
+def test_json_is_a_line_for_each_value_whatever_the_order_of_its_keys() -> None:
+    one = json.dumps({"b": [1, {"c": None}], "a": "x  y"}).encode()
+    other = json.dumps({"a": "x y", "b": [1, {"c": None}]}).encode()
+    assert lines(one, "application/json") == lines(other, "application/ld+json")
+    assert lines(one, "application/json") == ["a: x y", "b[]: 1", "b[].c: null"]
+
+
+def test_a_part_of_json_by_jsonpath_and_jq() -> None:
+    body = json.dumps({"items": [{"name": "a", "price": 1}, {"name": "b", "price": 2}]}).encode()
+    assert lines(body, "application/json", "jsonpath:$.items[*].price") == ["1", "2"]
+    assert lines(body, "text/plain", "jq:.items[] | select(.price > 1)") == ["name: b", "price: 2"]
+
+
+def test_other_types() -> None:
+    assert lines(b"a;b\n1;  2\n", "text/csv") == ["a | b", "1 | 2"]
+    assert lines(b"one\n\ntwo\n", "text/plain") == ["one", "two"]
+    feed = b"<rss version='2.0'><channel><item><title>New</title><link>http://a.example/1</link></item></channel></rss>"
+    assert lines(feed, "application/rss+xml") == ["New http://a.example/1"]
+    sitemap = (
+        b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://a.example/1</loc>"
+        b"<lastmod>2026-01-01</lastmod></url></urlset>"
+    )
+    assert lines(sitemap, "application/xml") == ["http://a.example/1 2026-01-01"]
+
+
+def test_the_text_of_a_pdf() -> None:
+    assert lines(pdf("Water stood high"), "application/pdf") == ["Water stood high"]
+    with pytest.raises(ReadingError) as raised:
+        lines(b"%PDF-1.7\ngarbage", "application/pdf")
+    assert raised.value.kind == "malformed"
+
+
+def pdf(text: str) -> bytes:
+    """A PDF of one page."""
+    stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    body, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += b"%d 0 obj%sendobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    start = len(body)
+    body += b"xref\n0 6\n0000000000 65535 f \n" + table
+    return body + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % start
+
+
+@pytest.mark.parametrize("part", ["css:", "xpath://[", "jsonpath:$[", "jq:.[", "css:a[", "", "x" * 501])
+def test_parts_that_cannot_be_understood_are_refused(part: str) -> None:
+    with pytest.raises(SelectorFault):
+        check_part(part)
+
+
+def test_documents_of_other_types_are_refused() -> None:
+    with pytest.raises(ReadingError) as raised:
+        lines(b"\x89PNG\r\n\x1a\n", "image/png")
+    assert raised.value.kind == "unsupported-type"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.234,56 €", 1234.56), ("$1,234.56", 1234.56), ("1 299 kr", 1299.0), ("12,5", 12.5),
+        ("1.000", 1000.0), ("0.125", 125.0), ("3.14", 3.14), ("1.234.567", 1234567.0), ("−4", -4.0),
+        ("now", None), ("7.", 7.0),
+    ],
+)  # fmt: skip
+def test_numbers_with_the_separators_of_either_custom(text: str, number: float | None) -> None:
+    assert number_in(text) == number
+
+
+@pytest.mark.parametrize(
+    ("head", "offer"),
+    [
+        (PAGE.decode(), Offer(1299.0, "EUR", "instock")),
+        (
+            "<div itemscope><span itemprop='price' content='12.50'>x</span>"
+            "<meta itemprop='priceCurrency' content='USD'><link itemprop='availability' "
+            "href='http://schema.org/OutOfStock'></div>",
+            Offer(12.5, "USD", "outofstock"),
+        ),
+        (
+            "<head><meta property='product:price:amount' content='9,99'>"
+            "<meta property='product:price:currency' content='GBP'></head>",
+            Offer(9.99, "GBP", ""),
+        ),
+        ("<script type='application/ld+json'>{broken</script><p>12</p>", None),
+        ("<script type='application/ld+json'>" + "[" * 500 + "]" * 500 + "</script>", None),
+    ],
+)
+def test_price_and_stock_of_a_page(head: str, offer: Offer | None) -> None:
+    root = whole_tree(head)
+    assert root is not None
+    assert offer_of(root) == offer
