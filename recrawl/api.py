@@ -9,12 +9,15 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from crawler.web.pagination import KeysetPages
 from crawler.web.permissions import EditorWrites, person_of
+from recrawl.changedetection import BackupError
+from recrawl.importing import import_watches
 from recrawl.mapping import (
     SiteError,
     add_pages,
@@ -30,11 +33,13 @@ from recrawl.serializers import (
     ChangeDetailSerializer,
     ChangeSerializer,
     CheckSerializer,
+    ImportedSerializer,
     PageSerializer,
     SiteChangeSerializer,
     SiteDetailSerializer,
     SiteSerializer,
     VisitSerializer,
+    WatchFileSerializer,
 )
 from recrawl.visits import pause, resume, visit_now
 
@@ -94,6 +99,24 @@ class SiteViewSet(
         elif state == Site.State.WATCHED:
             resume(site)
         return Response(SiteSerializer(self.get_object()).data)
+
+    @extend_schema(
+        summary="Watch the pages of a backup of changedetection.io, or of a list of addresses",
+        request={"multipart/form-data": WatchFileSerializer},
+        responses={201: ImportedSerializer},
+    )
+    @action(
+        detail=False, methods=["post"], url_path="import", url_name="import", parser_classes=[MultiPartParser]
+    )
+    def import_file(self, request: Request) -> Response:
+        file = request.FILES.get("file")
+        if file is None:
+            raise ValidationError({"file": ["no file was sent: send it as `file` of a form"]})
+        try:
+            imported = import_watches(file, person_of(request))
+        except BackupError as error:
+            raise ValidationError({"file": [str(error)]}) from error
+        return Response(ImportedSerializer(imported).data, status=status.HTTP_201_CREATED)
 
     def _set_pages(self, site: Site, pages: list[str]) -> None:
         if not site.is_list:

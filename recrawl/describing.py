@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext_lazy
 
 from crawler.web.sentences import translated
 from recrawl.differences import Difference
@@ -97,3 +97,23 @@ def _within_a_line(old: str, new: str) -> str:
 
 def _quoted(text: str) -> str:
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1].rstrip()}…"
+
+
+_STOCKS = {
+    "instock": pgettext_lazy("stock", "in stock"),
+    "instoreonly": pgettext_lazy("stock", "in the shop only"),
+    "onlineonly": pgettext_lazy("stock", "online only"),
+    "limitedavailability": pgettext_lazy("stock", "few left"),
+    "outofstock": pgettext_lazy("stock", "sold out"),
+    "soldout": pgettext_lazy("stock", "sold out"),
+    "backorder": pgettext_lazy("stock", "to be ordered, delivered later"),
+    "preorder": pgettext_lazy("stock", "to be ordered before it appears"),
+    "presale": pgettext_lazy("stock", "to be ordered before it appears"),
+    "discontinued": pgettext_lazy("stock", "not made any more"),
+}
+"""Words for schema.org/ItemAvailability."""
+
+
+def stock(availability: str) -> str:
+    """Return the words for an availability, as it was stated where it is none of schema.org."""
+    return str(_STOCKS.get(availability, availability))

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from crawler.browser.look import missing
 from crawler.web.forms import LinesField, RowForm
+from crawler.web.sentences import translated
 from crawler.web.validators import is_pattern
 from recrawl.browser_steps import lines_of_steps, steps_of_lines
 from recrawl.mapping import MAX_CHOSEN, SiteError, checked_addresses
@@ -61,7 +62,7 @@ class StepsField(LinesField):
         try:
             return steps_of_lines(super().to_python(value))
         except ValueError as error:
-            raise ValidationError(str(error)) from error
+            raise ValidationError(translated(str(error))) from error
 
     def run_validators(self, value: Any) -> None:
         """Leave it: the steps were checked as they were read."""

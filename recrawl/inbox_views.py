@@ -27,7 +27,7 @@ from crawler.web.permissions import person_of
 from crawler.web.undo import offer, register
 from recrawl.describing import counts, diff_rows, sentence
 from recrawl.differences import Difference
-from recrawl.models import Change, ChangeQuerySet, SeenChanges, Site, WatchedPage
+from recrawl.models import ALIKE, Change, ChangeQuerySet, SeenChanges, Site, WatchedPage
 from recrawl.seen import (
     is_seen,
     mark_all_seen,
@@ -41,7 +41,7 @@ from recrawl.visual import size_of
 
 PAGE_SIZE = 30
 MAX_EXPORTED = 50_000
-MAX_EARLIER = 8
+MAX_EARLIER, MAX_ALIKE = 8, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,16 @@ class ChangeList:
         """Return the query without the place in the list."""
         return self.query(before=None)
 
-    def changes(self, marks: SeenChanges) -> ChangeQuerySet:
+    def every_change(self, marks: SeenChanges) -> ChangeQuerySet:
         """Return the changes of the list, the newest first."""
         rows = unseen_changes(marks) if self.show == "unseen" else Change.objects.counting()
         if self.site is not None:
             rows = rows.filter(site=self.site)
+        return rows.order_by("-id")
+
+    def changes(self, marks: SeenChanges) -> ChangeQuerySet:
+        """Return the changes of the list from its key on, the newest first, of those that are alike one."""
+        rows = self.every_change(marks).one_of_each()
         if self.before is not None:
             rows = rows.filter(id__lt=self.before)
         return rows.order_by("-id")
@@ -82,12 +87,13 @@ class ChangeList:
 
 @dataclass(slots=True)
 class ChangeRow:
-    """A change as a list shows it."""
+    """A change as a list shows it, for all that are alike; `alike` is the number of the others."""
 
     change: Change
     words: str
     is_seen: bool
     is_open: bool = False
+    alike: int = 0
 
     @property
     def path(self) -> str:
@@ -122,7 +128,7 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
     chosen = ChangeList.from_parameters(request.GET)
     is_prefetch = "prefetch" in request.headers.get("Sec-Purpose", "")
     person = person_of(request)
-    marks = marks_of(person) if is_prefetch else mark_seen(person, [pk])
+    marks = marks_of(person) if is_prefetch else mark_seen(person, _keys(row))
     context = _change(row, chosen, marks, request)
     if wants_part(request):
         context |= _side(marks)
@@ -137,7 +143,7 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     if word not in {"seen", "unseen"}:
         raise Http404(f"there is no button {word!r}")
     row = get_object_or_404(Change.objects.with_pages().select_related("site"), pk=pk)
-    marks = mark_seen(person_of(request), [pk], seen=word == "seen")
+    marks = mark_seen(person_of(request), _keys(row), seen=word == "seen")
     chosen = ChangeList.from_parameters(request.GET)
     if not wants_part(request):
         return HttpResponseRedirect(reverse("sites") + chosen.query())
@@ -169,7 +175,7 @@ def export(request: HttpRequest, kind: str) -> StreamingHttpResponse:
     """Return the changes of the list as CSV or JSON, the newest first, at most MAX_EXPORTED."""
     chosen = ChangeList.from_parameters({"show": "all", **request.GET.dict()})
     marks = marks_of(person_of(request))
-    rows = chosen.changes(marks).with_pages().select_related("site")[:MAX_EXPORTED]
+    rows = chosen.every_change(marks).with_pages().select_related("site")[:MAX_EXPORTED]
     writers = {"csv": ("text/csv; charset=utf-8", _csv), "json": ("application/json", _json)}
     if kind not in writers:
         raise Http404(f"there is no export as {kind!r}")
@@ -245,10 +251,20 @@ def _list(chosen: ChangeList, marks: SeenChanges, opened: Change | None = None) 
 
 def _rows(changes: list[Change], marks: SeenChanges, opened: int | None = None) -> list[ChangeRow]:
     rows = []
+    counted = Change.objects.counting().filter(visit__in={row.visit_id for row in changes}).order_by()
+    groups = counted.exclude(summary="").values_list(*ALIKE).annotate(number=Count("id")).filter(number__gt=1)
+    numbers = {tuple(group): number for *group, number in groups}
     for row in changes:
         words = sentence(row, Difference.unpacked(bytes(row.difference)))
-        rows.append(ChangeRow(row, words, is_seen(marks, row.pk), row.pk == opened))
+        key = (row.visit_id, row.kind, row.summary, row.added, row.removed)
+        alike = numbers.get(key, 1) - 1
+        rows.append(ChangeRow(row, words, is_seen(marks, row.pk), row.pk == opened, alike))
     return rows
+
+
+def _keys(row: Change) -> list[int]:
+    """Return the keys of a change and of those that are alike."""
+    return [row.pk, *Change.objects.counting().alike(row).values_list("pk", flat=True)]
 
 
 def _side(marks: SeenChanges) -> dict[str, Any]:
@@ -269,11 +285,12 @@ def _side(marks: SeenChanges) -> dict[str, Any]:
 
 def _change(row: Change, chosen: ChangeList, marks: SeenChanges, request: HttpRequest) -> dict[str, Any]:
     gain = Difference.unpacked(bytes(row.difference))
-    neighbours = ChangeList(chosen.show, chosen.site).changes(marks).order_by()
+    neighbours = ChangeList(chosen.show, chosen.site).changes(marks).exclude(pk__in=_keys(row)).order_by()
     newer = neighbours.filter(id__gt=row.pk).order_by("id").values_list("id", flat=True).first()
     older = neighbours.filter(id__lt=row.pk).order_by("-id").values_list("id", flat=True).first()
     earlier = row.page.history.exclude(pk=row.pk).filter(Q(id__lt=row.pk))
     checks = row.page.all_checks.filter(at__lt=row.at).exclude(outcome="failed").order_by("-id")
+    alike = Change.objects.counting().alike(row)
     reason = row.visit.checks.filter(page=row.page_id).values_list("reason", flat=True).first()
     return {
         "change": row,
@@ -282,6 +299,7 @@ def _change(row: Change, chosen: ChangeList, marks: SeenChanges, request: HttpRe
         "difference": gain,
         "words": sentence(row, gain),
         "count_words": counts(gain) if gain.added + gain.removed > 2 else "",
+        "alike": alike.with_pages().defer("difference").order_by("-id")[:MAX_ALIKE],
         "pictures": _pictures(row),
         "looked_before": checks.values_list("at", flat=True).first() or row.page.first_seen,
         "reason": reason or "",

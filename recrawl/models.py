@@ -619,6 +619,10 @@ class Check(models.Model):
         return f"{self.page_id} in visit {self.visit_id}: {self.outcome}"
 
 
+ALIKE = ("visit", "kind", "summary", "added", "removed")
+"""The fields that changes have in common which pages of a site underwent in the same way."""
+
+
 class ChangeQuerySet(models.QuerySet["Change"]):
     """Queries of changes."""
 
@@ -629,6 +633,18 @@ class ChangeQuerySet(models.QuerySet["Change"]):
     def with_pages(self) -> ChangeQuerySet:
         """Join the page columns that are displayed."""
         return self.select_related("page").defer(*(f"page__{name}" for name in LONG_COLUMNS))
+
+    def alike(self, change: Change) -> ChangeQuerySet:
+        """Filter to the other changes that the same visit saw in the same words."""
+        if not change.summary:
+            return self.none()
+        fields = {name: getattr(change, name) for name in ALIKE}
+        return self.filter(**fields).exclude(pk=change.pk)
+
+    def one_of_each(self) -> ChangeQuerySet:
+        """Leave only the newest of changes that are alike."""
+        newer = self.filter(id__gt=OuterRef("pk"), **{name: OuterRef(name) for name in ALIKE}).order_by()
+        return self.filter(Q(summary="") | ~Exists(newer))
 
 
 class Change(models.Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -150,3 +150,25 @@ class ChangeDetailSerializer(ChangeSerializer):
         """Return the rows of each hunk: kind, old line, new line."""
         gain = Difference.unpacked(bytes(change.difference))
         return [[{"kind": kind, "old": old, "new": new} for kind, old, new in hunk] for hunk in gain.hunks]
+
+
+class WatchFileSerializer(serializers.Serializer[Any]):
+    """A backup of changedetection.io, or a text with one address to a line."""
+
+    file = serializers.FileField()
+
+
+class ImportProblemSerializer(serializers.Serializer[Any]):
+    """A watch that was not taken over, or not with all its settings."""
+
+    url = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ImportedSerializer(serializers.Serializer[Any]):
+    """The new lists, the number of their pages and of those watched already, and problems."""
+
+    sites = SiteSerializer(many=True)
+    added = serializers.IntegerField()
+    known = serializers.IntegerField()
+    problems = ImportProblemSerializer(many=True)

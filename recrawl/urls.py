@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from recrawl import change_feeds, inbox_views, picking_views, views
+from recrawl import change_feeds, importing_views, inbox_views, picking_views, views
 
 urlpatterns = [
     path("", inbox_views.inbox, name="sites"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("changes.<str:kind>", inbox_views.export, name="changes-export"),
     path("watched/", views.site_list, name="watched"),
     path("add/", views.add, name="site-add"),
+    path("import/", importing_views.import_page, name="site-import"),
     path("pick/", picking_views.pick, name="site-pick"),
     path("pick/copy/", picking_views.copy, name="site-copy"),
     path("report/", views.report, name="sites-report"),

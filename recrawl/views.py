@@ -22,8 +22,8 @@ from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
-from recrawl.charts import WEEKS, calendar, visits_chart
-from recrawl.describing import diff_rows
+from recrawl.charts import WEEKS, calendar, price_chart, visits_chart
+from recrawl.describing import diff_rows, stock
 from recrawl.differences import Difference, difference
 from recrawl.estimators import gamma_mode
 from recrawl.forms import ListForm, SettingsForm, SiteForm
@@ -44,7 +44,7 @@ from recrawl.versions import version_at, version_count, warc_chunks
 from recrawl.visits import pause, resume, visit_now
 
 MAX_PICTURE_BYTES = 32 * 1024 * 1024
-SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS = 104, 15, 200
+SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS, SHOWN_OFFERS = 104, 15, 200, 20
 PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
 """The Gamma prior of a page's rate of change. It expects a change in some months."""
 
@@ -178,7 +178,10 @@ def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
         if check.outcome in {Check.Outcome.SAME, Check.Outcome.MINOR, Check.Outcome.CHANGED}
     ]
     rate = gamma_mode(outcomes, PRIOR_SHAPE, PRIOR_DAYS) if outcomes else None
+    offers = list(row.offers.order_by("-id")[:SHOWN_CHECKS])
     context = {
+        "offers": [(offer, stock(offer.availability)) for offer in offers[:SHOWN_OFFERS]],
+        "prices": price_chart(offers[::-1], datetime.now(UTC)),
         "site": site,
         "row": row,
         "checks": checks,

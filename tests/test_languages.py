@@ -37,9 +37,7 @@ from tests.languages import (
 )
 
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
-_ADDRESSES = (
-    r"\b(?:dct|sioc|rdfs|rdf|foaf|schema|prov|urn|freshet)(?::[\w:]+)+|https?://\S+|\S+\.\S+|[\w-]+/[\w-]+"
-)
+_ADDRESSES = r"\b(?:dct|sioc|rdfs|rdf|foaf|schema|prov|urn|freshet|css)(?::[\w:]+)+|https?://\S+|\S+\.\S+|[\w-]+/[\w-]+"
 _SAME = "|".join((
     r"Freshet|UTC|API|RSS|Atom|OPML|JSON Feed|JSON|ZIP|CSV|SPARQL|WARC|URLs?|IRI|HTTP|PDF|HTML|Turtle|WebSub",
     r"TriG|N-Quads|JSON-LD|GRDDL|PageRank|PostgreSQL|Prometheus|OpenStreetMap|YouTube|Reddit|FreshRSS|FeedHQ",

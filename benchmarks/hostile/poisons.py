@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.hostile import wire
 from benchmarks.hostile.documents import Content, Shape
+from crawler.browser.jobs import MAX_NAVIGATIONS
 from crawler.frontier.budgets import MAX_REDIRECTS
 
 Body = Callable[[str], bytes]
@@ -248,7 +249,8 @@ POISONS: tuple[Poison, ...] = (
     Poison("redirect to a file", send=wire.redirect(302, b"file:///etc/passwd")),
     # Pages that a browser runs
     *(
-        Poison(name, costly=True, bodies={"app": _always(_page(_SCRIPT % script))})
+        Poison(name, costly=True, bodies={"app": _always(_page(_SCRIPT % script))},
+            max_requests=MAX_NAVIGATIONS + 4 if name == "reloads without end" else 6)
         for name, script in _SCRIPTS
     ),
     # Questions to the graph

@@ -9,10 +9,15 @@ USER = "browser"
 """Name under which the browser gives the proxy its secret."""
 MAX_HTML_LENGTH = 5 * 1024 * 1024
 MAX_WIDTH, MAX_HEIGHT = 1280, 10_000
+MAX_NAVIGATIONS = 20
+"""Pages that one may lead to by itself: as many as browsers follow redirects."""
 
 
 class BrowserJob(Record, frozen=True):
-    """The page to open and the steps to perform there, with the proxy and the seconds allowed in all."""
+    """The page to open and the steps to perform there, with the proxy and the seconds allowed in all.
+
+    `sockets` is the directory of the browser's sockets.
+    """
 
     url: str
     executable: str
@@ -21,6 +26,7 @@ class BrowserJob(Record, frozen=True):
     user_agent: str
     seconds: float
     steps: tuple[Step, ...] = ()
+    sockets: str = ""
 
 
 class BrowserAnswer(Record, frozen=True):

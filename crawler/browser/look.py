@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import os
 import shutil
 import signal
@@ -40,6 +41,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 FILES = tuple(Path(name) for name in ("/etc/chromium", "/etc/chromium.d", "/etc/fonts"))
 """The files that a browser reads beside programs and libraries."""
 _one_browser = threading.Lock()
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def look(job: LookJob) -> BrowserLook:
         raise FetchError(error.kind, str(error)) from error
     if reason := missing():
         raise FetchError(Failure.NO_BROWSER, reason)
-    if not _one_browser.acquire(timeout=job.seconds / 4):
+    if not _one_browser.acquire(timeout=job.seconds / 2):
         raise FetchError(Failure.BUSY, "another page is in the browser")
     proxy = GuardedProxy([str(network) for network in settings.FETCH_ALLOWED_NETWORKS], job.limits)
     try:
@@ -104,16 +106,18 @@ def look(job: LookJob) -> BrowserLook:
 
 
 def _look(url: str, job: LookJob, proxy: GuardedProxy) -> BrowserLook:
-    browser_job = BrowserJob(
-        url=url,
-        executable=_executable(),
-        proxy=proxy.url,
-        secret=proxy.secret,
-        user_agent=settings.FETCH_USER_AGENT,
-        seconds=job.seconds,
-        steps=job.steps,
-    )
-    encoded = _run(msgspec.json.encode(browser_job), job.seconds)
+    with _directory_of_sockets() as sockets:
+        browser_job = BrowserJob(
+            url=url,
+            executable=_executable(),
+            proxy=proxy.url,
+            secret=proxy.secret,
+            user_agent=settings.FETCH_USER_AGENT,
+            seconds=job.seconds,
+            steps=job.steps,
+            sockets=sockets,
+        )
+        encoded = _run(msgspec.json.encode(browser_job), job.seconds)
     try:
         answer = msgspec.json.decode(encoded, type=BrowserAnswer)
     except msgspec.MsgspecError as error:
@@ -138,15 +142,26 @@ def _look(url: str, job: LookJob, proxy: GuardedProxy) -> BrowserLook:
     )
 
 
+@contextlib.contextmanager
+def _directory_of_sockets() -> Iterator[str]:
+    """Yield a directory with a short path: Chromium does not start where its sockets' paths are long."""
+    shared = confine.SHARED_MEMORY if os.path.isdir(confine.SHARED_MEMORY) else None
+    with tempfile.TemporaryDirectory(prefix="freshet-", dir=shared) as path:
+        yield path
+
+
 def _failure(answer: BrowserAnswer, proxy: GuardedProxy) -> FetchError:
     """Return the failure of an answer without a page."""
     if proxy.exceeded:
         kind = Failure.TOO_LARGE if proxy.exceeded == BYTES else Failure.TOO_COSTLY
         return FetchError(kind, f"the browser's limit of {proxy.exceeded} was reached")
     try:
-        return FetchError(Failure(answer.failure), answer.detail, status=answer.status)
+        kind = Failure(answer.failure)
     except ValueError:
         return FetchError(Failure.TOO_COSTLY, "the browser answered with an unknown failure")
+    if kind == Failure.NO_BROWSER:
+        log.warning("no page can be opened in a browser: %s", answer.detail)
+    return FetchError(kind, answer.detail, status=answer.status)
 
 
 def _run(job: bytes, seconds: float) -> bytes:

@@ -25,7 +25,15 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from crawler.browser.jobs import MAX_HEIGHT, MAX_HTML_LENGTH, MAX_WIDTH, USER, BrowserAnswer, BrowserJob
+from crawler.browser.jobs import (
+    MAX_HEIGHT,
+    MAX_HTML_LENGTH,
+    MAX_NAVIGATIONS,
+    MAX_WIDTH,
+    USER,
+    BrowserAnswer,
+    BrowserJob,
+)
 from crawler.browser.steps import Step
 from crawler.http.failures import Failure, FetchError, of_response
 from crawler.process import lifeline, memory
@@ -69,6 +77,7 @@ _NETWORK_FAILURES = (
     (r"[Cc]rashed|has been closed|ERR_INSUFFICIENT_RESOURCES|ERR_OUT_OF_MEMORY", Failure.TOO_COSTLY),
     (r"Timeout", Failure.TIMEOUT),
 )
+_LEADS_ON = "the page leads on again and again"
 
 
 class PageVisit:
@@ -79,6 +88,7 @@ class PageVisit:
         self._load_seconds = seconds * LOAD_SHARE
         self.status = 0
         self.requested_url = ""
+        self.navigations = 0
         self._is_complete = False
         self._page: Page = context.new_page()
         context.on("page", self._close_window)
@@ -140,7 +150,7 @@ class PageVisit:
                 if "navigating" not in error.message:
                     raise
             self._page.wait_for_timeout(50)
-        raise FetchError(Failure.REDIRECT, "the page leads on again and again")
+        raise FetchError(Failure.REDIRECT, _LEADS_ON)
 
     def _screenshot(self) -> bytes:
         timeout = max(min(SCREENSHOT_SECONDS, self._remaining()), 0.5) * 1000
@@ -177,6 +187,9 @@ class PageVisit:
         with contextlib.suppress(Error):
             if request.is_navigation_request() and request.frame == self._page.main_frame:
                 self.requested_url = request.url
+                self.navigations += 1
+                if self.navigations > MAX_NAVIGATIONS:
+                    self._page.close()
 
     def _note_status(self, response: Response) -> None:
         with contextlib.suppress(Error):
@@ -202,6 +215,8 @@ def run(job: BrowserJob) -> BrowserAnswer:
             kind, detail = error.kind, error.detail
         except Error as error:
             kind, detail = failure_of(error.message), _first_line(error)
+            if visit.navigations > MAX_NAVIGATIONS:
+                kind, detail = Failure.REDIRECT, _LEADS_ON
             if "ERR_HTTP_RESPONSE_CODE_FAILURE" in error.message:  # an error without a body
                 kind = of_response(visit.status, retry_after=False, challenged=False)
         return BrowserAnswer(url=visit.requested_url, status=visit.status, failure=kind, detail=detail)
@@ -240,6 +255,7 @@ def _launch(playwright: Playwright, job: BrowserJob) -> Browser:
             ignore_default_args=["--disable-popup-blocking", "--disable-dev-shm-usage"],
             proxy={"server": job.proxy, "username": USER, "password": job.secret},
             timeout=max(job.seconds, 1.0) * 1000,
+            env={**os.environ, "TMPDIR": job.sockets} if job.sockets else None,
         )
 
     if os.geteuid() == 0:

@@ -150,8 +150,8 @@ class GuardedProxy:
                 self._connections += 1
                 is_over = self._connections > self._limits.max_connections
             if is_over:
-                client.close()
                 self._exceed(CONNECTIONS)
+                client.close()
                 return
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 

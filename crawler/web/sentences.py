@@ -106,6 +106,25 @@ PATTERNS = (
     gettext_noop("should name pages that are new"), gettext_noop("{0} changed, which leads here"),
     gettext_noop("tells of {0} other page"), gettext_noop("tells of {0} other pages"),
     gettext_noop("its turn"), gettext_noop("not asked for in {0} visits"),
+    gettext_noop("It looks different: {0} %."),
+    # watches of another program (recrawl.changedetection)
+    gettext_noop("There is no watch in this file."),
+    gettext_noop("There are {0} watches in this file; {1} are allowed."),
+    gettext_noop("This is neither a backup nor a list of addresses."),
+    gettext_noop("The JSON in this file is damaged."),
+    gettext_noop("This is JSON, but not that of changedetection.io."),
+    gettext_noop("There are too many files in this backup."),
+    gettext_noop("This ZIP file is damaged, or encrypted."), gettext_noop("This file is too large."),
+    gettext_noop("a text that must be absent"), gettext_noop("the extraction of text"),
+    gettext_noop("its conditions"), gettext_noop("its request headers"), gettext_noop("its script"),
+    gettext_noop("its request method"), gettext_noop("its upper price"),
+    gettext_noop("changes of stock without a change of price"),
+    gettext_noop("its steps in the browser ({0})"),
+    # steps of a browser (crawler.browser.steps)
+    gettext_noop("There are {0} steps; {1} are allowed."),
+    gettext_noop('"{0}" of step {1} must be a text of at most {2} characters.'),
+    gettext_noop('"at" of step {0} must be a CSS selector.'),
+    gettext_noop('"seconds" of step {0} must be a number from 0 to {1}.'),
     # evaluations of interest (articles.interest.report, articles.interest.metrics)
     gettext_noop("subscriber"), gettext_noop("session"),
     gettext_noop(

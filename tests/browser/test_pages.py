@@ -39,6 +39,7 @@ PAGES = (
     "/sites/watched/",
     "/sites/add/",
     "/sites/add/?url=https://courier.example/&part=css:main",
+    "/sites/import/",
     "/sites/pick/?url=http://10.0.0.1/",
     "/sites/report/",
     "a site",

@@ -20,7 +20,7 @@ NEEDS: dict[str, set[str]] = {
     "": OPEN,
     EDITOR: {
         "add", "feed-import", "feed-import-line", "feeds-change", "feed-row", "feed-edit", "site-add",
-        "site-act", "site-settings", "api-feed-find",
+        "site-act", "site-copy", "site-import", "site-pick", "site-settings", "api-feed-find",
     },
     OPERATOR: {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
@@ -32,7 +32,7 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
     EDITOR: {
         "feeds-add", "api-feed-list", "api-feed-detail", "api-feed-import-opml", "api-feed-retrieve-now",
         "api-category-list", "api-category-detail", "api-site-list", "api-site-detail", "api-site-map-again",
-        "api-site-visit-now",
+        "api-site-visit-now", "api-site-import",
     },
     OPERATOR: {
         "api-enrichment-join-story", "api-enrichment-leave-story", "api-story-apart", "api-experiment-list",

@@ -17,7 +17,7 @@ from recrawl.describing import sentence
 from recrawl.differences import Difference, difference
 from recrawl.inline import work_off
 from recrawl.mapping import add_pages
-from recrawl.models import Change, Site, Version
+from recrawl.models import LIST_DEFAULTS, Change, Site, Version
 from recrawl.word_differences import word_difference
 from tests.factories import make_user
 from tests.recrawl.sites import Paper, visit, watch
@@ -76,6 +76,31 @@ def test_changes_are_unseen_until_they_are_opened(site: Site, ann: User, reader:
     reader.post(f"/sites/changes/{first}/unseen/")
     assert unseen(ann) == [first, third]
     assert unseen(make_user("ben")) == []  # for ben, who came after, none is new
+
+
+def test_pages_that_changed_in_the_same_way_are_one_row(paper: Paper, ann: User, reader: Client) -> None:
+    urls = [f"{paper.origin}/shop/{name}" for name in "abcd"]
+    for name in "abcd":
+        paper.write(f"/shop/{name}", f"Thing {name}", "Old words", [])
+    site = add_pages(urls, **LIST_DEFAULTS)
+    work_off([site])
+    for name in "abc":
+        paper.write(f"/shop/{name}", f"Thing {name}", "Closed in August", [])
+    paper.write("/shop/d", "Thing d", "Open in August", [])
+    visit(site)
+    assert len(unseen(ann)) == 4
+    page = reader.get("/sites/").content.decode()
+    assert page.count('class="item new"') == 2
+    assert "2 more pages changed in the same way:" in page
+    first = next(key for key in unseen(ann)[::-1] if "Closed" in Change.objects.get(pk=key).summary)
+    opened = reader.get(f"/sites/changes/{first}/").content.decode()
+    assert "2 more pages changed in the same way</h2>" in opened
+    (other,) = unseen(ann)
+    assert "Open in August" in Change.objects.get(pk=other).summary
+    assert f'href="/sites/changes/{other}/"' in opened
+    reader.post(f"/sites/changes/{first}/unseen/")
+    assert len(unseen(ann)) == 4
+    assert len(json.loads(b"".join(reader.get("/sites/changes.json").streaming_content))) == 4
 
 
 def test_all_are_marked_and_taken_back(site: Site, ann: User, reader: Client) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from recrawl.inline import work_off
 from recrawl.mapping import SiteError, add_pages, add_site, map_again, set_pages
 from recrawl.models import Change, Check, Site, StatedOffer, WatchedPage
+from tests.factories import make_user
 from tests.recrawl.sites import Paper, changes, visit
 from tests.servers import Reply
 
@@ -148,7 +150,7 @@ def test_small_steps_add_up_to_the_percentage(paper: Paper) -> None:
         assert changes(visit(site)) == expected, price
 
 
-def test_prices_are_kept_as_a_series(paper: Paper) -> None:
+def test_prices_are_kept_as_a_series(paper: Paper, client: Client) -> None:
     def offer(price: str, stock: str = "InStock") -> Reply:
         return html(
             '<script type="application/ld+json">{"@type": "Offer", "price": '
@@ -163,6 +165,10 @@ def test_prices_are_kept_as_a_series(paper: Paper) -> None:
         visit(site)
     rows = StatedOffer.objects.order_by("id").values_list("price", "currency", "availability")
     assert list(rows) == [(12.0, "EUR", "instock"), (14.5, "EUR", "instock"), (14.5, "EUR", "outofstock")]
+    client.force_login(make_user())
+    page = client.get(site.pages.get().get_absolute_url()).content.decode()
+    assert "The price from 12 to 14.5" in page and "price in EUR" in page
+    assert "sold out" in page and page.count("in stock") == 2
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,8 @@ _SHORT_NAMES = (
     gettext_noop("not a feed"), gettext_noop("malformed"), gettext_noop("too deep"),
     gettext_noop("too costly"),
     gettext_noop("unstorable"), gettext_noop("unsupported type"), gettext_noop("entities"),
-    gettext_noop("busy"), gettext_noop("step"), gettext_noop("no browser"), gettext_noop("lost"),
+    gettext_noop("busy"), gettext_noop("step"), gettext_noop("no browser"), gettext_noop("part missing"),
+    gettext_noop("lost"),
 )  # fmt: skip
 """Names of failures as they are shown; tests compare them with `Failure`."""
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
+from crawler.browser.jobs import MAX_NAVIGATIONS
 from crawler.browser.look import BrowserLook
 from crawler.browser.proxy import ProxyLimits
 from crawler.http.failures import Failure, FetchError
@@ -176,6 +177,13 @@ def test_a_page_does_not_lead_to_files(view: View, site: Site, address: str, way
     if isinstance(result, BrowserLook):
         assert "here" in result.html and "root:" not in result.html
         assert result.url == f"{site.address}/"
+
+
+@pytest.mark.parametrize("name", ["meta refresh", "reload"])
+def test_a_page_that_leads_on_for_ever_is_left(view: View, site: Site, name: str) -> None:
+    site.pages["/"] = PAGES[name]
+    assert failure_of(view(site.address)) is Failure.REDIRECT
+    assert len(site.paths) <= MAX_NAVIGATIONS + 4
 
 
 def test_redirects_in_a_circle_end(view: View, site: Site) -> None:

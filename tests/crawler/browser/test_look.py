@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +29,18 @@ def test_it_shows_the_text_that_a_script_writes(view: View, site: Site) -> None:
     assert (result.url, result.status, result.title) == (f"{site.address}/", 200, "News")
     assert result.is_complete and not result.exceeded and not result.blocked
     assert result.requests >= 1 and result.bytes > 100
+
+
+def test_it_starts_where_paths_are_long(
+    view: View, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("data" * 20)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    site.pages["/"] = "<title>News</title>"
+    result = view(site.address)
+    assert isinstance(result, BrowserLook) and result.title == "News"
+    assert not list(long.iterdir())
 
 
 def test_the_screenshot_is_a_png_of_the_whole_page_within_bounds(view: View, site: Site) -> None:

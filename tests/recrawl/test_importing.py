@@ -1,0 +1,196 @@
+"""Watches brought along from changedetection.io, or from a list of addresses."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from recrawl import changedetection
+from recrawl.changedetection import BackupError, ForeignWatch, watches_of
+from recrawl.importing import import_watches
+from recrawl.models import Site
+from tests.factories import make_user
+
+SHOP = {
+    "url": "https://shop.example/lamp",
+    "title": "Lamp",
+    "tags": ["t1"],
+    "processor": "restock_diff",
+    "restock_settings": {"price_change_min": 20, "price_change_max": None},
+    "time_between_check": {"days": 0, "hours": 6},
+}
+PAPER = {
+    "url": "https://paper.example/",
+    "include_filters": ["main .news", "//h1", "json:$.a", "::nothing::"],
+    "subtractive_selectors": ["nav"],
+    "ignore_text": ["Visitors: 5", "/seen \\d+ times/i"],
+    "trigger_text": ["harbour"],
+    "filter_text_removed": False,
+    "filter_text_replaced": False,
+    "fetch_backend": "html_webdriver",
+    "browser_steps": [
+        {"operation": "Goto site", "selector": "", "optional_value": ""},
+        {"operation": "Click element", "selector": "#more", "optional_value": ""},
+        {"operation": "Wait for seconds", "selector": "", "optional_value": "2"},
+    ],
+    "headers": {"x-token": "1"},
+    "time_between_check_use_default": True,
+}
+OLD = {
+    "watching": {"u1": SHOP, "u2": PAPER},
+    "settings": {
+        "application": {"tags": {"t1": {"title": "Prices"}}, "fetch_backend": "html_requests"},
+        "requests": {"time_between_check": {"hours": 3}},
+    },
+}
+
+
+def archive(files: dict[str, Any]) -> io.BytesIO:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name, content if isinstance(content, str) else json.dumps(content))
+    file.seek(0)
+    return file
+
+
+def of_text(text: str) -> list[ForeignWatch]:
+    return watches_of(io.BytesIO(text.encode()))
+
+
+def test_old_and_new_backups_say_the_same() -> None:
+    state = {"settings": {**OLD["settings"], "application": {"fetch_backend": "html_requests"}}}
+    new = archive(
+        {
+            "changedetection.json": state,
+            "t1/tag.json": {"title": "Prices"},
+            "u1/watch.json": SHOP,
+            "u2/watch.json": PAPER,
+            "u1/1732.txt.br": "history",
+            "url-list.txt": "https://shop.example/lamp\r\n",
+        }
+    )
+    old = archive({"url-watches.json": OLD, "url-list.txt": ""})
+    assert watches_of(new) == watches_of(old) == watches_of(io.BytesIO(json.dumps(OLD).encode()))
+
+
+def test_settings_are_taken_over_and_losses_named() -> None:
+    shop, paper = of_text(json.dumps(OLD))
+    assert shop.tags == ("Prices",) and shop.title == "Lamp"
+    assert shop.settings == {"every": 0.25, "number_rule": "below", "number": 20.0, "direction": "any"}
+    assert paper.settings == {
+        "every": 0.125,
+        "parts": ["css:main .news", "xpath://h1", "jsonpath:$.a"],
+        "ignore_selectors": ["nav"],
+        "ignore_patterns": [r"(?i)Visitors:\ 5", r"(?i)seen \d+ times"],
+        "trigger_patterns": ["(?i)harbour"],
+        "direction": "added",
+        "browser": True,
+        "steps": [{"do": "click", "at": "#more"}, {"do": "wait", "seconds": 2.0}],
+    }
+    assert set(paper.lost) == {"css:::nothing::", "its request headers"}
+
+
+def test_a_step_that_is_not_known_takes_all_steps_with_it() -> None:
+    row = {"url": "https://a.example/", "browser_steps": [{"operation": "Execute JS", "optional_value": "x"}]}
+    (watch,) = of_text(json.dumps({"watching": {"u": row}}))
+    assert "steps" not in watch.settings and "Execute JS" in watch.lost[0]
+
+
+def test_a_list_of_addresses_has_tags_behind_them() -> None:
+    watches = of_text("https://a.example/ news, boats\n\nb.example\nhttps://c.example/ ['x']\n")
+    assert [(watch.url, watch.tags) for watch in watches] == [
+        ("https://a.example/", ("news", "boats")), ("b.example", ()), ("https://c.example/", ("x",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\n \n", b"PK\x03\x04 damaged", b"{", b"[1]", b'{"watching": 7}', b'{"watching": {"u": [1]}}',
+        b"\xff\xfe\x00", b"[" * 100_000, b'{"watching": {"u": {"url": 5}}}', b'{"settings": []}',
+        archive({"url-watches.json": "{"}).getvalue(), archive({"readme.txt": "x"}).getvalue(),
+    ],
+)  # fmt: skip
+def test_other_files_are_refused_in_a_sentence(data: bytes) -> None:
+    with pytest.raises(BackupError, match=r"\.$"):
+        watches_of(io.BytesIO(data))
+
+
+def test_a_backup_that_unpacks_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changedetection, "MAX_UNPACKED_BYTES", 10_000)
+    with pytest.raises(BackupError, match="too large"):
+        watches_of(archive({"url-watches.json": json.dumps({"a": " " * 20_000})}))
+
+
+def test_odd_values_harm_nothing() -> None:
+    row = {
+        "url": "https://a.example/", "tags": [1, None, "t"], "title": 5, "include_filters": "x",
+        "ignore_text": [None, "(", "/(/"], "time_between_check": {"days": "x", "hours": 1e11},
+        "browser_steps": [1, {"operation": 5}], "processor": "restock_diff", "restock_settings": 3,
+        "price_change_min": "1e999", "fetch_backend": [], "paused": "yes", "method": {}, "conditions": [1],
+    }  # fmt: skip
+    (watch,) = of_text(json.dumps({"watching": {"u": row, "v": None}}))
+    assert watch.tags == ("t",) and watch.settings["every"] == 366.0
+    assert "its conditions" in watch.lost
+
+
+@pytest.mark.django_db
+def test_watches_that_are_set_alike_become_one_list_and_only_once() -> None:
+    rows = {
+        str(number): {"url": f"https://a.example/{number}", "tags": ["t1"], "paused": number == 3}
+        for number in range(4)
+    }
+    rows["x"] = {"url": "ftp://a.example/"}
+    data = json.dumps(OLD | {"watching": rows}).encode()
+    result = import_watches(io.BytesIO(data), None)
+    assert (result.added, result.known) == (4, 0)
+    assert [problem.url for problem in result.problems] == ["ftp://a.example/"]
+    first, paused = result.sites
+    assert (first.title, first.state, first.pages.count()) == ("Prices", Site.State.MAPPING, 3)
+    assert (paused.state, paused.pages.count(), paused.visits.count()) == (Site.State.PAUSED, 1, 0)
+    again = import_watches(io.BytesIO(data), None)
+    assert (again.added, again.known, Site.objects.count()) == (0, 4, 2)
+
+
+@pytest.mark.django_db
+def test_one_watch_that_cannot_be_added_leaves_the_others(settings: Any) -> None:
+    settings.LIMIT_SITES = 1
+    user = make_user()
+    rows = {str(n): {"url": f"https://a.example/{n}", "title": f"Page {n}"} for n in range(3)}
+    result = import_watches(io.BytesIO(json.dumps({"watching": rows}).encode()), user)
+    assert [site.title for site in result.sites] == ["Page 0"]
+    assert "one person may have 1" in result.problems[0].message
+
+
+@pytest.mark.django_db
+def test_the_page_and_the_api_and_the_command_take_a_file(client: Client, tmp_path: Path) -> None:
+    client.force_login(make_user(staff=True, is_superuser=True))
+    page = client.post("/sites/import/", {"file": archive({"url-watches.json": OLD})})
+    assert page.status_code == 200
+    assert "2 pages are watched now." in page.content.decode()
+    assert "Not taken over: its request headers, css:::nothing::" in page.content.decode()
+    answer = client.post(
+        "/api/sites/import/", {"file": io.BytesIO(b"https://b.example/\nftp://c.example/ boats\n")}
+    )
+    assert answer.status_code == 201, answer.content
+    body = answer.json()
+    assert body["added"] == 1 and body["known"] == 0 and len(body["sites"]) == 1
+    assert [problem["url"] for problem in body["problems"]] == ["ftp://c.example/"]
+    assert client.post("/api/sites/import/", {"file": io.BytesIO(b"{")}).status_code == 400
+    assert client.post("/api/sites/import/").status_code == 400
+    assert client.post("/sites/import/", {"file": io.BytesIO(b"{")}).status_code == 422
+    assert client.post("/sites/import/").status_code == 422
+    path = tmp_path / "list.txt"
+    path.write_text("https://c.example/\n")
+    call_command("import_watches", str(path))
+    assert Site.objects.filter(url="https://c.example/").exists()
+    with pytest.raises(CommandError):
+        call_command("import_watches", str(tmp_path / "none"))
