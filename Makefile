@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test lint install requirements compiled messages
+.PHONY: run test test-browser lint install requirements compiled messages
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
@@ -14,8 +14,14 @@ run: $(VENV)/base.stamp compiled
 
 # A worker more than there are cores, for tests of processes mostly wait; a file to one worker.
 # TESTS="tests/feeds -k name" make test runs a part, TESTS="-n 0 --pdb tests/feeds/test_opml.py" in this process.
+TESTS ?= -m "not browser"
+PYTEST := $(PYTHON) -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/dev.stamp compiled
-	$(PYTHON) -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(TESTS)
+	$(PYTEST) $(TESTS)
+
+# Walks through the pages in headless Chromium, and readers of the desktop; skipped where these are not installed.
+test-browser: $(VENV)/dev.stamp compiled
+	$(PYTEST) -m browser
 
 lint: $(VENV)/dev.stamp
 	$(PYTHON) -m ruff check .

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO, cast
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -24,7 +26,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
     if file is None:
         return render(request, "recrawl/import.html", {"error": _("No file was chosen.")}, status=422)
     try:
-        imported = import_watches(file, person_of(request))
+        imported = import_watches(cast(BinaryIO, file), person_of(request))
     except BackupError as error:
         return render(request, "recrawl/import.html", {"error": translated(str(error))}, status=422)
     return render(request, "recrawl/import.html", {"imported": imported})

@@ -250,7 +250,7 @@ POISONS: tuple[Poison, ...] = (
     # Pages that a browser runs
     *(
         Poison(name, costly=True, bodies={"app": _always(_page(_SCRIPT % script))},
-            max_requests=MAX_NAVIGATIONS + 4 if name == "reloads without end" else 6)
+            max_requests=2 * MAX_NAVIGATIONS + 4 if name == "reloads without end" else 6)
         for name, script in _SCRIPTS
     ),
     # Questions to the graph
