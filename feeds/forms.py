@@ -24,7 +24,7 @@ class AddFeedsForm(forms.Form):
     """A form for addresses, one to a line, or an OPML file, and the folder to add them to."""
 
     addresses = LinesField(
-        most=MAX_LINES,
+        limit=MAX_LINES,
         too_many=gettext_lazy("{lines} lines are too many here: give at most {most}, or an OPML file."),
         required=False,
         max_length=MAX_LINES * 2100,

@@ -332,10 +332,10 @@ def _often(times: Sequence[datetime], now: datetime) -> str:
 def _days(times: Sequence[datetime], zone: tzinfo) -> str:
     """Return the days of the week on which a feed posts, "" where there are no usual ones."""
     counts = Counter(at.astimezone(zone).weekday() for at in times)
-    (first, most), *others = counts.most_common()
-    if most >= USUAL_SHARE * len(times):
+    (first, count), *others = counts.most_common()
+    if count >= USUAL_SHARE * len(times):
         return _("nearly always on a %(day)s") % {"day": WEEKDAYS[first]}
-    if others and most + others[0][1] >= USUAL_SHARE * len(times):
+    if others and count + others[0][1] >= USUAL_SHARE * len(times):
         one, two = sorted((first, others[0][0]))
         return _("mostly on a %(day)s or a %(other)s") % {"day": WEEKDAYS[one], "other": WEEKDAYS[two]}
     weekend = counts[5] + counts[6]

@@ -190,7 +190,7 @@ class PagesField(LinesField):
     """A field for the addresses of chosen pages."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(most=MAX_CHOSEN, **options)
+        super().__init__(limit=MAX_CHOSEN, **options)
 
     def validate(self, value: list[str]) -> None:
         super().validate(value)
@@ -215,7 +215,7 @@ class SiteForm(SettingsForm):
     """The addresses and the settings of a new watch."""
 
     url = LinesField(
-        most=MAX_CHOSEN,
+        limit=MAX_CHOSEN,
         label=gettext_lazy("Address"),
         widget=forms.Textarea(
             attrs={

@@ -51,20 +51,20 @@ def import_watches(file: BinaryIO, user: User | None) -> Imported:
     groups: dict[str, dict[str, ForeignWatch]] = {}
     for address, watch in _addresses(watches_of(file), imported):
         groups.setdefault(_alike(watch), {}).setdefault(address, watch)
-    known = _known([address for group in groups.values() for address in group])
+    watched = _known([address for group in groups.values() for address in group])
     for group in groups.values():
-        fresh = {address: watch for address, watch in group.items() if address not in known}
-        imported.known += len(group) - len(fresh)
-        for watch in fresh.values():
+        unknown = {address: watch for address, watch in group.items() if address not in watched}
+        imported.known += len(group) - len(unknown)
+        for watch in unknown.values():
             if watch.lost:
                 parts = ", ".join(map(translated, watch.lost))
                 imported.problems.append(
                     Problem(watch.url, _("Not taken over: %(parts)s") % {"parts": parts})
                 )
-        for first in range(0, len(fresh), MAX_CHOSEN):
-            addresses = list(fresh)[first : first + MAX_CHOSEN]
+        for first in range(0, len(unknown), MAX_CHOSEN):
+            addresses = list(unknown)[first : first + MAX_CHOSEN]
             try:
-                _add(addresses, fresh[addresses[0]], user, imported)
+                _add(addresses, unknown[addresses[0]], user, imported)
             except LimitReached as error:
                 imported.problems.append(Problem(addresses[0], str(error)))
                 return imported
@@ -91,12 +91,12 @@ def _alike(watch: ForeignWatch) -> str:
 
 def _known(addresses: Sequence[str]) -> set[str]:
     """Return the addresses that some list watches already."""
-    known: set[str] = set()
+    watched: set[str] = set()
     for first in range(0, len(addresses), _KEYS_AT_ONCE):
         keys = [key_of(address) for address in addresses[first : first + _KEYS_AT_ONCE]]
         pages = WatchedPage.objects.filter(key__in=keys, site__kind=Site.Kind.PAGES)
-        known.update(pages.values_list("url", flat=True))
-    return known
+        watched.update(pages.values_list("url", flat=True))
+    return watched
 
 
 def _add(addresses: list[str], watch: ForeignWatch, user: User | None, imported: Imported) -> None:

@@ -47,19 +47,19 @@ def fever(request: HttpRequest) -> HttpResponse:
     now = datetime.now(UTC)
     key = request.POST.get("api_key", "").lower()[:MAX_KEY]
     password = _password_of(request, key, now)
-    answer: dict[str, Any] = {"api_version": VERSION, "auth": int(password is not None)}
+    reply: dict[str, Any] = {"api_version": VERSION, "auth": int(password is not None)}
     if password is None:
-        return JsonResponse(answer)
+        return JsonResponse(reply)
     AppPassword.objects.filter(pk=password.pk).update(last_used=now)
     subscriber = password.subscriber
-    answer["last_refreshed_on_time"] = str(int(now.timestamp()))
+    reply["last_refreshed_on_time"] = str(int(now.timestamp()))
     marks = {**request.GET.dict(), **request.POST.dict()}  # Read You marks by the address
     if marks.get("mark"):
-        answer |= _mark(subscriber, marks, now)
-    for name, made in _LISTS.items():
+        reply |= _mark(subscriber, marks, now)
+    for name, list_of in _LISTS.items():
         if name in request.GET:
-            answer |= made(subscriber, request.GET)
-    return JsonResponse(answer, json_dumps_params={"ensure_ascii": False})
+            reply |= list_of(subscriber, request.GET)
+    return JsonResponse(reply, json_dumps_params={"ensure_ascii": False})
 
 
 def _password_of(request: HttpRequest, key: str, now: datetime) -> AppPassword | None:
@@ -165,8 +165,8 @@ def _links(subscriber: Subscriber, query: Mapping[str, str]) -> dict[str, Any]:
 
 def _mark(subscriber: Subscriber, form: Mapping[str, str], now: datetime) -> dict[str, Any]:
     """Mark an item, a feed or a group. Returns the list that the change concerns, as clients expect."""
-    what, state, key = form.get("mark", ""), form.get("as", ""), form.get("id", "")
-    if what == "item" and _is_number(key):
+    kind, state, key = form.get("mark", ""), form.get("as", ""), form.get("id", "")
+    if kind == "item" and _is_number(key):
         keys = list(_articles(subscriber).filter(pk=int(key)).values_list("pk", flat=True))
         if state in {"read", "unread"}:
             mark_read(subscriber, keys, now, read=state == "read")
@@ -178,9 +178,9 @@ def _mark(subscriber: Subscriber, form: Mapping[str, str], now: datetime) -> dic
     before = form.get("before", "")
     until = datetime.fromtimestamp(int(before), UTC) if _is_number(before) and len(before) < 11 else now
     articles = _articles(subscriber).filter(fetched__lte=until)
-    if what == "feed":
+    if kind == "feed":
         mark_all_read(subscriber, articles.filter(feed=int(key[:18])), now)
-    elif what == "group":
+    elif kind == "group":
         name, is_all = _folders(subscriber).get(int(key[:18])), int(key[:18]) == 0
         feeds = subscriber.subscriptions.all() if is_all else subscriber.subscriptions.filter(folder=name)
         if is_all or name is not None:

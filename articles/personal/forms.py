@@ -20,7 +20,7 @@ class FollowForm(forms.Form):
     """A form for addresses to follow, one a line, and their folder."""
 
     addresses = LinesField(
-        most=MAX_ADDRESSES,
+        limit=MAX_ADDRESSES,
         too_many=gettext_lazy("{lines} addresses are too many at once; up to {most}, or an OPML file."),
         widget=forms.Textarea(attrs={"rows": 3, "placeholder": "https://example.org/"}),
         label=gettext_lazy("Addresses"),

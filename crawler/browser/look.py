@@ -173,7 +173,7 @@ def _run(job: bytes, seconds: float) -> bytes:
             source.write(job)
             source.seek(0)
             process = _start(directory, source, out)
-            tree = ProcessTree(process.pid)
+            tree = ProcessTree(process.pid, str(directory))
             try:
                 _watch(process, tree, out, until)
             finally:
@@ -218,10 +218,15 @@ def _start(directory: Path, source: IO[bytes], out: IO[bytes]) -> subprocess.Pop
 
 
 class ProcessTree:
-    """A process with all its descendants, which may have sessions of their own; read from /proc."""
+    """A process with all its descendants, which may have sessions of their own; read from /proc.
 
-    def __init__(self, root: int) -> None:
+    `directory` is one whose path only they have on their command lines. By it are found those that detached
+    themselves at once, as Chromium's crash handlers do.
+    """
+
+    def __init__(self, root: int, directory: str) -> None:
         self._root = root
+        self._directory = f"{directory}/".encode()
         self._seen: dict[int, str] = {}
 
     def members(self) -> list[int]:
@@ -246,7 +251,7 @@ class ProcessTree:
         with contextlib.suppress(OSError):
             os.kill(self._root, signal.SIGSTOP)
         until = time.monotonic() + _END_SECONDS
-        while (members := self.members()) and time.monotonic() < until:
+        while (members := self.members() + self._detached()) and time.monotonic() < until:
             descendants = [pid for pid in members if pid != self._root] or members
             for pid in descendants:
                 with contextlib.suppress(OSError):
@@ -254,6 +259,14 @@ class ProcessTree:
             time.sleep(0.02)
         with contextlib.suppress(OSError):
             os.killpg(self._root, signal.SIGKILL)
+
+    def _detached(self) -> list[int]:
+        pids = []
+        for line in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if self._directory in line.read_bytes():
+                    pids.append(int(line.parent.name))
+        return pids
 
 
 def _processes() -> Iterator[tuple[int, list[str]]]:

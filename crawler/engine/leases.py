@@ -37,10 +37,10 @@ def _until(now: datetime) -> datetime:
     return now + timedelta(seconds=lease_seconds())
 
 
-def hand_out(now: datetime, most: int | None = None) -> list[Batch]:
-    """Lease all dispatchable work: host-less batches first, then at most `most` idle hosts."""
+def hand_out(now: datetime, limit: int | None = None) -> list[Batch]:
+    """Lease all dispatchable work: host-less batches first, then at most `limit` idle hosts."""
     hostless_batches = [batch for work in hostless() for batch in work.batches(_until(now))]
-    return [*hostless_batches, *_hand_out_hosts(now, most)]
+    return [*hostless_batches, *_hand_out_hosts(now, limit)]
 
 
 @transaction.atomic

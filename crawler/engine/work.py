@@ -44,8 +44,8 @@ class Work:
         """
         return None
 
-    def choose(self, now: datetime, most: int) -> Sequence[Host]:
-        """Lock and return at most `most` free hosts that the kind would serve now, best first."""
+    def choose(self, now: datetime, limit: int) -> Sequence[Host]:
+        """Lock and return at most `limit` free hosts that the kind would serve now, best first."""
         return []
 
     def lease(

@@ -47,7 +47,7 @@ def lease_urls(
     return assignments
 
 
-def hosts_in_order(crawl: Crawl, most: int, now: datetime, among: Sequence[int] | None = None) -> list[Host]:
+def hosts_in_order(crawl: Crawl, limit: int, now: datetime, among: Sequence[int] | None = None) -> list[Host]:
     """Lock and return free hosts with waiting URLs, ordered by best URL or by turns.
 
     `among` restricts them to these host ids.
@@ -63,7 +63,7 @@ def hosts_in_order(crawl: Crawl, most: int, now: datetime, among: Sequence[int] 
                 AND (%s::bigint[] IS NULL OR place.host_id = ANY(%s))
             ORDER BY {order} LIMIT %s FOR UPDATE OF host SKIP LOCKED
             """,  # noqa: S608 - one of two orders written here
-            [crawl.pk, now, now, among, among, most],
+            [crawl.pk, now, now, among, among, limit],
         )
     )
 

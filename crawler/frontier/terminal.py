@@ -81,7 +81,7 @@ class Links:
     withheld: int = 0
 
 
-def page_links(root: html.HtmlElement, url: str, most: int = MAX_LINKS, *, follow: bool = True) -> Links:
+def page_links(root: html.HtmlElement, url: str, limit: int = MAX_LINKS, *, follow: bool = True) -> Links:
     """Return the links of a page without fragments and session ids, each once. None of a nofollow page.
 
     Leaves out references that are no web address (mailto:, javascript:, broken) and links to the page itself.
@@ -105,7 +105,7 @@ def page_links(root: html.HtmlElement, url: str, most: int = MAX_LINKS, *, follo
             continue
         if link in links or link == url:
             continue
-        if len(links) >= most:
+        if len(links) >= limit:
             more += 1
             continue
         links[link] = None

@@ -30,16 +30,16 @@ class UrlWork(Work):
     order = 90
     model = QueuedUrl
 
-    def choose(self, now: datetime, most: int) -> list[Host]:
+    def choose(self, now: datetime, limit: int) -> list[Host]:
         """Return the next hosts of every running crawl. The crawls share the room."""
         crawls = list(Crawl.objects.running().order_by("id"))
         chosen: list[Host] = []
         for place, crawl in enumerate(crawls):
             remaining = room_of(crawl, now)
-            share = max(most, 0) // (len(crawls) - place)
+            share = max(limit, 0) // (len(crawls) - place)
             max_for_crawl = share if remaining is None else min(share, remaining)
             hosts = queue.hosts_in_order(crawl, max_for_crawl, now) if max_for_crawl > 0 else []
-            most -= len(hosts)
+            limit -= len(hosts)
             chosen += hosts
         return chosen
 
@@ -55,7 +55,7 @@ class UrlWork(Work):
             for host in queue.hosts_in_order(crawl, len(leases), now, among=list(leases)):
                 mine = assignments.get(host.pk, [])
                 alone = room[host.pk].alone or any(assignment.suspect for assignment in mine)
-                place = Room(_most(host), room[host.pk].used + len(mine), alone=alone)
+                place = Room(_limit(host), room[host.pk].used + len(mine), alone=alone)
                 capacity = place.places if remaining is None else min(place.places, remaining)
                 remaining = None if remaining is None else remaining - capacity
                 if capacity:
@@ -83,7 +83,7 @@ def queue_sitemaps(hosts: Sequence[Host], now: datetime, **_: object) -> None:
     queue_named_sitemaps(hosts, now)
 
 
-def _most(host: Host) -> int:
+def _limit(host: Host) -> int:
     """Return the number of the host's URLs that a terminal can serve in its turn."""
     spacing = settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing
     return min(MAX_OF_HOST, int(TURN_SECONDS / spacing) + 1) if spacing > 0 else MAX_OF_HOST

@@ -120,11 +120,11 @@ def notice_changes(now: datetime) -> int:
     expired = Q(until__lte=now) | Q(until=None)
     HubClient.objects.filter(expired, wanted="", due=None).delete()
     rows = HubClient.objects.filter(until__gt=now, due=None)
-    waited = rows.order_by().values("topic").annotate(since=Min("looked"))
+    waited = rows.order_by().values("topic").annotate(since=Min("compared_at"))
     topics = waited.order_by(F("since").asc(nulls_first=True), "topic").values_list("topic", flat=True)
     count = 0
     for topic in topics[:MAX_TOPICS]:
-        HubClient.objects.filter(topic=topic).update(looked=now)
+        HubClient.objects.filter(topic=topic).update(compared_at=now)
         try:
             count += _look(topic, now)
         except Exception:
@@ -203,12 +203,12 @@ def _document(topic: str) -> tuple[bytes, str]:
 @transaction.atomic
 def _claim(now: datetime) -> list[HubClient]:
     rows = HubClient.objects.due(now).order_by("due", "id").select_for_update(skip_locked=True)
-    taken = list(rows[:MAX_CLAIMED])
-    keys = [row.pk for row in taken]
+    claimed = list(rows[:MAX_CLAIMED])
+    keys = [row.pk for row in claimed]
     HubClient.objects.filter(pk__in=keys).update(leased_until=now + LEASE, attempts=F("attempts") + 1)
-    for row in taken:
+    for row in claimed:
         row.attempts, row.leased_until = row.attempts + 1, now + LEASE
-    return taken
+    return claimed
 
 
 def _parcel(row: HubClient) -> tuple[dict[str, Any], str]:
@@ -251,25 +251,25 @@ def _settle(row: HubClient, outcome: SendOutcome, pushed: str, now: datetime) ->
     if not rows.exists():
         mine.update(leased_until=None)
         return
-    done: dict[str, Any] = {"due": None, "leased_until": None, "attempts": 0, "wanted": "", "failure": ""}
+    fields: dict[str, Any] = {"due": None, "leased_until": None, "attempts": 0, "wanted": "", "failure": ""}
     failure = outcome.detail.replace("\0", "")[:300]
-    most = MAX_ATTEMPTS if row.until else MAX_UNCONFIRMED_ATTEMPTS
+    limit = MAX_ATTEMPTS if row.until else MAX_UNCONFIRMED_ATTEMPTS
     if row.wanted and row.until:
-        done["stamp"] = b""  # a push may have waited behind the request
+        fields["stamp"] = b""  # a push may have waited behind the request
     if outcome.state == "sent" and row.wanted == HubClient.Wanted.SUBSCRIBE:
         lease = now + timedelta(seconds=row.wanted_seconds)
-        seen = {} if row.until else {"pushed": pushed}
-        rows.update(**done, **seen, until=lease, sealed_secret=row.wanted_secret, wanted_secret="")
+        digest = {} if row.until else {"pushed": pushed}
+        rows.update(**fields, **digest, until=lease, sealed_secret=row.wanted_secret, wanted_secret="")
     elif outcome.state == "sent" and not row.wanted:
-        rows.update(**done, pushed=pushed, last_pushed=now)
+        rows.update(**fields, pushed=pushed, last_pushed=now)
     elif outcome.state in {"sent", "gone"} and (outcome.state == "sent" or not row.wanted or not row.until):
         rows.delete()  # it does not want to be told any more, or never confirmed
-    elif outcome.state == "gone" or row.attempts >= most:
-        rows.update(**done | {"failure": failure}) if row.until else rows.delete()
+    elif outcome.state == "gone" or row.attempts >= limit:
+        rows.update(**fields | {"failure": failure}) if row.until else rows.delete()
     else:
         rows.update(due=next_try(now, row.attempts, outcome.wait), leased_until=None, failure=failure)
 
 
 def _lease(text: str) -> int:
-    asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else LEASE_SECONDS
-    return min(max(asked, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS)
+    seconds = int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else LEASE_SECONDS
+    return min(max(seconds, MIN_LEASE_SECONDS), MAX_LEASE_SECONDS)

@@ -276,7 +276,7 @@ class HubClient(models.Model):
     due = models.DateTimeField(null=True, help_text="When the next request is sent; NULL without one.")
     attempts = models.PositiveSmallIntegerField(default=0)
     leased_until = models.DateTimeField(null=True)
-    looked = models.DateTimeField(
+    compared_at = models.DateTimeField(
         null=True, help_text="When the feed was last compared with what it was sent."
     )
     last_pushed = models.DateTimeField(null=True)

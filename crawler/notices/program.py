@@ -205,11 +205,11 @@ def _wallabag(base: str, target: dict[str, str], message: dict[str, Any]) -> Sen
         "username": target.get("name", ""),
     }
     fields |= {"client_secret": target.get("secret", ""), "password": target.get("token", "")}
-    answer: dict[str, str] = {}
-    outcome = _post(f"{base}/oauth/v2/token", message, data=fields, answer=answer)
+    reply: dict[str, str] = {}
+    outcome = _post(f"{base}/oauth/v2/token", message, data=fields, reply=reply)
     if outcome.state != "sent":
         return outcome
-    token = json.loads(answer["body"])["access_token"]
+    token = json.loads(reply["body"])["access_token"]
     return _post(
         f"{base}/api/entries.json",
         message,
@@ -258,7 +258,7 @@ def _hub_over(message: dict[str, Any]) -> SendOutcome:
 
 
 def _post(
-    url: str, message: dict[str, Any], answer: dict[str, str] | None = None, **options: Any
+    url: str, message: dict[str, Any], reply: dict[str, str] | None = None, **options: Any
 ) -> SendOutcome:
     """Send a POST. Redirects are not followed: they would turn it into another request."""
     import requests  # noqa: PLC0415 - only where it is used
@@ -275,8 +275,8 @@ def _post(
             **options,
         ) as response:
             body = response.raw.read(MAX_ANSWER_BYTES, decode_content=True)
-            if answer is not None:
-                answer["body"] = body.decode("utf-8", "replace")
+            if reply is not None:
+                reply["body"] = body.decode("utf-8", "replace")
             status, wait = response.status_code, response.headers.get("Retry-After", "")
     if 200 <= status < 300:
         return SendOutcome("sent")
@@ -291,18 +291,18 @@ def _post(
 
 def _refusal(error: BaseException | None) -> RefusedError | None:
     """Return the guard's refusal among the causes of an error."""
-    seen = 0
-    while error is not None and seen < 10:
+    depth = 0
+    while error is not None and depth < 10:
         if isinstance(error, RefusedError):
             return error
         for word in error.args:
-            if isinstance(word, BaseException) and (found := _refusal(word)):
-                return found
+            if isinstance(word, BaseException) and (refusal := _refusal(word)):
+                return refusal
             if isinstance(reason := getattr(word, "reason", None), BaseException) and (
-                found := _refusal(reason)
+                refusal := _refusal(reason)
             ):
-                return found
-        error, seen = error.__cause__ or error.__context__, seen + 1
+                return refusal
+        error, depth = error.__cause__ or error.__context__, depth + 1
     return None
 
 

@@ -63,8 +63,8 @@ def claim(now: datetime) -> list[Notification]:
     counts: Counter[int | None] = Counter()
     for message in candidates:
         target = message.target
-        most = MAX_OF_FAILING if target is not None and target.failing_since else MAX_OF_TARGET
-        if len(taken) < MAX_CLAIMED and counts[message.target_id] < most:
+        limit = MAX_OF_FAILING if target is not None and target.failing_since else MAX_OF_TARGET
+        if len(taken) < MAX_CLAIMED and counts[message.target_id] < limit:
             counts[message.target_id] += 1
             taken.append(message)
     keys = [message.pk for message in taken]

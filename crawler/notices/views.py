@@ -171,10 +171,10 @@ def subscribe(request: HttpRequest) -> JsonResponse:
     if request.content_type != "application/json":
         return JsonResponse({"detail": "no JSON"}, status=415)
     try:
-        given = json.loads(request.body[:MAX_SUBSCRIPTION_BYTES])
+        subscription = json.loads(request.body[:MAX_SUBSCRIPTION_BYTES])
         address: dict[str, Any] = {
-            "endpoint": str(given["endpoint"]),
-            "keys": {k: str(given["keys"][k]) for k in ("p256dh", "auth")},
+            "endpoint": str(subscription["endpoint"]),
+            "keys": {k: str(subscription["keys"][k]) for k in ("p256dh", "auth")},
         }
     except (ValueError, KeyError, TypeError):
         return JsonResponse({"detail": "no PushSubscription"}, status=400)
@@ -185,7 +185,9 @@ def subscribe(request: HttpRequest) -> JsonResponse:
             return JsonResponse({"id": target.pk})
     if Target.objects.filter(user=user).count() >= MAX_TARGETS:
         return JsonResponse({"detail": "there are too many targets"}, status=409)
-    target = Target(user=user, kind=Target.Kind.PUSH, name=str(given.get("name") or _("This device"))[:100])
+    target = Target(
+        user=user, kind=Target.Kind.PUSH, name=str(subscription.get("name") or _("This device"))[:100]
+    )
     target.address = json.dumps(address)
     target.save()
     return JsonResponse({"id": target.pk}, status=201)
@@ -196,15 +198,15 @@ def subscribe(request: HttpRequest) -> JsonResponse:
 def log(request: HttpRequest) -> HttpResponse:
     """Show what was sent to whom, what failed and why, and what was held back."""
     user = person_of(request)
-    shown = Notification.objects.filter(user=user).select_related("rule")
+    notifications = Notification.objects.filter(user=user).select_related("rule")
     if (state := request.GET.get("state", "")) in Notification.State.values:
-        shown = shown.filter(state=state)
-    held = Notice.objects.filter(rule__user=user).exclude(held="").select_related("rule")[:50]
+        notifications = notifications.filter(state=state)
+    held_notices = Notice.objects.filter(rule__user=user).exclude(held="").select_related("rule")[:50]
     context = {
-        "page": page_of(request, shown),
+        "page": page_of(request, notifications),
         "state": state,
         "states": Notification.State.choices,
-        "held": held,
+        "held": held_notices,
     }
     return render(request, "notices/log.html", context)
 
@@ -245,11 +247,11 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
 
 def _new_rule(request: HttpRequest, user: User) -> Rule:
     """Return a rule that fits where the person comes from: `when`, and a feed, topic, site, page, search."""
-    given = request.GET
-    when = given.get("when", "")
+    query = request.GET
+    when = query.get("when", "")
     rule = Rule(user=user, when=when if when in Rule.When.values else Rule.When.ARTICLE)
     rule.created = rule.looked = datetime.now(UTC)
-    rule.query, rule.folder, rule.words = given.get("q", "")[:300], given.get("folder", "")[:400], ""
+    rule.query, rule.folder, rule.words = query.get("q", "")[:300], query.get("folder", "")[:400], ""
     rows: dict[str, QuerySet[Any]] = {
         "feed": Feed.objects.all(),
         "topic": Topic.objects.filter(subscriber__user=user),
@@ -257,9 +259,9 @@ def _new_rule(request: HttpRequest, user: User) -> Rule:
         "page": WatchedPage.objects.all(),
     }
     for name, queryset in rows.items():
-        if (key := given.get(name, "")).isdecimal() and len(key) < 18:
+        if (key := query.get(name, "")).isdecimal() and len(key) < 18:
             setattr(rule, name, queryset.filter(pk=key).first())
-    if (key := given.get("article", "")).isdecimal() and len(key) < 18:
+    if (key := query.get("article", "")).isdecimal() and len(key) < 18:
         article = (
             Article.objects.filter(pk=key).select_related("feed").only("feed__title", "feed__url").first()
         )

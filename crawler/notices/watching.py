@@ -79,14 +79,14 @@ def look(rule: Rule, now: datetime) -> int:
     return len(new[:MAX_NOTICED])
 
 
-def preview(rule: Rule, now: datetime, most: int = 3) -> list[Happening]:
+def preview(rule: Rule, now: datetime, limit: int = 3) -> list[Happening]:
     """Return the newest of what the rule would have told of in the last 30 days."""
     happenings = [
         happening
         for happening in _happenings(rule, now - timedelta(days=30), now)
         if _wanted(rule, happening)
     ]
-    return sorted(happenings, key=lambda happening: happening.at, reverse=True)[:most]
+    return sorted(happenings, key=lambda happening: happening.at, reverse=True)[:limit]
 
 
 def _unknown(rule: Rule, happenings: list[Happening]) -> list[Happening]:

@@ -19,7 +19,7 @@ def unknown_places(template: str) -> list[str]:
     return [name for name in names if name != "$" and name not in PLACES]
 
 
-def filled(template: str, values: Mapping[str, str], most: int) -> str:
+def filled(template: str, values: Mapping[str, str], limit: int) -> str:
     """Return a template with its places filled, at most so many characters; unknown places stay."""
 
     def value(match: re.Match[str]) -> str:
@@ -27,7 +27,7 @@ def filled(template: str, values: Mapping[str, str], most: int) -> str:
         return "$" if name == "$" else values.get(name, match[0])
 
     text = _PLACE.sub(value, template)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def has_any(text: str, words: str) -> bool:

@@ -133,7 +133,7 @@ class QuadsView(APIView):
             raise ValidationError(str(error)) from error
         if not 1 <= limit <= MAX_QUADS:
             raise ValidationError(f"limit must be from 1 to {MAX_QUADS}")
-        return Response(QuadSerializer(quads(*terms, most=limit), many=True).data)
+        return Response(QuadSerializer(quads(*terms, limit=limit), many=True).data)
 
 
 class ExportView(APIView):

@@ -23,7 +23,7 @@ class Hit:
     rank: float
 
 
-def search(words: str, most: int = MAX_HITS) -> list[Hit]:
+def search(words: str, limit: int = MAX_HITS) -> list[Hit]:
     """Return quads whose literals match a search, the best first. Raises SearchError for one too long."""
     query = as_web_search(parse_search(words, split=False))
     if not query:
@@ -39,7 +39,7 @@ def search(words: str, most: int = MAX_HITS) -> list[Hit]:
             SELECT s, p, o, c, rank FROM found JOIN pipeline_quad ON o = id
             ORDER BY rank DESC, s, p, c LIMIT %s
             """,
-            [query, MAX_LITERALS, most],
+            [query, MAX_LITERALS, limit],
         )
         rows = cursor.fetchall()
     terms = read_terms({key for row in rows for key in row[:4]})
@@ -68,7 +68,7 @@ def entity(term: Term) -> Entity | None:
     if find_key(term) is None:
         return None
     by_context: dict[Term, list[Quad]] = {}
-    for quad in quads(subject=term, most=MAX_SAID):
+    for quad in quads(subject=term, limit=MAX_SAID):
         by_context.setdefault(quad.context, []).append(quad)
     statements = [
         Said(
@@ -80,7 +80,7 @@ def entity(term: Term) -> Entity | None:
         )
     ]
     naming_quads = sorted(
-        quads(value=term, most=MAX_HITS), key=lambda quad: (quad.predicate.value, quad.subject.value)
+        quads(value=term, limit=MAX_HITS), key=lambda quad: (quad.predicate.value, quad.subject.value)
     )
     return Entity(term, statements, naming_quads)
 

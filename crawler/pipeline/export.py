@@ -68,7 +68,7 @@ def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
     if is_json_ld:
         yield b"["
     for row in documents.only("url").iterator(chunk_size=500):
-        graph = quads(context=context_of(row), most=MAX_OF_GRAPH)
+        graph = quads(context=context_of(row), limit=MAX_OF_GRAPH)
         text = pyoxigraph.serialize(valid(graph), format=form.format) or b""
         if is_json_ld:
             inner = text.strip().removeprefix(b"[").removesuffix(b"]").strip()

@@ -197,7 +197,7 @@ def quads(
     value: Term | None = None,
     context: Term | None = None,
     *,
-    most: int = 1000,
+    limit: int = 1000,
 ) -> list[Quad]:
     """Return matching quads up to a maximum. None matches every term."""
     keys = [find_key(term) if term is not None else None for term in (subject, predicate, value, context)]
@@ -206,7 +206,7 @@ def quads(
         return []
     statement, parameters = pattern_sql(*keys)
     with connection.cursor() as cursor:
-        cursor.execute(f"{statement} LIMIT %s", [*parameters, most])
+        cursor.execute(f"{statement} LIMIT %s", [*parameters, limit])
         rows = cursor.fetchall()
     by_key = read_terms({key for row in rows for key in row})
     return [Quad(by_key[s], by_key[p], by_key[o], by_key[c]) for s, p, o, c in rows]

@@ -128,11 +128,11 @@ def term_of_node(node_value: object, scope: str = "") -> Term:
 
 
 def read_lines(
-    data: bytes, form: pyoxigraph.RdfFormat, most: int | None = None, *, lenient: bool = False
+    data: bytes, form: pyoxigraph.RdfFormat, limit: int | None = None, *, lenient: bool = False
 ) -> tuple[list[pyoxigraph.Quad], int]:
     """Parse N-Triples or N-Quads up to a maximum. Returns the quads and the number of invalid lines."""
     try:
-        return list(islice(pyoxigraph.parse(data, format=form, lenient=lenient), most)), 0
+        return list(islice(pyoxigraph.parse(data, format=form, lenient=lenient), limit)), 0
     except SyntaxError:
         quads: list[pyoxigraph.Quad] = []
         bad = 0
@@ -141,9 +141,9 @@ def read_lines(
             quads += list(pyoxigraph.parse(line, format=form, lenient=lenient))
         except SyntaxError:
             bad += 1
-        if most is not None and len(quads) >= most:
+        if limit is not None and len(quads) >= limit:
             break
-    return quads[:most], bad
+    return quads[:limit], bad
 
 
 def read_triples(text: bytes, scope: str = "") -> tuple[list[tuple[Term, Term, Term]], int]:

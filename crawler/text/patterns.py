@@ -48,7 +48,7 @@ class PatternAllowance:
     """
 
     def __init__(self, seconds: float = SECONDS_TOGETHER) -> None:
-        self._most = self._left = seconds
+        self._limit = self._left = seconds
         self._spent: dict[regex.Pattern[str], float] = {}
         self._left_out: set[regex.Pattern[str]] = set()
 
@@ -64,9 +64,9 @@ class PatternAllowance:
             if self._left <= 0:
                 self._left_out.add(pattern)
         spent = time.thread_time() - began - SECONDS_A_SEARCH - SECONDS_A_CHARACTER * len(text)
-        self._left = min(self._left - spent, self._most)
+        self._left = min(self._left - spent, self._limit)
         self._spent[pattern] = self._spent.get(pattern, 0.0) + spent
-        if self._left < -self._most:  # none was slow enough to be stopped: the one that took most goes
+        if self._left < -self._limit:  # none was slow enough to be stopped: the one that took most goes
             slowest = max(self._spent.keys() - self._left_out, key=self._spent.__getitem__, default=pattern)
             self._left_out.add(slowest)
         return matches

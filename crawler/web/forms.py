@@ -30,17 +30,17 @@ class LinesField(forms.CharField):
     def __init__(
         self,
         *,
-        most: int = MAX_LINES,
+        limit: int = MAX_LINES,
         too_many: Words = _TOO_MANY,
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._most, self._too_many = most, too_many
+        self._limit, self._too_many = limit, too_many
 
     def to_python(self, value: object) -> list[str]:  # type: ignore[override]
         lines = [line.strip() for line in str(value or "").splitlines() if line.strip()]
-        if len(lines) > self._most:
-            raise ValidationError(str(self._too_many).format(lines=len(lines), most=self._most))
+        if len(lines) > self._limit:
+            raise ValidationError(str(self._too_many).format(lines=len(lines), most=self._limit))
         return lines
 
     def validate(self, value: list[str]) -> None:

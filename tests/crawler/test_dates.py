@@ -149,7 +149,7 @@ def test_what_may_be_another_date_is_none(text: str) -> None:
 
 
 def test_a_document_pays_for_so_many_foreign_dates_and_no_more() -> None:
-    dates = Dates(most=2)
+    dates = Dates(limit=2)
     read = [dates.epoch(f"{day}. března 2026") for day in range(1, 6)]
     assert [when is not None for when in read] == [True, True, False, False, False]
     assert dates.epoch("1. března 2026") == read[0]

@@ -18,11 +18,11 @@ class Dates:
     """A reader of one document's dates. A time without zone is UTC; no date is better than a wrong one.
 
     Known forms cost microseconds, dateparser milliseconds (and its languages tenths of a second once in a
-    process); more than `most` of these readings are not made, and what would need them stays unread.
+    process); more than `limit` of these readings are not made, and what would need them stays unread.
     """
 
-    def __init__(self, most: int = MAX_FOREIGN) -> None:
-        self._left = most
+    def __init__(self, limit: int = MAX_FOREIGN) -> None:
+        self._left = limit
         self._known: dict[str, float | None] = {}
 
     def epoch(self, text: str) -> float | None:

@@ -45,17 +45,17 @@ _HOURS = {
 }  # fmt: skip
 
 
-def read(text: str, most: int) -> tuple[float | None, int]:
+def read(text: str, limit: int) -> tuple[float | None, int]:
     """Parse one line with ASCII digits to epoch seconds, None when it is not certain. Also returns the cost.
 
-    The cost is in readings by dateparser. Where it would exceed `most`, none is made.
+    The cost is in readings by dateparser. Where it would exceed `limit`, none is made.
     """
     if len(text) > _LONGEST or not _YEAR.search(text) or not 2 <= len(_NUMBER.findall(text)) <= 8:
         return None, 0
     zone = _ZONE.search(text)
     text = text[: zone.start()] if zone else text
     month, languages = _named(text)
-    if not month or len(languages) > most:
+    if not month or len(languages) > limit:
         return None, 0
     readings = {when for language in languages if (when := _read(text, language)) is not None}
     if len(readings) != 1:

@@ -162,7 +162,7 @@ def _line(text: str, longest: int = _NAME_LENGTH) -> str:
     return storable(plain_line(text)[:longest]) if text else ""
 
 
-def whole_number(text: str, most: int) -> int:
-    """Return a whole number up to `most`, 0 for anything else."""
+def whole_number(text: str, limit: int) -> int:
+    """Return a whole number up to `limit`, 0 for anything else."""
     text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 and int(text) <= most else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 and int(text) <= limit else 0

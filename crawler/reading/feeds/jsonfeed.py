@@ -30,12 +30,12 @@ def read_json(data: bytes, limits: Limits) -> RawFeed:
     return _feed("json1.0" if str(version).rstrip("/").endswith("/1") else "json1.1", document, items, limits)
 
 
-def _more_values(data: bytes, most: int) -> bool:
-    """Return whether JSON holds more values than `most`, without making any: each would take 60 bytes."""
-    if _separators(data) <= most:
+def _more_values(data: bytes, limit: int) -> bool:
+    """Return whether JSON holds more values than `limit`, without making any: each would take 60 bytes."""
+    if _separators(data) <= limit:
         return False
     bare = data.replace(b"\\\\", b"").replace(b'\\"', b"")
-    return bare.count(b'"') > 4 * most or sum(map(_separators, bare.split(b'"')[::2])) > most
+    return bare.count(b'"') > 4 * limit or sum(map(_separators, bare.split(b'"')[::2])) > limit
 
 
 def _separators(data: bytes) -> int:

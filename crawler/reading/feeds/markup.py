@@ -116,7 +116,7 @@ class Sanitiser:
     def __init__(self, room: int = LIMITS.room, *, pages: bool = False) -> None:
         self._base = ""
         self._pages = pages
-        self._most = room // 10
+        self._limit = room // 10
         self._room = room
         self._left = 0
         self._cleaner = self._configured()
@@ -131,7 +131,7 @@ class Sanitiser:
         if "<" not in fragment and "&" not in fragment:
             return fragment.replace(">", "&gt;").strip()
         self._base = base
-        self._left = self._most
+        self._left = self._limit
         formulas, references = False, "&#" in fragment
         if len(fragment) > _LONG and _crowded(fragment):
             fragment = _as_text(fragment)

@@ -219,7 +219,7 @@ def _published(
     )
     texts += [e.get("datetime") or "" for e in times[:5]]
     texts += [e.get("title") or e.text_content()[:100] for e in root.find_class("published")[:2]]
-    read = Dates(most=20).epoch
+    read = Dates(limit=20).epoch
     moment = next((m for t in texts if (m := read(t)) is not None), None)
     return moment if moment is not None else moment_in_url(url)
 

@@ -48,9 +48,9 @@ def test_everything_is_placed_once_however_it_comes(shown, random):
 
 
 @given(candidates, st.integers(0, 50))
-def test_the_beginning_of_a_list_is_the_same_without_the_rest(shown, most):
+def test_the_beginning_of_a_list_is_the_same_without_the_rest(shown, limit):
     for weights in (fan_of("feed:a"), Weights()):
-        assert ranked_candidates(weights, shown, most) == ranked_candidates(weights, shown)[:most]
+        assert ranked_candidates(weights, shown, limit) == ranked_candidates(weights, shown)[:limit]
 
 
 @given(candidates)

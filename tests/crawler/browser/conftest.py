@@ -115,8 +115,8 @@ def view(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     class Tree(ProcessTree):
         """A tree that is remembered."""
 
-        def __init__(self, root: int) -> None:
-            super().__init__(root)
+        def __init__(self, root: int, directory: str) -> None:
+            super().__init__(root, directory)
             trees.append(self)
 
     monkeypatch.setattr(looking, "ProcessTree", Tree)

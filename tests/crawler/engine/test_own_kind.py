@@ -62,8 +62,8 @@ class Icons(Work):
     def waiting(self, now: datetime) -> QuerySet[Any] | None:
         return None
 
-    def choose(self, now: datetime, most: int) -> Sequence[Host]:
-        return list(Host.objects.filter(id__in=set(self.wanted) - set(self.out), lease=None)[:most])
+    def choose(self, now: datetime, limit: int) -> Sequence[Host]:
+        return list(Host.objects.filter(id__in=set(self.wanted) - set(self.out), lease=None)[:limit])
 
     def lease(
         self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime

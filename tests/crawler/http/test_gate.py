@@ -38,12 +38,12 @@ def test_different_hosts_do_not_wait_for_each_other(tmp_path: Path) -> None:
 
 def test_threads_take_turns(tmp_path: Path) -> None:
     gate = HostGate(tmp_path, spacing=0)
-    inside, most = [], []
+    inside, limit = [], []
 
     def work() -> None:
         with gate.turn("a.test", soon()):
             inside.append(1)
-            most.append(len(inside))
+            limit.append(len(inside))
             time.sleep(0.02)
             inside.pop()
 
@@ -52,7 +52,7 @@ def test_threads_take_turns(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert most == [1] * 8
+    assert limit == [1] * 8
 
 
 def test_a_turn_after_the_deadline_is_refused_at_once(tmp_path: Path) -> None:

@@ -173,12 +173,12 @@ def test_the_text_is_decoded_by_header(fetcher: Fetcher, serve: Serve) -> None:
 
 
 def test_one_host_sees_one_request_at_a_time_and_spaced(fetcher: Fetcher, serve: Serve) -> None:
-    running, most, starts = [], [], []
+    running, limit, starts = [], [], []
 
     def script(exchange: Exchange) -> None:
         starts.append(time.monotonic())
         running.append(1)
-        most.append(len(running))
+        limit.append(len(running))
         time.sleep(0.02)
         running.pop()
         exchange.send(answer(b"x"))
@@ -193,7 +193,7 @@ def test_one_host_sees_one_request_at_a_time_and_spaced(fetcher: Fetcher, serve:
         thread.start()
     for thread in threads:
         thread.join()
-    assert most == [1] * 5
+    assert limit == [1] * 5
     assert starts[-1] - starts[0] >= 0.38
 
 

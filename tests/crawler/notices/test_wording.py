@@ -22,8 +22,8 @@ def test_a_template_that_would_repeat_for_ever_is_text() -> None:
 
 
 @given(st.text(max_size=400), st.integers(1, 300))
-def test_no_text_is_longer_than_allowed(template: str, most: int) -> None:
-    assert len(filled(template, VALUES, most)) <= most
+def test_no_text_is_longer_than_allowed(template: str, limit: int) -> None:
+    assert len(filled(template, VALUES, limit)) <= limit
 
 
 def test_words_are_whole_words_in_any_case() -> None:

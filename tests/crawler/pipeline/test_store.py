@@ -144,14 +144,14 @@ def test_all_sixteen_patterns_find_what_a_look_at_every_quad_finds() -> None:
     ]
     for number in range(2):
         indexed("\n".join(texts[number:]), f"http://site.example/{number}")
-    every = quads(most=10_000)
+    every = quads(limit=10_000)
     sample = next(
         quad for quad in every if quad.subject.value == "http://s1.example/" and "site" in quad.context.value
     )
     terms = (sample.subject, sample.predicate, sample.object, sample.context)
     for mask in product([False, True], repeat=4):
         asked = [term if wanted else None for term, wanted in zip(terms, mask, strict=True)]
-        found = quads(*asked, most=10_000)
+        found = quads(*asked, limit=10_000)
         expected = [
             quad
             for quad in every

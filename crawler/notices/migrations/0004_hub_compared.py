@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='hubclient',
-            name='looked',
+            name='compared_at',
             field=models.DateTimeField(help_text='When the feed was last compared with what it was sent.', null=True),
         ),
         migrations.AlterField(
