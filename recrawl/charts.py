@@ -43,7 +43,10 @@ def price_chart(offers: Sequence[StatedOffer], now: datetime) -> SafeString | No
     points.append(((now - priced[0].at).total_seconds() / 86_400, points[-1][1]))
     currency = priced[-1].currency
     name = _("price in %(currency)s") % {"currency": currency} if currency else _("price")
-    label = _("The price from %(first)g to %(last)g") % {"first": points[0][1], "last": points[-1][1]}
+    label = _("The price from %(first)s to %(last)s") % {
+        "first": f"{points[0][1]:g}",
+        "last": f"{points[-1][1]:g}",
+    }
     return line_plot([Line(name, points, 1, steps=True)], Axis(_("days")), Axis(name), label)
 
 

@@ -76,7 +76,8 @@ def _copy_of(url: str) -> str:
 
 
 def _problem(sentence: str) -> str:
-    return f"<p>{escape(sentence)}</p><p>{escape(_('You can write the part by hand instead.'))}</p>"
+    advice = _("You can write the part by hand instead.")
+    return f"<p>{escape(sentence)}</p><p>{escape(advice)}</p>"
 
 
 @cache
