@@ -62,7 +62,7 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spa
     )
 
 
-@serves("page", asks_robots=True)
+@serves("document", asks_robots=True)
 def watch_document(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
     """Return the harvest of a chosen page of any type; redirects are followed. `unchanged` as above."""
 

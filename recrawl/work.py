@@ -31,7 +31,7 @@ DEFERRED = (
 class WantedWork(Work):
     """Pages of watched sites, and the sitemaps and feeds that announce their news."""
 
-    kinds = ("watch", "source", "page", "look")
+    kinds = ("watch", "source", "document", "look")
     order = 50
     model = Wanted
 
@@ -102,4 +102,4 @@ def _kind(site: Site) -> Kind:
     """Return the kind of the fetches of a site's or a list's pages."""
     if site.browser:
         return "look"
-    return "page" if site.is_list else "watch"
+    return "document" if site.is_list else "watch"

@@ -199,6 +199,7 @@ class PageVisit:
 
 def run(job: BrowserJob) -> BrowserAnswer:
     """Run a job in a new browser. Never raises for a page's faults: the answer names them."""
+    until = time.monotonic() + job.seconds - _RESERVED_SECONDS
     with sync_playwright() as playwright:
         chromium = _launch(playwright, job)
         context = chromium.new_context(
@@ -208,7 +209,7 @@ def run(job: BrowserJob) -> BrowserAnswer:
             service_workers="block",
             permissions=[],
         )
-        visit = PageVisit(context, max(job.seconds - _RESERVED_SECONDS, 1.0))
+        visit = PageVisit(context, max(until - time.monotonic(), 1.0))
         try:
             return _visit(visit, job)
         except FetchError as error:

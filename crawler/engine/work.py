@@ -120,7 +120,13 @@ _registered: dict[type[Work], Work] = {}
 
 
 def register(kind: type[Work]) -> type[Work]:
-    """Register a kind of work with the engine. Used as a class decorator."""
+    """Register a kind of work with the engine. Used as a class decorator.
+
+    Raises ValueError when another work settles harvests of one of its kinds.
+    """
+    others = [other for other in _registered if other is not kind and set(other.kinds) & set(kind.kinds)]
+    if others:
+        raise ValueError(f"{kind.__name__} and {others[0].__name__} serve the same kind of assignments")
     _registered[kind] = kind()
     return kind
 

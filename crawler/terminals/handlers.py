@@ -32,13 +32,24 @@ _handlers: dict[str, Handler] = {}
 
 
 def serves(kind: str, *, asks_robots: bool = False) -> Callable[[Run], Run]:
-    """Register the decorated function as the handler of assignments of this kind."""
+    """Register the decorated function as the handler of assignments of this kind.
+
+    Raises ValueError when another function serves the kind.
+    """
 
     def register(run: Run) -> Run:
+        known = _handlers.get(kind)
+        if known is not None and _name(known.run) != _name(run):
+            names = f"{_name(run)} and {_name(known.run)}"
+            raise ValueError(f"{names} serve the same kind of assignments: {kind}")
         _handlers[kind] = Handler(run, asks_robots)
         return run
 
     return register
+
+
+def _name(run: Run) -> str:
+    return f"{run.__module__}.{run.__qualname__}"
 
 
 def forget(kind: str) -> None:

@@ -72,7 +72,7 @@ def test_steps_type_click_wait_and_scroll(view: View, site: Site) -> None:
 
 def test_a_step_that_fails_is_named_with_its_number(view: View, site: Site) -> None:
     site.pages["/"] = FORM
-    result = view(site.address, {"do": "scroll"}, {"do": "click", "at": "#none"})
+    result = view(site.address, {"do": "scroll"}, {"do": "click", "at": "#none"}, seconds=30.0)
     assert isinstance(result, FetchError)
     assert result.kind is Failure.STEP
     assert result.detail.startswith("step 2 (click)")

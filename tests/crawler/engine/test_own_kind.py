@@ -195,3 +195,20 @@ def test_assignments_of_a_kind_that_a_terminal_does_not_know_are_a_named_failure
     (batch,) = hand_out(datetime.now(UTC))
     check_in([serve(batch)])
     assert Icons.failed == {host.pk: "malformed"}
+
+
+def test_a_kind_that_another_function_serves_is_refused() -> None:
+    def fetch_other(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
+        raise AssertionError
+
+    with pytest.raises(ValueError, match="fetch_icon serve the same kind"):
+        handlers.serves("icon")(fetch_other)
+
+
+def test_a_kind_that_another_work_settles_is_refused() -> None:
+    class OtherIcons(Icons):
+        kinds = ("other", "icon")
+
+    with pytest.raises(ValueError, match="OtherIcons and Icons serve the same kind"):
+        work.register(OtherIcons)
+    assert OtherIcons not in [type(registered) for registered in work.works()]
