@@ -129,16 +129,16 @@ class GuardedProxy:
         self.close()
 
     def close(self) -> None:
-        """Close all connections; no new ones are accepted."""
+        """Close the listener, then all connections."""
         self._closed.set()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
         with self._lock:
             sockets = list(self._sockets)
         for sock in sockets:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
 
     def _accept(self) -> None:
         while not self._closed.is_set():
