@@ -167,7 +167,7 @@ def test_what_is_older_than_its_retention_goes_and_the_rest_stays(settings):
         PhaseFigure.objects.create(phase="detect", worker="w", minute=minute)
     assert retention.tidy(NOW) == {
         "attempts": 0, "phases": 1, "ticks": 1, "retrievals": 1, "articles": 0, "checks": 0, "changes": 0,
-        "shown": 0, "bodies": 0, "accounts": 0, "carried": 0,
+        "shown": 0, "bodies": 0, "accounts": 0, "carried": 0, "versions": 0,
     }  # fmt: skip
     settings.RETENTION_ARTICLES_DAYS = 90
     assert retention.tidy(NOW)["articles"] == 1
