@@ -94,7 +94,7 @@ PIPELINE_STORED = environment.switch("PIPELINE_STORED", True)
 # Mail addresses of pages go into the graph as SHA-1 (foaf:mbox_sha1sum) instead of in plain.
 PIPELINE_HASH_MAIL = environment.switch("PIPELINE_HASH_MAIL", False)
 # RDFa, too; a page that has some takes a second.
-PIPELINE_RDFA = environment.switch("PIPELINE_RDFA", False)
+PIPELINE_RDFA = environment.switch("PIPELINE_RDFA", True)
 
 # Special networks in which transformers behind HTTP (the admin's plug-ins) may stand, comma-separated CIDR.
 PIPELINE_PLUGIN_NETWORKS = environment.networks("PIPELINE_PLUGIN_NETWORKS", ("127.0.0.0/8", "::1/128"))

@@ -27,12 +27,13 @@ from crawler.reading.mime import (
 
 HTML, XHTML, XML = "html", "xhtml", "xml"
 RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED = "rss-0.9x", "rss-1.0", "rss-2.0", "atom", "json-feed"
-RDF_XML, JSON_LD, TURTLE, N_TRIPLES, N_QUADS = "rdf-xml", "json-ld", "turtle", "n-triples", "n-quads"
+RDF_XML, JSON_LD, N_TRIPLES, N_QUADS = "rdf-xml", "json-ld", "n-triples", "n-quads"
+TURTLE, TRIG = "turtle", "trig"
 OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY = "opml", "sitemap", "json", "text", "binary", "empty"
 
 TYPES = (
-    HTML, XHTML, XML, RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED, RDF_XML, JSON_LD, TURTLE, N_TRIPLES, N_QUADS,
-    OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY,
+    HTML, XHTML, XML, RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED, RDF_XML, JSON_LD, TURTLE, TRIG, N_TRIPLES,
+    N_QUADS, OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY,
 )  # fmt: skip
 
 _WINDOW = 65_536
@@ -58,16 +59,19 @@ _BY_HEADER = {
     "application/json": JSON,
     "text/turtle": TURTLE,
     "application/x-turtle": TURTLE,
+    "application/trig": TRIG,
+    "application/x-trig": TRIG,
     "application/n-triples": N_TRIPLES,
     "application/n-quads": N_QUADS,
     "text/x-opml": OPML,
 }
 _BY_EXTENSION = {
     ".html": HTML, ".htm": HTML, ".xhtml": XHTML, ".rss": RSS_2, ".atom": ATOM, ".rdf": RDF_XML,
-    ".owl": RDF_XML, ".jsonld": JSON_LD, ".json": JSON, ".ttl": TURTLE, ".nt": N_TRIPLES, ".nq": N_QUADS,
-    ".opml": OPML,
+    ".owl": RDF_XML, ".jsonld": JSON_LD, ".json": JSON, ".ttl": TURTLE, ".trig": TRIG, ".nt": N_TRIPLES,
+    ".nq": N_QUADS, ".opml": OPML,
 }  # fmt: skip
-_TEXTUAL = {HTML, TURTLE, N_TRIPLES, N_QUADS}
+_RDF_TEXTS = {TURTLE, TRIG, N_TRIPLES, N_QUADS}
+_TEXTUAL = {HTML, *_RDF_TEXTS}
 """What text may be that shows nothing of its kind: a page may begin with words."""
 
 _IRI = r"<[^<>\"{}|^`\\\x00-\x20]*>"
@@ -75,9 +79,25 @@ _NODE = rf"(?:{_IRI}|_:\S+)"
 _LITERAL = rf'"(?:[^"\\\r\n]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
 _TRIPLE = rf"{_NODE}[ \t]+{_IRI}[ \t]+(?:{_NODE}|{_LITERAL})[ \t]*"
 _N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#.*)?$".encode(), re.MULTILINE)
-_TURTLE = re.compile(
-    rb"\s*(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|(?:PREFIX\s+\S*:\s*<|BASE\s+<))", re.IGNORECASE
+_DIRECTIVE = r"@(?:prefix|base)\s|PREFIX\s+\S*:\s*<|BASE\s*<"
+_TURTLE = re.compile(rf"\s*(?:#[^\n]*\n\s*)*(?:{_DIRECTIVE})".encode(), re.IGNORECASE)
+_STATEMENT = re.compile(
+    rf"(?:<[A-Za-z][\w+.-]*:[^<>\s]*>|_:\S+)\s+(?:{_IRI}|a)\s+"
+    r"(?:<|_:|[\"'\[(]|[+-]?\.?[0-9]|(?:true|false)\b)".encode()
 )
+"""The first statement of Turtle whose subject is an absolute address or a blank node."""
+_NAMED_GRAPH = re.compile(
+    rf"\s*(?:#[^\n]*\n\s*)*(?:GRAPH\s+)?(?:{_IRI}|_:[^\s{{]+|\[\s*\])\s*\{{".encode(), re.IGNORECASE
+)
+_DEFAULT_GRAPH = re.compile(rf"\{{\s*(?:#[^\n]*\n\s*)*(?:{_NODE}|\[|\(|\}}\s*(?:\Z|\S*\s*\{{))".encode())
+_BRACE = re.compile(
+    rb'"""(?:[^\\]|\\.)*?(?:"""|\Z)|'
+    rb"'''(?:[^\\]|\\.)*?(?:'''|\Z)|"
+    rb'"(?:[^"\\\n]|\\.)*"?|'
+    rb"'(?:[^'\\\n]|\\.)*'?|<[^<>\s]*>|#[^\n]*|\\.|(?P<brace>\{)",
+    re.DOTALL,
+)
+"""The brace that opens a graph of TriG, past the strings, addresses and comments that may hold one."""
 _N_LINES = re.compile(b"^" + _N_LINE.pattern, re.MULTILINE)
 _TURTLE_LINE = re.compile(
     rb"^[ \t]*(?:@prefix|@base|PREFIX\s+\S*:|BASE)\s*\S*\s*<", re.IGNORECASE | re.MULTILINE
@@ -123,13 +143,16 @@ class _Enough(Exception):
 
 def detect(body: bytes, content_type: str = "", url: str = "") -> Verdict:
     """Detect a document's type from its bytes, Content-Type header and address. Never raises."""
+    mime = parse_mime_type(content_type)
+    agreed = _agreed(mime, url)
     if not body.strip():
+        if agreed in _RDF_TEXTS:
+            return Verdict(agreed, f"an empty document; its header and its name say {agreed}")
         return Verdict(EMPTY, "there is nothing in it")
     inner = head_inside_gzip(body)
     packed = bool(inner.strip())
-    mime = parse_mime_type(content_type)
     verdict = (
-        _by_bytes(inner if packed else body, mime)
+        _by_bytes(inner if packed else body, mime, agreed)
         or _by_header(mime)
         or _by_name(url)
         or Verdict(TEXT, "text of no known kind")
@@ -137,7 +160,13 @@ def detect(body: bytes, content_type: str = "", url: str = "") -> Verdict:
     return replace(verdict, reason=f"inside gzip: {verdict.reason}") if packed else verdict
 
 
-def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
+def _agreed(mime: MimeType | None, url: str) -> str:
+    """Return the type that header and name agree on. Returns an empty text when they do not."""
+    declared = _BY_HEADER.get(mime.essence, "") if mime is not None else ""
+    return declared if declared == _BY_EXTENSION.get(_extension(url)) else ""
+
+
+def _by_bytes(body: bytes, mime: MimeType | None, agreed: str) -> Verdict | None:
     body = body[:_WINDOW]
     data = False
     if (wide := from_wide(body)) is not None:
@@ -148,19 +177,31 @@ def _by_bytes(body: bytes, mime: MimeType | None) -> Verdict | None:
         data = mostly_binary(body[:RESOURCE_HEADER])
         body = body.translate(None, STRAY)  # a stray control character says nothing of what the rest is
     lead = body.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
-    if lead.startswith(b"<") and (verdict := _markup(lead, mime) or _rdf_text(lead, mime)):
+    markup = _markup(lead, mime, agreed) if lead.startswith(b"<") else None
+    if markup is not None and markup.type != XML:
+        return markup
+    if data and not lead.startswith(b"<"):
+        return Verdict(BINARY, f"the bytes are {OCTETS}", OCTETS)
+    if verdict := _agreed_rdf(lead, agreed) or _rdf_text(lead, mime) or markup:
         return verdict
     if data:
         return Verdict(BINARY, f"the bytes are {OCTETS}", OCTETS)
-    if lead[:1] in {b"{", b"["}:
-        return _json(lead)
-    return _rdf_text(lead, mime) or _behind_junk(lead)
+    return _json(lead) if lead[:1] in {b"{", b"["} else _behind_junk(lead)
 
 
-def _markup(lead: bytes, mime: MimeType | None) -> Verdict | None:
+def _agreed_rdf(lead: bytes, agreed: str) -> Verdict | None:
+    """Believe header and name that agree on a text format of RDF, whatever its mistakes are."""
+    if agreed not in _RDF_TEXTS or is_html(lead):
+        return None
+    return Verdict(agreed, f"its header and its name say {agreed}")
+
+
+def _markup(lead: bytes, mime: MimeType | None, agreed: str) -> Verdict | None:
     root = _Root() if _NO_XML.match(lead) else _root(lead)
     if root.name:
         verdict = _by_root(root, mime)
+        if agreed == RDF_XML and root.namespace and (verdict is None or verdict.type == XML):
+            return Verdict(RDF_XML, f"<{root.name[:60]}>; its header and its name say {RDF_XML}")
         if verdict:
             return verdict
     elif is_html(lead) and not _FEED_SOMEWHERE.search(lead):
@@ -239,17 +280,36 @@ def _json(lead: bytes) -> Verdict | None:
 
 
 def _rdf_text(lead: bytes, mime: MimeType | None) -> Verdict | None:
-    """Detect Turtle and line formats. Lines are valid Turtle too, so the header and later lines decide."""
-    if _TURTLE.match(lead):
-        return Verdict(TURTLE, "a prefix or base of Turtle")
-    comments = _COMMENTS.match(lead)
-    line = _N_LINE.match(lead, comments.end() if comments else 0)
-    if line is None:
+    """Detect Turtle, TriG and line formats.
+
+    Lines are valid Turtle and Turtle is valid TriG, so the header and later lines decide.
+    """
+    if lead[:1] in {b"{", b"["} and _json(lead):
         return None
+    declared = _BY_HEADER.get(mime.essence) if mime is not None else None
+    if _NAMED_GRAPH.match(lead) or _DEFAULT_GRAPH.match(lead):
+        return Verdict(TRIG, "a graph in braces")
+    if _TURTLE.match(lead):
+        return _turtle(lead, declared, "a prefix or base of Turtle")
+    comments = _COMMENTS.match(lead)
+    start = comments.end() if comments else 0
+    line = _N_LINE.match(lead, start)
+    if line is None:
+        is_turtle = _STATEMENT.match(lead, start)
+        return _turtle(lead, declared, "a statement of Turtle") if is_turtle else None
+    return _lines(lead, line, declared)
+
+
+def _turtle(lead: bytes, declared: str | None, reason: str) -> Verdict:
+    if any(match["brace"] for match in _BRACE.finditer(lead)):
+        return Verdict(TRIG, f"{reason}, and a graph in braces")
+    return Verdict(TRIG if declared == TRIG else TURTLE, reason)
+
+
+def _lines(lead: bytes, line: re.Match[bytes], declared: str | None) -> Verdict:
     if line["graph"] or any(match["graph"] for match in _N_LINES.finditer(lead)):
         return Verdict(N_QUADS, "a quad")
-    declared = _BY_HEADER.get(mime.essence) if mime is not None else None
-    if declared in {TURTLE, N_QUADS}:
+    if declared in {TURTLE, TRIG, N_QUADS}:
         return Verdict(declared, f"a triple, and the header says {declared}")
     if _TURTLE_LINE.search(lead):
         return Verdict(TURTLE, "a triple, and a prefix or base of Turtle behind it")
@@ -266,7 +326,14 @@ def _by_header(mime: MimeType | None) -> Verdict | None:
 
 
 def _by_name(url: str) -> Verdict | None:
-    path = urlsplit(url).path.lower()
-    extension = path[path.rfind(".") :] if "." in path.rpartition("/")[2] else ""
+    extension = _extension(url)
     kind = _BY_EXTENSION.get(extension)
     return Verdict(kind, f"its name ends with {extension}") if kind in {*_TEXTUAL, JSON, JSON_LD} else None
+
+
+def _extension(url: str) -> str:
+    """Return the extension of the address's last part, with its dot, in small letters."""
+    with suppress(ValueError):
+        path = urlsplit(url).path.lower()
+        return path[path.rfind(".") :] if "." in path.rpartition("/")[2] else ""
+    return ""

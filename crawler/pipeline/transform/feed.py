@@ -26,6 +26,7 @@ from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.bases import Bases
 from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.feeds.xmlfeed import parse_xml
+from crawler.reading.language_tags import language_tag
 from crawler.reading.limits import LIMITS
 
 MAX_ITEMS = 2_000
@@ -38,6 +39,15 @@ _ATTRIBUTES = {"enclosure": "url", "transcript": "url", "chapters": "url", "in-r
 _SIOC, _DCT, _SCHEMA, _FOAF = (PREFIXES[name] for name in ("sioc", "dct", "schema", "foaf"))
 _RSS, _CONTENT, _XSD = (PREFIXES[name] for name in ("rss", "content", "xsd"))
 _TYPE = PREFIXES["rdf"] + "type"
+_LANGUAGES = etree.XPath("/*/@xml:lang | /*/*[local-name() = 'channel']/*[local-name() = 'language']/text()")
+_TEXTS = {
+    _DCT + "title",
+    _DCT + "description",
+    _SCHEMA + "abstract",
+    _SCHEMA + "keywords",
+    _CONTENT + "encoded",
+}
+"""Properties of feeds and items whose values are in the feed's language."""
 
 
 def xml_feed(document: SourceDocument, graph: Graph) -> str:
@@ -51,8 +61,14 @@ def xml_feed(document: SourceDocument, graph: Graph) -> str:
         parsed_feed(document, graph)
         return "feed-parser"
     _prepare(root, graph.url)
-    sheets.apply("feed", root, graph)
+    sheets.apply("feed", root, graph, _language(root))
     return "feed.xsl"
+
+
+def _language(root: etree._Element) -> str:
+    """Return the language tag of a feed's texts, empty for none."""
+    declared = (str(text) for text in _LANGUAGES(root))  # type: ignore[union-attr]
+    return next((tag for tag in map(language_tag, declared) if tag), "")
 
 
 def parsed_feed(document: SourceDocument, graph: Graph) -> None:
@@ -68,15 +84,19 @@ def parsed_feed(document: SourceDocument, graph: Graph) -> None:
     graph.add(subject, iri(_TYPE), iri(_SCHEMA + "DataFeed"))
     for name, text in (("title", feed.title), ("description", feed.description), ("language", feed.language)):
         if text:
-            graph.add(subject, iri(_DCT + name), literal(text))
+            graph.add(subject, iri(_DCT + name), _literal(_DCT + name, text, feed.language))
     home = resolved(graph.url, feed.site_url) if feed.site_url else ""
     if home:
         graph.add(subject, iri(_FOAF + "homepage"), iri(home))
     for entry in feed.entries[:MAX_ITEMS]:
-        _entry(entry, subject, graph)
+        _entry(entry, subject, graph, feed.language)
 
 
-def _entry(entry: Entry, feed: Term, graph: Graph) -> None:
+def _literal(name: str, text: str, language: str) -> Term:
+    return literal(text, language=language_tag(language) if name in _TEXTS else "")
+
+
+def _entry(entry: Entry, feed: Term, graph: Graph, language: str) -> None:
     address = resolved(graph.url, entry.url) if entry.url else ""
     item = iri(address or _about(graph.url, entry.identity))
     media = any(enclosure.type.startswith(("audio/", "video/")) for enclosure in entry.enclosures)
@@ -94,7 +114,7 @@ def _entry(entry: Entry, feed: Term, graph: Graph) -> None:
     ]
     for name, text in statements:
         if text:
-            graph.add(item, iri(name), literal(text))
+            graph.add(item, iri(name), _literal(name, text, language))
     for name, when in (("created", entry.published), ("modified", entry.updated)):
         if when is not None:
             graph.add(item, iri(_DCT + name), literal(_stamp(when), _XSD + "dateTime"))

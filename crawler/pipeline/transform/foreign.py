@@ -27,7 +27,7 @@ def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph)
         try:
             text = _run(sheet, document, graph.url)
             if text.strip():
-                graph.read(text, pyoxigraph.RdfFormat.RDF_XML)
+                graph.read(text, pyoxigraph.RdfFormat.RDF_XML, tolerant=True)
         except (ReadingError, SyntaxError, ValueError) as error:
             graph.notes.append(f"the stylesheet {sheet.name} was skipped: {str(error)[:200]}")
     return fitting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from xml.parsers import expat
@@ -19,6 +20,9 @@ MAX_LITERAL_CHARACTERS = 65_536
 DEEPEST = 256
 """Levels of RDF/XML."""
 MAX_QUOTED = 1_000
+
+MAX_BAD_SHARE = 10
+"""Right triples that a document must have for each bad one, to be read all the same."""
 
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 """Where a document declares an entity."""
@@ -74,31 +78,59 @@ class Graph:
         self._blanks += 1
         return Term(Kind.BLANK, f"b{self._blanks - 1}")
 
-    def read(self, data: bytes, form: pyoxigraph.RdfFormat) -> None:
+    def read(self, data: bytes, form: pyoxigraph.RdfFormat, *, tolerant: bool = False) -> None:
         """Add RDF of this format; names of graphs in it are left out.
 
-        A bad term costs its triple, a bad line of N-Triples or N-Quads that line; any other mistake costs all
-        of it. Raises SyntaxError then, and when nothing else is there; ValueError as the parser does.
+        A bad term costs its triple, a bad line of N-Triples or N-Quads that line. Raises SyntaxError for any
+        other mistake, and when there are not MAX_BAD_SHARE right triples for each bad one, or, if `tolerant`,
+        none at all; ValueError as the parser does.
         """
         _check_depth(data, form)
-        # What is lenient here is judged term by term below: else one bad address would cost all the others.
-        before, right, max_triples = self._bad, 0, MAX_TRIPLES + 1
-        if form in _LINES:
-            parsed, bad = read_lines(data, form, max_triples, lenient=True)
+        max_triples = MAX_TRIPLES + 1
+        try:
+            parsed = list(islice(pyoxigraph.parse(data, format=form, base_iri=self.url), max_triples))
+        except (SyntaxError, ValueError):
+            parsed, bad = _read_leniently(data, form, self.url, max_triples)
+            valid = [quad for quad in parsed if self._is_valid(quad)]
+            bad += len(parsed) - len(valid)
+            needed = 1 if tolerant else bad * MAX_BAD_SHARE
+            if not bad or len(valid) < needed:
+                raise
             self._bad += bad
-        else:
-            parsed = list(
-                islice(pyoxigraph.parse(data, format=form, base_iri=self.url, lenient=True), max_triples)
-            )
+            parsed = valid
+        self._put_all(parsed)
+
+    def take(self, quads: Iterable[pyoxigraph.Quad]) -> None:
+        """Add quads that were read leniently; names of graphs are left out. A bad term costs its triple.
+
+        Raises SyntaxError and ValueError as the iterator does.
+        """
+        parsed = list(islice(quads, MAX_TRIPLES + 1))
+        valid = [quad for quad in parsed if self._is_valid(quad)]
+        self._bad += len(parsed) - len(valid)
+        self._put_all(valid)
+
+    def take_lines(self, data: bytes, form: pyoxigraph.RdfFormat) -> None:
+        """Add lines of N-Triples or N-Quads. A bad line, or a bad term, costs its triple."""
+        quads, bad = read_lines(data, form, MAX_TRIPLES + 1, lenient=True)
+        self._bad += bad
+        self.take(quads)
+
+    def _put_all(self, parsed: Sequence[pyoxigraph.Quad]) -> None:
         nodes: dict[object, Node | None] = {}
         for quad in parsed:
             parts = (quad.subject, quad.predicate, quad.object)
             for part in parts:
                 if part not in nodes:
                     nodes[part] = self._own(part)
-            right += self._put(*(nodes[part] for part in parts))
-        if self._bad > before and not right:
-            raise SyntaxError("no RDF can hold any of its triples")
+            self._put(*(nodes[part] for part in parts))
+
+    def _is_valid(self, quad: pyoxigraph.Quad) -> bool:
+        """Return whether RDF can hold the terms of a triple that was read leniently."""
+        try:
+            return all(self._node(term_of_node(part)) for part in (quad.subject, quad.predicate, quad.object))
+        except ValueError:
+            return False
 
     def done(self, transformer: str) -> Transformed:
         """Return the whole graph."""
@@ -137,18 +169,26 @@ class Graph:
         """
         if isinstance(value, pyoxigraph.BlankNode):
             return self._node(self.blank())
-        try:
-            term = term_of_node(value)
-        except ValueError:
-            return None
-        if term.kind == Kind.IRI and len(term.value) > MAX_LITERAL_CHARACTERS:
-            return None
-        if term.kind == Kind.IRI and term.value.startswith(_SCHEMA):
-            term = Term(Kind.IRI, "http" + term.value.removeprefix("https"))
-        if term.kind == Kind.LITERAL and len(cut := _cut(term.value)) < len(term.value):
-            self.notes.append(f"a literal of {len(term.value)} characters was cut")
-            term = Term(Kind.LITERAL, cut)
-        return self._node(term)
+        if isinstance(value, pyoxigraph.NamedNode):
+            if len(value.value) > MAX_LITERAL_CHARACTERS:
+                return None
+            is_https = value.value.startswith(_SCHEMA)
+            return self._node(iri("http" + value.value.removeprefix("https"))) if is_https else value
+        if not isinstance(value, pyoxigraph.Literal):
+            return None  # a triple where a term belongs
+        if len(cut := _cut(value.value)) < len(value.value):
+            self.notes.append(f"a literal of {len(value.value)} characters was cut")
+            return self._node(Term(Kind.LITERAL, plain(cut), lang=value.language or ""))
+        return value
+
+
+def _read_leniently(
+    data: bytes, form: pyoxigraph.RdfFormat, url: str, max_triples: int
+) -> tuple[list[pyoxigraph.Quad], int]:
+    """Parse with terms that are not checked. Returns the quads and the number of invalid lines."""
+    if form in _LINES:
+        return read_lines(data, form, max_triples, lenient=True)
+    return list(islice(pyoxigraph.parse(data, format=form, base_iri=url, lenient=True), max_triples)), 0
 
 
 def iri(url: str) -> Term:
@@ -164,9 +204,9 @@ def resolved(base: str, reference: str) -> str:
         return ""
 
 
-def literal(text: str, datatype: str = "") -> Term:
-    """Return a plain or typed literal of bounded length, without NUL and lone surrogates."""
-    return Term(Kind.LITERAL, plain(_cut(text)), datatype=datatype)
+def literal(text: str, datatype: str = "", *, language: str = "") -> Term:
+    """Return a literal of bounded length, with its datatype or language, without NUL and lone surrogates."""
+    return Term(Kind.LITERAL, plain(_cut(text)), lang=language, datatype=datatype)
 
 
 def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:

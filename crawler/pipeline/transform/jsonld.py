@@ -1,24 +1,28 @@
-"""JSON-LD: blocks in pages and whole documents. One bad block costs no other; no context is ever fetched."""
+"""JSON-LD: blocks in pages and whole documents. One bad block costs no other; no context is ever fetched.
+
+Oxigraph reads what is written with the context of schema.org, as most pages are; PyLD, slower and complete,
+reads the rest in a process of its own.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 import pyoxigraph
 
 from crawler.pipeline.terms import plain as without_halves
+from crawler.pipeline.transform.children import run_child
+from crawler.pipeline.transform.contexts import is_schema_org
 from crawler.pipeline.transform.graph import Graph, resolved
 from crawler.pipeline.transform.schemaorg import ADDRESSES, CONTEXT
 from crawler.reading.errors import ReadingError
 
 MAX_SIGNS = 2_000_000
 DEEPEST = 60
-_SCHEMA = re.compile(
-    r"(?:https?:)?//(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonld?)?#?", re.IGNORECASE
-)
 _WRAPPING = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)?(.*?)(?:-->|//\s*\]\]>|\]\]>)?;?\s*$",
     re.DOTALL,
@@ -26,6 +30,7 @@ _WRAPPING = re.compile(
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _IDENTIFIERS = {"@id", "id"}
 _CONTEXT_BYTES = orjson.dumps(CONTEXT)
+_SIMPLE_KEYS = {"@vocab", "@base", "@language"}
 
 
 class _TooDeep(ValueError):
@@ -40,22 +45,24 @@ def is_jsonld(kind: str) -> bool:
 def add(text: str, graph: Graph) -> None:
     """Add a block of JSON-LD. Its errors become notes."""
     try:
-        _add(text, graph)
-    except (ValueError, SyntaxError, RecursionError) as error:
+        _add(text, graph, is_block=True)
+    except (ReadingError, ValueError, SyntaxError, RecursionError) as error:
+        if isinstance(error, ReadingError) and error.kind == "too-large":
+            raise
         graph.notes.append(f"a JSON-LD block was skipped: {str(error)[:200]}")
 
 
 def document(text: str, graph: Graph) -> None:
     """Add a whole document. Raises ReadingError."""
     try:
-        _add(text, graph)
+        _add(text, graph, is_block=False)
     except _TooDeep as error:
         raise ReadingError("too-deep", str(error)) from error
     except (ValueError, SyntaxError, RecursionError) as error:
         raise ReadingError("malformed", str(error)[:300]) from error
 
 
-def _add(text: str, graph: Graph) -> None:
+def _add(text: str, graph: Graph, *, is_block: bool) -> None:
     if len(text) > MAX_SIGNS:
         raise ValueError(f"more than {MAX_SIGNS} characters")
     _check_depth(text)
@@ -66,10 +73,45 @@ def _add(text: str, graph: Graph) -> None:
         raise _TooDeep("nested too deeply") from error
     if not isinstance(value, dict | list):
         raise ValueError("neither an object nor a list")
-    left_out: set[str] = set()
-    plain = orjson.dumps(_own(value, graph.url, left_out))
-    graph.notes += [f"the context {name[:200]} is not fetched" for name in sorted(left_out)]
-    graph.read(plain, pyoxigraph.RdfFormat.JSON_LD)
+    contexts = list(_contexts(value))
+    if (contexts or is_block) and all(_is_simple(context) for context in contexts):
+        plain = orjson.dumps(_own(value, graph.url))
+        parsed = pyoxigraph.parse(
+            plain, format=pyoxigraph.RdfFormat.JSON_LD, base_iri=graph.url, lenient=True
+        )
+        graph.take(parsed)
+    else:
+        _convert(value, graph)
+
+
+def _convert(value: Any, graph: Graph) -> None:
+    """Convert with PyLD in a process of its own. Raises ReadingError."""
+    output = run_child("jsonld_child", {"url": graph.url}, json.dumps(value).encode())
+    notes, _, lines = output.partition(b"\n")
+    graph.notes += json.loads(notes)
+    graph.take_lines(lines, pyoxigraph.RdfFormat.N_QUADS)
+
+
+def _contexts(value: Any) -> Iterator[Any]:
+    """Yield every context in a document."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _contexts(inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "@context":
+                yield inner
+            else:
+                yield from _contexts(inner)
+
+
+def _is_simple(context: Any) -> bool:
+    """Return whether a context is that of schema.org, with a base, a vocabulary or a language at most."""
+    if isinstance(context, list):
+        return all(_is_simple(part) for part in context)
+    if isinstance(context, dict):
+        return context.keys() <= _SIMPLE_KEYS
+    return isinstance(context, str) and is_schema_org(context)
 
 
 def _whole(value: Any) -> Any:
@@ -95,10 +137,10 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
-def _own(value: Any, url: str, left_out: set[str]) -> Any:
+def _own(value: Any, url: str) -> Any:
     """Return the value with our context for schema.org, and with absolute, safe addresses."""
     if isinstance(value, list):
-        return [_own(inner, url, left_out) for inner in value]
+        return [_own(inner, url) for inner in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if not isinstance(value, dict):
@@ -108,13 +150,13 @@ def _own(value: Any, url: str, left_out: set[str]) -> Any:
     for key, inner in value.items():
         name = key.encode("utf-8", "replace").decode()
         if name == "@context":
-            converted[name] = _context(inner, left_out)
+            converted[name] = _context(inner)
         elif name in _IDENTIFIERS and isinstance(inner, str):
             converted[name] = _address(inner, url)
         elif name in ADDRESSES:
-            converted[name] = _addresses(inner, url, left_out)
+            converted[name] = _addresses(inner, url)
         else:
-            converted[name] = _own(inner, url, left_out)
+            converted[name] = _own(inner, url)
     return converted
 
 
@@ -127,12 +169,12 @@ def _base(context: Any, url: str) -> str:
     return url
 
 
-def _addresses(value: Any, url: str, left_out: set[str]) -> Any:
+def _addresses(value: Any, url: str) -> Any:
     if isinstance(value, str):
         return _address(value, url)
     if isinstance(value, list):
-        return [_addresses(inner, url, left_out) for inner in value]
-    return _own(value, url, left_out)
+        return [_addresses(inner, url) for inner in value]
+    return _own(value, url)
 
 
 def _address(text: str, url: str) -> str:
@@ -145,14 +187,8 @@ def _address(text: str, url: str) -> str:
     return f"{address}{mark}{fragment.replace(' ', '%20')}" if address else text
 
 
-def _context(value: Any, left_out: set[str]) -> Any:
+def _context(value: Any) -> Any:
+    """Return a simple context with that of schema.org in place of its address."""
     if isinstance(value, list):
-        return [part for part in (_context(part, left_out) for part in value) if part is not None]
-    if isinstance(value, str):
-        if _SCHEMA.fullmatch(value.strip()):
-            return orjson.Fragment(_CONTEXT_BYTES)
-        left_out.add(value)
-        return None
-    if isinstance(value, dict):
-        return {key: part for key, part in value.items() if key != "@import"}
-    return None
+        return [_context(part) for part in value]
+    return orjson.Fragment(_CONTEXT_BYTES) if isinstance(value, str) else value

@@ -1,14 +1,17 @@
-"""Microdata (HTML standard, section 5) as triples; types and names of schema.org in one spelling."""
+"""Microdata (HTML standard, section 5) as triples, by the W3C note "Microdata to RDF"."""
 
 from __future__ import annotations
 
+import re
 from typing import cast
+from urllib.parse import quote, urljoin
 
 from lxml import etree, html
 
 from crawler.pipeline.prefixes import expanded
-from crawler.pipeline.terms import Term
+from crawler.pipeline.terms import Term, safe
 from crawler.pipeline.transform.graph import Graph, iri, literal, resolved
+from crawler.reading.language_tags import language_tag
 
 MAX_ITEMS = 2_000
 MAX_PROPERTIES = 20_000
@@ -19,28 +22,52 @@ _ADDRESSES = {
     "a": "href", "area": "href", "link": "href", "audio": "src", "embed": "src", "iframe": "src",
     "img": "src", "source": "src", "track": "src", "video": "src", "object": "data",
 }  # fmt: skip
-
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_ZONE = r"(?:Z|[+-]\d{2}:?\d{2})?"
+_TIMES = [
+    (re.compile(pattern), _XSD + name)
+    for pattern, name in (
+        (r"\d{4,}", "gYear"),
+        (r"\d{4,}-\d{2}", "gYearMonth"),
+        (rf"\d{{4,}}-\d{{2}}-\d{{2}}{_ZONE}", "date"),
+        (rf"\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?{_ZONE}", "time"),
+        (rf"\d{{4,}}-\d{{2}}-\d{{2}}T\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?{_ZONE}", "dateTime"),
+        (
+            r"P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?",
+            "duration",
+        ),
+    )
+]
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[Ee][+-]?\d+)?")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_NO_ADDRESSES = ("javascript:", "data:", "blob:")
+_HCARD = "http://microformats.org/profile/hcard"
+_ADDITIONAL_TYPE = "http://schema.org/additionalType"
+_LANGUAGE = etree.XPath(
+    "string(ancestor-or-self::*[@lang or @*[name()='xml:lang']][1]/@*[name()='lang' or name()='xml:lang'])"
+)
 
 _SCOPED = etree.XPath("//*[@itemscope]")
 _PROPERTIES = etree.XPath("//*[@itemprop]")
 _OWNER = etree.XPath("ancestor::*[@itemscope][1]")
 
 
-def add(root: html.HtmlElement, graph: Graph) -> None:
-    """Add the items of a prepared page: addresses in href and src are absolute already."""
+def add(root: html.HtmlElement, graph: Graph, base: str) -> None:
+    """Add the items of a page whose relative addresses start from `base`."""
     scoped = cast(list[html.HtmlElement], _SCOPED(root))
     if scoped:
-        reader = _Reader(root, graph)
+        reader = _Reader(root, graph, base)
         for item in scoped[:MAX_ITEMS]:
             if item.get("itemprop") is None:
-                reader.item(item, 0)
+                reader.item(item, 0, "")
 
 
 class _Reader:
     """A reader of the items of one page, each of them once."""
 
-    def __init__(self, root: html.HtmlElement, graph: Graph) -> None:
-        self._root, self._graph = root, graph
+    def __init__(self, root: html.HtmlElement, graph: Graph, base: str) -> None:
+        self._root, self._graph, self._base = root, graph, base
         self._looked_at = 0
         self._done: dict[html.HtmlElement, Term] = {}
         self._owned: dict[html.HtmlElement, list[html.HtmlElement]] = {}
@@ -53,23 +80,26 @@ class _Reader:
             else:
                 self._free.append(element)
 
-    def item(self, element: html.HtmlElement, depth: int) -> Term:
-        """Return the item's node; its triples are added when it is met first."""
+    def item(self, element: html.HtmlElement, depth: int, inherited: str) -> Term:
+        """Return the item's node; its triples are added when it is met first.
+
+        `inherited` is the type of the item that this one belongs to, for items without a type of their own.
+        """
         if element in self._done:
             return self._done[element]
         graph = self._graph
-        identity = resolved(graph.url, (element.get("itemid") or "").strip()) if element.get("itemid") else ""
+        identity = self._absolute(element.get("itemid") or "") if element.get("itemid") else ""
         node = self._done[element] = iri(identity) if identity else graph.blank()
-        types = [_schema(name) for name in (element.get("itemtype") or "").split() if "://" in name]
+        types = [_schema(name) for name in (element.get("itemtype") or "").split() if _SCHEME.match(name)]
         for name in types:
             graph.add(node, _TYPE, iri(name))
         if depth < DEEPEST and len(self._done) <= MAX_ITEMS:
-            prefix = _vocabulary(types)
+            kind = types[0] if types else inherited
             for owned in (*self._owned.get(element, ()), *self._referred(element)):
                 if self._looked_at >= MAX_PROPERTIES:
                     break  # items may name the same properties by reference, each of them all
                 self._looked_at += 1
-                self._property(owned, node, prefix, depth)
+                self._property(owned, node, kind, depth)
         return node
 
     def _referred(self, element: html.HtmlElement) -> list[html.HtmlElement]:
@@ -91,39 +121,77 @@ class _Reader:
                 by_id.setdefault(str(name), []).append((place, element))
         return by_id
 
-    def _property(self, element: html.HtmlElement, node: Term, prefix: str, depth: int) -> None:
+    def _property(self, element: html.HtmlElement, node: Term, kind: str, depth: int) -> None:
         scoped = element.get("itemscope") is not None
-        value = self.item(element, depth + 1) if scoped else self._value(element)
+        value = self.item(element, depth + 1, kind) if scoped else self._value(element)
         if value is None:
             return
         for name in element.get("itemprop").split():
-            self._graph.add(node, iri(_schema(name) if "://" in name else prefix + name), value)
+            predicate = self._predicate(name, kind)
+            self._graph.add(node, iri(predicate), value)
+            if predicate == _ADDITIONAL_TYPE:
+                self._graph.add(node, _TYPE, value)
+
+    def _predicate(self, name: str, kind: str) -> str:
+        """Return the address of a property: in the vocabulary of the item's type, or within the page."""
+        if _SCHEME.match(name):
+            return _schema(name)
+        if not kind:
+            return f"{self._graph.url.partition('#')[0]}#{quote(name)}"
+        return _vocabulary(kind) + quote(name)
 
     def _value(self, element: html.HtmlElement) -> Term | None:
+        """Return the value of a property without an item. Returns None for an empty or unsafe one."""
         name = _ADDRESSES.get(element.tag)
         if name:
-            address = (
-                resolved(self._graph.url, (element.get(name) or "").strip()) if element.get(name) else ""
-            )
+            address = self._absolute(element.get(name) or "") if element.get(name) is not None else ""
             return iri(address) if address else None
         if element.tag == "meta":
-            text = element.get("content") or ""
-        elif element.tag == "time" and element.get("datetime"):
-            text = element.get("datetime")
-        elif element.get("content"):  # not in the standard, but what sites mean
-            text = element.get("content")
-        elif element.tag in {"data", "meter"} and element.get("value"):
-            text = element.get("value")
-        else:
-            text = " ".join("".join(element.itertext()).split())
-        return literal(text) if text else None
+            return self._text(element, element.get("content") or "")
+        if element.tag == "time":
+            return self._time(element)
+        if element.tag in {"data", "meter"} and element.get("value") is not None:
+            return self._number(element, element.get("value"))
+        if element.get("content"):  # not in the standard, but what sites mean
+            return self._text(element, element.get("content"))
+        return self._text(element, "".join(element.itertext()))
+
+    def _text(self, element: html.HtmlElement, text: str) -> Term | None:
+        if not text:
+            return None
+        return literal(text, language=language_tag(str(_LANGUAGE(element))))
+
+    def _time(self, element: html.HtmlElement) -> Term | None:
+        text = element.get("datetime")
+        text = "".join(element.itertext()) if text is None else text
+        for pattern, datatype in _TIMES:
+            if pattern.fullmatch(text.strip()):
+                return literal(text.strip(), datatype)
+        return self._text(element, text)
+
+    def _number(self, element: html.HtmlElement, text: str) -> Term | None:
+        if _INTEGER.fullmatch(text):
+            return literal(text, _XSD + "integer")
+        return literal(text, _XSD + "double") if _NUMBER.fullmatch(text) else self._text(element, text)
+
+    def _absolute(self, reference: str) -> str:
+        """Return an absolute address of any scheme that is no program. Returns an empty text for others."""
+        reference = reference.strip()
+        address = resolved(self._base, reference)
+        if address or not reference or reference.lower().startswith(_NO_ADDRESSES):
+            return address
+        try:
+            joined = urljoin(self._base, reference)
+        except ValueError:
+            return ""
+        return safe(joined) if _SCHEME.match(joined) else ""
 
 
-def _vocabulary(types: list[str]) -> str:
-    """Return the namespace of property names: that of the first type."""
-    if not types:
-        return "http://schema.org/"
-    before, sign, _ = types[0].rpartition("#" if "#" in types[0] else "/")
+def _vocabulary(kind: str) -> str:
+    """Return the namespace of property names: that of the item's type."""
+    if kind.startswith(_HCARD):
+        return f"{_HCARD}#"
+    before, sign, _ = kind.rpartition("#" if "#" in kind else "/")
     return before + sign
 
 

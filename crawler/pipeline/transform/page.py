@@ -12,6 +12,7 @@ from crawler.http.urls import BadUrl, host_key
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
 from crawler.pipeline.transform.graph import Graph, SourceDocument, resolved
+from crawler.reading.language_tags import language_tag
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import page_tree, text_of, whole_tree
 
@@ -40,9 +41,10 @@ def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = Fals
         root = page_tree(text)
     if root is None:
         return
-    _prepare(root, graph.url, hash_mail)
-    sheets.apply("page", root, graph)
-    microdata.add(root, graph)
+    base = _base(root, graph.url)
+    microdata.add(root, graph, base)
+    _prepare(root, graph.url, base, hash_mail)
+    sheets.apply("page", root, graph, language_tag(root.get("lang") or root.get("xml:lang") or ""))
     blocks = [script for script in root.iter("script") if jsonld.is_jsonld(script.get("type") or "")]
     for script in blocks[:MAX_BLOCKS]:
         jsonld.add(script.text or "", graph)
@@ -50,12 +52,15 @@ def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = Fals
         graph.notes.append(f"only the first {MAX_BLOCKS} of {len(blocks)} JSON-LD blocks were read")
 
 
-def _prepare(root: html.HtmlElement, url: str, hash_mail: bool) -> None:
-    """Make addresses absolute and remove invalid ones."""
-    base = url
+def _base(root: html.HtmlElement, url: str) -> str:
+    """Return the address from which the page's relative addresses start."""
     for element in root.iter("base"):
-        base = resolved(url, element.get("href") or "") or url
-        break
+        return resolved(url, element.get("href") or "") or url
+    return url
+
+
+def _prepare(root: html.HtmlElement, url: str, base: str, hash_mail: bool) -> None:
+    """Make addresses absolute and remove invalid ones."""
     own_host = _host(url)
     hosts: dict[str, str] = {}
     for element in root.iter(*_ADDRESSES):

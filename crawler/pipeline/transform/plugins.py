@@ -81,6 +81,6 @@ def _take(content_type: str, body: bytes, graph: Graph) -> None:
     elif kind in FORMATS:
         if ENTITY.search(body):
             raise ValueError("it declares entities")
-        graph.read(body, FORMATS[kind])
+        graph.read(body, FORMATS[kind], tolerant=True)
     else:
         raise ValueError(f"{content_type[:60]!r} is none of {ACCEPT}")

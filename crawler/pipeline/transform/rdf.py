@@ -8,12 +8,13 @@ import pyoxigraph
 
 from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument
 from crawler.reading.charset import from_wide
-from crawler.reading.detect import N_QUADS, N_TRIPLES, RDF_XML, TURTLE
+from crawler.reading.detect import N_QUADS, N_TRIPLES, RDF_XML, TRIG, TURTLE
 from crawler.reading.errors import ReadingError
 
 FORMATS = {
     RDF_XML: pyoxigraph.RdfFormat.RDF_XML,
     TURTLE: pyoxigraph.RdfFormat.TURTLE,
+    TRIG: pyoxigraph.RdfFormat.TRIG,
     N_TRIPLES: pyoxigraph.RdfFormat.N_TRIPLES,
     N_QUADS: pyoxigraph.RdfFormat.N_QUADS,
 }

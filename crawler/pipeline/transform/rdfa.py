@@ -1,4 +1,4 @@
-"""RDFa, where it is asked for: by pyRdfa3 in a child, for pages that a cheap test lets through."""
+"""RDFa 1.1 by pyRdfa3 in a child, for pages that a cheap test lets through."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from crawler.pipeline.transform.graph import Graph, SourceDocument
 from crawler.reading.detect import HTML, XHTML
 from crawler.reading.errors import ReadingError
 
-_TYPED = re.compile(rb"\stypeof\s*=", re.IGNORECASE)
-_NAMED = re.compile(rb"\s(?:vocab|prefix|xmlns:\w+)\s*=", re.IGNORECASE)
+_SOCIAL = "og|article|fb|twitter|book|profile|music|video|al|product|website|place"
+_ATTRIBUTES = re.compile(
+    rf"""<[a-z][^<>]*[\s"'](?:
+        (?:typeof|about|resource|inlist)\s*=
+        | vocab\s*=\s*["']?+(?!https?://(?:ogp\.me|opengraphprotocol\.org)/)
+        | property\s*=\s*["']?+\s*(?!(?:{_SOCIAL})\b)[^\s"'<>]*:
+        | prefix\s*=\s*["']?+(?!(?:\s*(?:{_SOCIAL}):\s+[^\s"'>]+)+\s*["'>])
+    )""".encode(),
+    re.IGNORECASE | re.VERBOSE,
+)
+"""An attribute of RDFa that says more than pages say to social networks, which is read without it."""
 
 
 def has_rdfa(document: SourceDocument) -> bool:
-    """Return whether a page may hold RDFa: some type, and a vocabulary or prefix to read it by."""
-    if document.type not in {HTML, XHTML}:
-        return False
-    return bool(_TYPED.search(document.body) and _NAMED.search(document.body))
+    """Return whether a page holds RDFa beyond what pages say to social networks in their heads."""
+    return document.type in {HTML, XHTML} and _ATTRIBUTES.search(document.body) is not None
 
 
 def add_rdfa(document: SourceDocument, graph: Graph) -> None:
@@ -28,6 +35,6 @@ def add_rdfa(document: SourceDocument, graph: Graph) -> None:
         return
     try:
         text = run_child("rdfa_child", {"url": graph.url}, document.body)
-        graph.read(text, pyoxigraph.RdfFormat.N_TRIPLES)
+        graph.take_lines(text, pyoxigraph.RdfFormat.N_TRIPLES)
     except (ReadingError, SyntaxError, ValueError) as error:
         graph.notes.append(f"RDFa was skipped: {str(error)[:200]}")

@@ -14,8 +14,6 @@ from crawler.pipeline.transform.children import limit
 from crawler.reading.errors import ReadingError
 from crawler.reading.pages.tree import page_tree, text_of
 
-_USES = "http://www.w3.org/ns/rdfa#usesVocabulary"
-
 
 def main() -> int:
     """Convert the page. Returns 1, with the reason on standard error, where that fails."""
@@ -42,8 +40,8 @@ def triples(body: bytes, url: str) -> bytes:
     options = Options(embedded_rdf=False, vocab_expansion=False, vocab_cache=False)
     reader = pyRdfa(options=options, base=url, media_type="text/html")
     graph = reader.graph_from_source(io.StringIO(text), rdfOutput=False)
-    lines = graph.serialize(format="nt").splitlines(keepends=True)
-    return "".join(line for line in lines if _USES not in line).encode()
+    lines: str = graph.serialize(format="nt")
+    return lines.encode()
 
 
 if __name__ == "__main__":

@@ -18,15 +18,22 @@ from crawler.reading.mime import STRAY
 _ESCAPED = re.compile(rb"&#(?:[0-8]|1[124-9]|2[0-9]|3[01]|x(?:[0-8BbCcEeFf]|1[0-9A-Fa-f]));")
 """Control characters that pages write as numbers: XML has no way to say them."""
 
+_NO_LANGUAGE = re.compile(rb'(<[^<>]*) xml:lang=""')
+"""An element whose text is in no known language: RDF/XML has no empty language tag."""
+
 _FOLDER = Path(__file__).parent / "stylesheets"
 _compiled = threading.local()
 
 
-def apply(name: str, tree: etree._Element, graph: Graph) -> None:
-    """Add what the stylesheet makes of the tree. Raises ReadingError."""
+def apply(name: str, tree: etree._Element, graph: Graph, language: str) -> None:
+    """Add what the stylesheet makes of a tree whose texts are in this language. Raises ReadingError."""
+    url, tag = etree.XSLT.strparam(graph.url), etree.XSLT.strparam(language)
     try:
-        result = _sheet(name)(tree, url=etree.XSLT.strparam(graph.url))
-        graph.read(_ESCAPED.sub(b"", bytes(result).translate(None, STRAY)), pyoxigraph.RdfFormat.RDF_XML)
+        result = _sheet(name)(tree, url=url, language=tag)
+        text = _ESCAPED.sub(b"", bytes(result).translate(None, STRAY))
+        if not language:
+            text = _NO_LANGUAGE.sub(rb"\1", text)
+        graph.read(text, pyoxigraph.RdfFormat.RDF_XML, tolerant=True)
     except (etree.XSLTError, SyntaxError, ValueError) as error:
         raise ReadingError("malformed", f"{name}.xsl: {str(error)[:300]}") from error
 

@@ -334,29 +334,43 @@ def test_every_feed_and_list_takes_every_text(text: str) -> None:
         assert any(value == kept(clean) for _, _, value in found) or not text.isprintable()
 
 
+_GOOD = [f"good {number}" for number in range(30)]
+_LINES = "".join(f'<{{u}}> <urn:p:p> "{text}" .\n' for text in _GOOD)
+_LIST = ", ".join(f'"{text}"' for text in _GOOD)
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [
-        (types.N_TRIPLES, '<{u}> <urn:p:p> "good" .\n<http://a b/> <urn:p:p> "x" .\n'),
-        (types.N_TRIPLES, '<{u}> <urn:p:p> "x"@toolongasubtag .\n<{u}> <urn:p:p> "good" .\nnonsense\n'),
-        (types.N_QUADS, 'nonsense\n<{u}> <urn:p:p> "good" <urn:g:g> .\n<{u}> <urn:p:p> "x" . "y" .\n'),
-        (types.TURTLE, '<{u}> <urn:p:p> "good" , <http://[::1> , "x"^^<no iri> .'),
-        (types.TURTLE, '<{u}> <urn:p:p> "good" , <<( <{u}> <urn:p:p> "x" )>> .'),
+        (types.N_TRIPLES, f'{_LINES}<http://a b/> <urn:p:p> "x" .\n'),
+        (types.N_TRIPLES, f'<{{u}}> <urn:p:p> "x"@toolongasubtag .\n{_LINES}nonsense\n'),
+        (types.N_QUADS, f'nonsense\n{_LINES}<{{u}}> <urn:p:p> "x" . "y" .\n'),
+        (types.TURTLE, f'<{{u}}> <urn:p:p> {_LIST}, <http://[::1> , "x"^^<no iri> .'),
+        (types.TURTLE, f'<{{u}}> <urn:p:p> {_LIST}, <<( <{{u}}> <urn:p:p> "x" )>> .'),
         (
             types.RDF_XML,
             "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:p='urn:p:'>"
-            "<rdf:Description rdf:about='{u}'><p:p>good</p:p>"
+            f"<rdf:Description rdf:about='{{u}}'>{''.join(f'<p:p>{text}</p:p>' for text in _GOOD)}"
             "<p:p rdf:resource='http://a b/'/><p:p rdf:datatype='%%'>x</p:p>"
             "</rdf:Description></rdf:RDF>",
         ),
-        (types.JSON_LD, '{"@id": "{u}", "urn:p:p": ["good", {"@id": "urn:[x"}]}'),
+        (types.JSON_LD, f'{{"@id": "{{u}}", "urn:p:p": [{_LIST}, {{"@id": "urn:[x"}}]}}'),
     ],
 )
 def test_a_bad_term_costs_its_triple_and_is_told(kind: str, body: str) -> None:
     found = transform(SourceDocument(URL, kind, body.replace("{u}", URL).encode()))
-    assert triples(found) == {(URL, "urn:p:p", "good")}
+    assert triples(found) == {(URL, "urn:p:p", text) for text in _GOOD}
     if kind != types.JSON_LD:  # there an address that is none is left out by the standard itself
         assert "left out" in " ".join(found.notes)
+
+
+def test_a_document_of_mostly_bad_triples_is_refused() -> None:
+    for kind, body in (
+        (types.N_TRIPLES, '<urn:s:s> <urn:p:p> "good" .\n<http://a b/> <urn:p:p> "x" .\n'),
+        (types.TURTLE, '<urn:s:s> <urn:p:p> "good" , <http://[::1> .'),
+    ):
+        with pytest.raises(ReadingError, match=r"IRI|code point|authority|host"):
+            transform(SourceDocument(URL, kind, body.encode()))
 
 
 @given(st.text(max_size=60), st.text(max_size=20))

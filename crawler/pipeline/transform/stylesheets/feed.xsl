@@ -12,6 +12,7 @@
     exclude-result-prefixes="dc itunes wfw thr podcast atom f">
   <xsl:output method="xml" encoding="UTF-8"/>
   <xsl:param name="url"/>
+  <xsl:param name="language"/>
 
   <xsl:template match="/">
     <rdf:RDF>
@@ -43,7 +44,7 @@
   <xsl:template match="*[local-name() = 'title']" mode="feed"><xsl:call-template name="title"/></xsl:template>
   <xsl:template match="*[local-name() = 'title'][not(namespace-uri() = 'http://search.yahoo.com/mrss/')]" mode="item"><xsl:call-template name="title"/></xsl:template>
   <xsl:template name="title">
-    <xsl:if test="normalize-space(.) != ''"><dct:title><xsl:value-of select="normalize-space(.)"/></dct:title></xsl:if>
+    <xsl:if test="normalize-space(.) != ''"><dct:title xml:lang="{$language}"><xsl:value-of select="normalize-space(.)"/></dct:title></xsl:if>
   </xsl:template>
   <xsl:template match="*[local-name() = 'pubDate' or local-name() = 'published' or local-name() = 'issued' or local-name() = 'created'] | dc:date" mode="item">
     <xsl:call-template name="created"/>
@@ -79,7 +80,7 @@
 
   <!-- Of the feed -->
   <xsl:template match="*[local-name() = 'description' or local-name() = 'subtitle' or local-name() = 'tagline']" mode="feed">
-    <xsl:if test="normalize-space(.) != ''"><dct:description><xsl:value-of select="normalize-space(.)"/></dct:description></xsl:if>
+    <xsl:if test="normalize-space(.) != ''"><dct:description xml:lang="{$language}"><xsl:value-of select="normalize-space(.)"/></dct:description></xsl:if>
   </xsl:template>
   <xsl:template match="*[local-name() = 'language'] | dc:language" mode="feed">
     <xsl:if test="normalize-space(.) != ''"><dct:language><xsl:value-of select="normalize-space(.)"/></dct:language></xsl:if>
@@ -115,13 +116,13 @@
   <xsl:template match="thr:in-reply-to[@f:iri]" mode="item"><sioc:reply_of rdf:resource="{@f:iri}"/></xsl:template>
   <xsl:template match="*[local-name() = 'category'] | dc:subject" mode="item">
     <xsl:variable name="text" select="normalize-space(concat(@term, substring(., 1, 1000 * not(@term))))"/>
-    <xsl:if test="$text != ''"><schema:keywords><xsl:value-of select="$text"/></schema:keywords></xsl:if>
+    <xsl:if test="$text != ''"><schema:keywords xml:lang="{$language}"><xsl:value-of select="$text"/></schema:keywords></xsl:if>
   </xsl:template>
   <xsl:template match="*[local-name() = 'description' or local-name() = 'summary']" mode="item">
-    <xsl:if test="normalize-space(.) != ''"><schema:abstract><xsl:value-of select="normalize-space(.)"/></schema:abstract></xsl:if>
+    <xsl:if test="normalize-space(.) != ''"><schema:abstract xml:lang="{$language}"><xsl:value-of select="normalize-space(.)"/></schema:abstract></xsl:if>
   </xsl:template>
   <xsl:template match="content:encoded | atom:content" mode="item">
-    <xsl:if test="normalize-space(.) != ''"><content:encoded><xsl:value-of select="."/></content:encoded></xsl:if>
+    <xsl:if test="normalize-space(.) != ''"><content:encoded xml:lang="{$language}"><xsl:value-of select="."/></content:encoded></xsl:if>
   </xsl:template>
   <xsl:template match="itunes:duration" mode="item"><schema:duration><xsl:value-of select="normalize-space(.)"/></schema:duration></xsl:template>
   <xsl:template match="podcast:transcript[@f:iri]" mode="item"><schema:transcript rdf:resource="{@f:iri}"/></xsl:template>

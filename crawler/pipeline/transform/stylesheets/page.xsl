@@ -7,6 +7,7 @@
     xmlns:schema="http://schema.org/" xmlns:xhv="http://www.w3.org/1999/xhtml/vocab#">
   <xsl:output method="xml" encoding="UTF-8"/>
   <xsl:param name="url"/>
+  <xsl:param name="language"/>
   <xsl:variable name="up" select="'ABCDEFGHIJKLMNOPQRSTUVWXYZ'"/>
   <xsl:variable name="low" select="'abcdefghijklmnopqrstuvwxyz'"/>
 
@@ -26,11 +27,11 @@
       <xsl:for-each select="//a[@href]">
         <xsl:variable name="text" select="normalize-space(.)"/>
         <xsl:if test="$text != ''">
-          <rdf:Description rdf:about="{@href}"><rdfs:label><xsl:value-of select="$text"/></rdfs:label></rdf:Description>
+          <rdf:Description rdf:about="{@href}"><rdfs:label xml:lang="{$language}"><xsl:value-of select="$text"/></rdfs:label></rdf:Description>
         </xsl:if>
       </xsl:for-each>
       <xsl:for-each select="//img[@src][normalize-space(@alt) != '']">
-        <rdf:Description rdf:about="{@src}"><rdfs:label><xsl:value-of select="normalize-space(@alt)"/></rdfs:label></rdf:Description>
+        <rdf:Description rdf:about="{@src}"><rdfs:label xml:lang="{$language}"><xsl:value-of select="normalize-space(@alt)"/></rdfs:label></rdf:Description>
       </xsl:for-each>
       <xsl:for-each select="//link[@href][@type][contains(concat(' ', translate(@rel, $up, $low), ' '), ' alternate ')]">
         <rdf:Description rdf:about="{@href}"><dct:format><xsl:value-of select="@type"/></dct:format></rdf:Description>
@@ -40,7 +41,7 @@
 
   <xsl:template match="@lang"><xsl:if test=". != ''"><dct:language><xsl:value-of select="."/></dct:language></xsl:if></xsl:template>
   <xsl:template match="title">
-    <xsl:if test="normalize-space(.) != ''"><dct:title><xsl:value-of select="normalize-space(.)"/></dct:title></xsl:if>
+    <xsl:if test="normalize-space(.) != ''"><dct:title xml:lang="{$language}"><xsl:value-of select="normalize-space(.)"/></dct:title></xsl:if>
   </xsl:template>
   <xsl:template match="img" mode="shown"><foaf:depiction rdf:resource="{@src}"/></xsl:template>
   <xsl:template match="a" mode="mail">
@@ -76,11 +77,11 @@
     <xsl:variable name="text" select="normalize-space(@content)"/>
     <xsl:choose>
       <xsl:when test="$text = ''"/>
-      <xsl:when test="$name = 'description'"><dct:description><xsl:value-of select="$text"/></dct:description></xsl:when>
+      <xsl:when test="$name = 'description'"><dct:description xml:lang="{$language}"><xsl:value-of select="$text"/></dct:description></xsl:when>
       <xsl:when test="$name = 'author'"><dct:creator><xsl:value-of select="$text"/></dct:creator></xsl:when>
-      <xsl:when test="$name = 'keywords'"><schema:keywords><xsl:value-of select="$text"/></schema:keywords></xsl:when>
-      <xsl:when test="$name = 'og:title' or $name = 'twitter:title'"><schema:headline><xsl:value-of select="$text"/></schema:headline></xsl:when>
-      <xsl:when test="$name = 'og:description' or $name = 'twitter:description'"><schema:description><xsl:value-of select="$text"/></schema:description></xsl:when>
+      <xsl:when test="$name = 'keywords'"><schema:keywords xml:lang="{$language}"><xsl:value-of select="$text"/></schema:keywords></xsl:when>
+      <xsl:when test="$name = 'og:title' or $name = 'twitter:title'"><schema:headline xml:lang="{$language}"><xsl:value-of select="$text"/></schema:headline></xsl:when>
+      <xsl:when test="$name = 'og:description' or $name = 'twitter:description'"><schema:description xml:lang="{$language}"><xsl:value-of select="$text"/></schema:description></xsl:when>
       <xsl:when test="$name = 'og:site_name'"><schema:publisher><xsl:value-of select="$text"/></schema:publisher></xsl:when>
       <xsl:when test="$name = 'og:locale'"><schema:inLanguage><xsl:value-of select="$text"/></schema:inLanguage></xsl:when>
       <xsl:when test="@iri and ($name = 'og:image' or $name = 'og:image:url' or $name = 'twitter:image')"><schema:image rdf:resource="{@iri}"/></xsl:when>
@@ -91,8 +92,8 @@
       <xsl:when test="$name = 'article:published_time'"><schema:datePublished><xsl:value-of select="$text"/></schema:datePublished></xsl:when>
       <xsl:when test="$name = 'article:modified_time'"><schema:dateModified><xsl:value-of select="$text"/></schema:dateModified></xsl:when>
       <xsl:when test="$name = 'article:author'"><schema:author><xsl:value-of select="$text"/></schema:author></xsl:when>
-      <xsl:when test="$name = 'article:section'"><schema:articleSection><xsl:value-of select="$text"/></schema:articleSection></xsl:when>
-      <xsl:when test="$name = 'article:tag'"><schema:keywords><xsl:value-of select="$text"/></schema:keywords></xsl:when>
+      <xsl:when test="$name = 'article:section'"><schema:articleSection xml:lang="{$language}"><xsl:value-of select="$text"/></schema:articleSection></xsl:when>
+      <xsl:when test="$name = 'article:tag'"><schema:keywords xml:lang="{$language}"><xsl:value-of select="$text"/></schema:keywords></xsl:when>
     </xsl:choose>
   </xsl:template>
 </xsl:stylesheet>
