@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test test-browser lint install requirements compiled messages
+.PHONY: run test test-browser lint install requirements compiled messages dist
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
@@ -46,6 +46,10 @@ messages: $(VENV)/dev.stamp
 requirements:
 	for set in base dev; do uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header \
 		--universal --python-version 3.11 requirements/$$set.in -o requirements/$$set.txt; done
+
+# Build a wheel and a source distribution into dist/.
+dist: $(VENV)/dev.stamp
+	$(PYTHON) -m hatchling build -d dist
 
 $(PYTHON):
 	@test -n "$(SYSTEM)" || { echo "Freshet needs Python 3.11 or newer (python3.11 or python3)"; exit 1; }

@@ -19,11 +19,16 @@ from crawler.embedded.credentials import Credentials
 from crawler.process import lifeline, memory
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Templates and translations: within this package where it was installed from a wheel, beside it in a clone.
+IS_INSTALLED = (Path(__file__).parent / "templates").is_dir()
+SHARED_DIR = Path(__file__).resolve().parent if IS_INSTALLED else BASE_DIR
 
 # --- Where things are -------------------------------------------------------------------------------
 
 # Everything Freshet makes itself: the embedded cluster, secrets, collected static files.
-DATA_DIR = Path(environment.text("DATA_DIR", str(place.default_data_dir(BASE_DIR)))).absolute()
+_DATA_HOME = environment.text("XDG_DATA_HOME")
+_DEFAULT_DATA_DIR = place.installed_data_dir(_DATA_HOME) if IS_INSTALLED else place.default_data_dir(BASE_DIR)
+DATA_DIR = Path(environment.text("DATA_DIR", str(_DEFAULT_DATA_DIR))).absolute()
 _EMBEDDED = Credentials.read(DATA_DIR)
 
 # postgresql://user:password@host:port/name; empty: the embedded server; `none`: no database (terminals).
@@ -270,7 +275,7 @@ WSGI_APPLICATION = "crawler.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [SHARED_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -288,7 +293,7 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "français"), ("es", "español"), ("ja", "日本語")]
 LANGUAGE_COOKIE_NAME = "freshet-language"
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [SHARED_DIR / "locale"]
 USE_I18N = True
 
 STATIC_URL = "/static/"

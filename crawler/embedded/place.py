@@ -29,6 +29,15 @@ def default_data_dir(checkout: Path) -> Path:
     return Path("/var/lib") / f"freshet-{mark}"
 
 
+def installed_data_dir(data_home: str) -> Path:
+    """Return `freshet` in the folder of XDG_DATA_HOME, by default ~/.local/share.
+
+    Returns /var/lib/freshet for root if others cannot reach that.
+    """
+    base = Path(data_home if os.path.isabs(data_home) else os.path.expanduser("~/.local/share"))
+    return base / "freshet" if os.geteuid() != 0 or traversable(base) else Path("/var/lib/freshet")
+
+
 MIN_FREE = 150 * 1024 * 1024
 """Free bytes needed for a new cluster, the static files and the first day."""
 MAX_LETTERS = 800
