@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import http.server
 import os
+import shutil
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
+import time
+import urllib.request
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,18 +25,13 @@ from crawler.embedded import place
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("crawler", "feeds", "articles", "recrawl")
-_COMMAND = """
-import sys
-from crawler.command_line import main
-sys.argv = ["freshet", *sys.argv[1:]]
-main()
-"""
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the contents of a new wheel, as pip would unpack it."""
-    folder = tmp_path_factory.mktemp("wheel")
+def installed() -> Iterator[Path]:
+    """A folder with the contents of a new wheel, as pip would unpack it, which every user can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="freshet-wheel-"))
+    folder.chmod(0o755)
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist"],
         cwd=ROOT, check=True, capture_output=True, timeout=120,
@@ -33,16 +39,22 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = (folder / "dist").glob("freshet-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
-    return folder / "site"
+    (folder / "freshet").write_text("from crawler.command_line import main\n\nmain()\n")
+    yield folder / "site"
+    shutil.rmtree(folder)
+
+
+def _environment(installed: Path, **environment: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    home = str(installed.parent)
+    return {**kept, "PYTHONPATH": str(installed), "HOME": home, "PYTHONSAFEPATH": "1", **environment}
 
 
 def _freshet(installed: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     return subprocess.run(
-        [sys.executable, "-c", _COMMAND, *arguments],
+        [sys.executable, installed.parent / "freshet", *arguments],
         cwd=installed.parent, capture_output=True, text=True, timeout=120, check=False,
-        env={**kept, "PYTHONPATH": str(installed), "HOME": str(installed.parent), "PYTHONSAFEPATH": "1",
-             **environment},
+        env=_environment(installed, **environment),
     )  # fmt: skip
 
 
@@ -96,3 +108,58 @@ def test_a_command_without_a_database_says_how_to_start(installed: Path, tmp_pat
     ended = _freshet(installed, "export_opml", DATA_DIR=str(tmp_path))
     assert ended.returncode == 1
     assert "start Freshet (freshet run)" in ended.stderr
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Iterator[str]:
+    """The address of a feed on a local server."""
+    (tmp_path / "feed.xml").write_text(
+        "<rss version='2.0'><channel><title>T</title><item><title>First words</title><guid>1</guid></item>"
+        "</channel></rss>"
+    )
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/feed.xml"
+        server.shutdown()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def test_an_installation_starts_reads_a_feed_and_ends(installed: Path, feed: str) -> None:
+    port = _free_port()
+    environment = {
+        "XDG_DATA_HOME": str(installed.parent / "data"), "PORT": str(port),
+        "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
+    }  # fmt: skip
+    log = installed.parent / "run.log"
+    with log.open("wb") as output:
+        running = subprocess.Popen(
+            [sys.executable, installed.parent / "freshet", "run"],
+            cwd=installed.parent, env=_environment(installed, **environment), stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        _wait(lambda: "ready:" in log.read_text() or running.poll() is not None, 240, log)
+        assert _freshet(installed, "add_feeds", feed, **environment).returncode == 0
+        token = _freshet(installed, "api_token", "admin", **environment).stdout.split()[-1]
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/api/articles/", headers={"Authorization": f"Token {token}"}
+        )
+        _wait(lambda: b"First words" in urllib.request.urlopen(request, timeout=10).read(), 60, log)
+    finally:
+        running.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(30)
+        running.kill()
+    assert "all ended" in log.read_text()
+
+
+def _wait(is_done: Callable[[], bool], max_seconds: float, log: Path) -> None:
+    ends = time.monotonic() + max_seconds
+    while not is_done():
+        assert time.monotonic() < ends, log.read_text()
+        time.sleep(0.3)

@@ -157,6 +157,8 @@ def _sealed_environment() -> dict[str, str]:
     return {
         **confine.environment(os.environ),
         "CELERY_BROKER_URL": without_password(settings.CELERY_BROKER_URL),
+        # Its default depends on the user and the user's folders, which these processes do not know.
+        "DATA_DIR": str(settings.DATA_DIR),
         "DATABASE_URL": "none",
         "DJANGO_SETTINGS_MODULE": "crawler.settings",
         # glibc gives every thread an arena of its own, which keeps what large documents once took.
