@@ -200,7 +200,7 @@ def test_webrtc_does_not_leave_the_proxy(view: View, site: Site, datagrams: sock
         connection.createDataChannel('x');
         connection.createOffer().then(o => connection.setLocalDescription(o));
         try {{ new WebTransport('https://127.0.0.1:{port}/') }} catch (e) {{}}</script>"""
-    assert isinstance(view(site.address, {"do": "wait", "seconds": 2}), BrowserLook)
+    assert isinstance(view(site.address, {"do": "wait", "seconds": 2}, seconds=30.0), BrowserLook)
     with contextlib.suppress(TimeoutError):
         assert not datagrams.recv(100)
 

@@ -64,7 +64,7 @@ def test_steps_type_click_wait_and_scroll(view: View, site: Site) -> None:
         {"do": "wait-for", "at": "#out:not(:empty)"},
         {"do": "wait", "seconds": 0.1},
         {"do": "scroll"},
-        seconds=20.0,
+        seconds=30.0,
     )
     assert isinstance(result, BrowserLook)
     assert "Hello, Ada" in result.html
@@ -81,7 +81,7 @@ def test_a_step_that_fails_is_named_with_its_number(view: View, site: Site) -> N
 def test_a_click_that_leads_on_gives_the_other_page(view: View, site: Site) -> None:
     site.pages["/"] = "<a href=/next>on</a>"
     site.pages["/next"] = "<title>Next</title>"
-    result = view(site.address, {"do": "click", "at": "a"})
+    result = view(site.address, {"do": "click", "at": "a"}, seconds=30.0)
     assert isinstance(result, BrowserLook)
     assert (result.url, result.status, result.title) == (f"{site.address}/next", 200, "Next")
 
