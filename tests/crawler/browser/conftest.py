@@ -104,9 +104,12 @@ def datagrams() -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def view(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., BrowserLook | FetchError]]:
+def view(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., BrowserLook | FetchError]]:
     """Look at an address: the result, or the failure. Fails when it is late or leaves something behind."""
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.1/32",)
+    tmp_path_factory.getbasetemp()  # made where files go at its first use, which must not be the folder below
     files = Path(tempfile.mkdtemp(prefix="look-"))  # pytest's are too long for a socket's path
     files.chmod(0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(files))
