@@ -45,9 +45,9 @@ def installed() -> Iterator[Path]:
 
 
 def _environment(installed: Path, **environment: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    basics = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     home = str(installed.parent)
-    return {**kept, "PYTHONPATH": str(installed), "HOME": home, "PYTHONSAFEPATH": "1", **environment}
+    return {**basics, "PYTHONPATH": str(installed), "HOME": home, "PYTHONSAFEPATH": "1", **environment}
 
 
 def _freshet(installed: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

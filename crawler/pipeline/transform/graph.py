@@ -21,8 +21,8 @@ DEEPEST = 256
 """Levels of RDF/XML."""
 MAX_QUOTED = 1_000
 
-MAX_BAD_SHARE = 10
-"""Right triples that a document must have for each bad one, to be read all the same."""
+MIN_RIGHT_PER_BAD = 10
+"""Right triples for each bad one that a document needs to be read all the same."""
 
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 """Where a document declares an entity."""
@@ -82,8 +82,8 @@ class Graph:
         """Add RDF of this format; names of graphs in it are left out.
 
         A bad term costs its triple, a bad line of N-Triples or N-Quads that line. Raises SyntaxError for any
-        other mistake, and when there are not MAX_BAD_SHARE right triples for each bad one, or, if `tolerant`,
-        none at all; ValueError as the parser does.
+        other mistake, and when there are fewer than MIN_RIGHT_PER_BAD right triples for each bad one or, if
+        `tolerant`, none at all; ValueError as the parser does.
         """
         _check_depth(data, form)
         max_triples = MAX_TRIPLES + 1
@@ -93,7 +93,7 @@ class Graph:
             parsed, bad = _read_leniently(data, form, self.url, max_triples)
             valid = [quad for quad in parsed if self._is_valid(quad)]
             bad += len(parsed) - len(valid)
-            needed = 1 if tolerant else bad * MAX_BAD_SHARE
+            needed = 1 if tolerant else bad * MIN_RIGHT_PER_BAD
             if not bad or len(valid) < needed:
                 raise
             self._bad += bad
@@ -139,20 +139,19 @@ class Graph:
         lines = pyoxigraph.serialize(self._triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
         return Transformed(lines.decode().rstrip("\n"), len(self._triples), transformer, tuple(self.notes))
 
-    def _put(self, *parts: Node) -> bool:
-        """Add a triple of nodes, None for invalid terms. Returns whether it was valid."""
+    def _put(self, *parts: Node) -> None:
+        """Add a triple of nodes, None for invalid terms. Counts it as bad if it is not valid."""
         try:
             triple = pyoxigraph.Triple(*parts)
         except TypeError:  # one of them is none, or a literal where none may stand
             self._bad += 1
-            return False
+            return
         if triple in self._triples:
-            return True
+            return
         self._size += sum(len(part.value) for part in parts)
         if len(self._triples) >= MAX_TRIPLES or self._size > MAX_OUTPUT:
             raise ReadingError("too-large", f"more than {MAX_TRIPLES} triples or {MAX_OUTPUT} characters")
         self._triples[triple] = None
-        return True
 
     def _node(self, term: Term) -> Node | None:
         """Return the term as a checked node, None for an invalid one."""
