@@ -10,10 +10,14 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
 from articles.models import Article
-from articles.search import article_query, highlighted
+from articles.search import article_query, wanted_stems
+from crawler.text.snippets import snippet
 
 RANKED = 2000
 """Matches that are ranked by relevance, the newest: to rank a frequent word's millions takes minutes."""
+
+SNIPPET_CHARACTERS = 50_000
+"""Characters of an article in which the words of a search are looked for to show them."""
 
 
 def lean(articles: QuerySet[Article]) -> QuerySet[Article]:
@@ -39,7 +43,9 @@ def by_relevance(articles: QuerySet[Article], words: str) -> QuerySet[Article]:
 def snippets(articles: Sequence[Article], words: str) -> dict[int, str]:
     """Return text snippets with the search words highlighted, by article."""
     rows = Article.objects.filter(id__in=[article.id for article in articles])
-    return dict(rows.values_list("id", highlighted(words)))
+    stems = wanted_stems(words)
+    texts = rows.values_list("id", Left("text", SNIPPET_CHARACTERS))
+    return {key: snippet(text, stems) for key, text in texts}
 
 
 def languages() -> list[str]:

@@ -1,5 +1,6 @@
 import articles.models
 import articles.search
+import crawler.database.words
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
@@ -42,6 +43,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(crawler.database.words.CREATE_SEARCH_WORDS, migrations.RunSQL.noop),
         migrations.CreateModel(
             name='FeedVersion',
             fields=[

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from django.db import connection
 
+from crawler.database.words import words_query
 from crawler.pipeline.store import Quad, find_key, quads, read_terms
 from crawler.pipeline.terms import Kind, Term, parse_term
-from crawler.text.search import as_web_search, parse_search
+from crawler.text.search import parse_search
 
 MAX_LITERALS = 200
 MAX_HITS = 100
@@ -25,7 +26,7 @@ class Hit:
 
 def search(words: str, limit: int = MAX_HITS) -> list[Hit]:
     """Return quads whose literals match a search, the best first. Raises SearchError for one too long."""
-    query = as_web_search(parse_search(words, split=False))
+    query = words_query(parse_search(words))
     if not query:
         return []
     with connection.cursor() as cursor:
@@ -33,7 +34,7 @@ def search(words: str, limit: int = MAX_HITS) -> list[Hit]:
             """
             WITH found AS MATERIALIZED (
                 SELECT id, ts_rank(words, query) AS rank
-                FROM pipeline_term, websearch_to_tsquery('simple', %s) AS query
+                FROM pipeline_term, CAST(%s AS tsquery) AS query
                 WHERE words @@ query ORDER BY rank DESC, id LIMIT %s
             )
             SELECT s, p, o, c, rank FROM found JOIN pipeline_quad ON o = id

@@ -42,8 +42,8 @@ class Search:
         return list(dict.fromkeys([*every, *self.excluded]))
 
 
-def parse_search(text: str, *, split: bool = True) -> Search:
-    """Parse a search; without `split`, Chinese words stay whole. Raises SearchError for one too long."""
+def parse_search(text: str) -> Search:
+    """Parse a search. Raises SearchError for one too long."""
     if len(text) > MAX_SEARCH_CHARACTERS:
         raise SearchError(
             f"A search takes at most {MAX_SEARCH_CHARACTERS} characters; this one has {len(text)}."
@@ -52,26 +52,19 @@ def parse_search(text: str, *, split: bool = True) -> Search:
     excluded: list[str] = []
     for match in _TERM.finditer(text):
         term = " ".join((match["phrase"] if match["word"] is None else match["word"]).split())
-        parts = _SCRIPTS.findall(term) if split and match["word"] is not None else [term]
-        term = spaced(term) if split else term
+        parts = _SCRIPTS.findall(term) if match["word"] is not None else [term]
+        term = spaced(term)
         if match["minus"]:
             excluded.append(term)
         elif match["word"] is not None and term.lower() == "or":
             alternatives.append([])
         elif term:
-            alternatives[-1].extend(spaced(part) if split else part for part in parts)
+            alternatives[-1].extend(map(spaced, parts))
     search = Search(_unique(filter(None, alternatives)), tuple(dict.fromkeys(filter(None, excluded))))
     count = sum(map(_word_count, search.terms))
     if count > MAX_SEARCH_WORDS:
         raise SearchError(f"A search takes at most {MAX_SEARCH_WORDS} words; this one has {count}.")
     return search
-
-
-def as_web_search(search: Search) -> str:
-    """Write a search for `websearch_to_tsquery`, which fails at 32 signs in a row of raw text."""
-    excluded = [f'-"{term}"' for term in search.excluded]
-    quoted = ([f'"{term}"' for term in terms] for terms in search.alternatives or ((),))
-    return " or ".join(" ".join([*terms, *excluded]) for terms in quoted)
 
 
 def spaced(text: str) -> str:

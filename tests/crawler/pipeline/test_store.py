@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.engine.models import Host
-from crawler.pipeline import store
+from crawler.pipeline import asking, store
 from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.index import index
 from crawler.pipeline.models import Document, GraphChange
@@ -242,3 +242,17 @@ def test_readers_see_the_old_graph_or_the_new_one_never_a_mix() -> None:
     reader.join()
     assert mixes == []
     assert len(lines()) == 200
+
+
+@pytest.mark.django_db
+def test_literals_are_found_in_other_forms_and_without_accents() -> None:
+    said = "<http://s.example/> <http://p.example/>"
+    literals = ['"El geógrafo de España"@es', '"The geographer"', '"Zwölf Häuser"@de', '"機械学習"@ja']
+    indexed("\n".join(f"{said} {literal} ." for literal in literals))
+    expected = {
+        "geografo": 0, "geógrafos": 0, "espana": 0, "geographers": 1, "zwolf": 2, "Haus": 2, "学習": 3,
+    }  # fmt: skip
+    for words, place in expected.items():
+        values = [hit.quad.object.value for hit in asking.search(words)]
+        assert values == [literals[place].split('"')[1]], words
+    assert [hit.quad.object.lang for hit in asking.search("-geographer haus")] == ["de"]
