@@ -40,6 +40,7 @@ from crawler.pipeline.api import (
     LinkQueryViewSet,
     PhasesView,
     QuadsView,
+    SavedQueryViewSet,
     SearchView,
     StylesheetViewSet,
     UriFilterViewSet,
@@ -96,6 +97,7 @@ router.register("experiments", ExperimentViewSet, "api-experiment")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")
 router.register("link-queries", LinkQueryViewSet, "api-link-query")
+router.register("saved-queries", SavedQueryViewSet, "api-saved-query")
 router.register("http-transformers", HttpTransformerViewSet, "api-http-transformer")
 router.register("stylesheets", StylesheetViewSet, "api-stylesheet")
 router.register("uri-filters", UriFilterViewSet, "api-uri-filter")

@@ -8,7 +8,15 @@ from django.http import HttpRequest
 
 from crawler.engine.wake import wake_controller
 from crawler.pipeline.documents import resend
-from crawler.pipeline.models import Document, GraphChange, HttpTransformer, LinkQuery, Stylesheet, UriFilter
+from crawler.pipeline.models import (
+    Document,
+    GraphChange,
+    HttpTransformer,
+    LinkQuery,
+    SavedQuery,
+    Stylesheet,
+    UriFilter,
+)
 from crawler.web.admin import RecordAdmin, RowAdmin
 
 
@@ -66,3 +74,11 @@ class UriFilterAdmin(RowAdmin):
 
     list_display = ("pattern", "allow", "position", "enabled", "hits")
     list_editable = ("allow", "position", "enabled")
+
+
+@admin.register(SavedQuery)
+class SavedQueryAdmin(RowAdmin):
+    """An admin of saved queries."""
+
+    list_display = ("name", "author", "created")
+    search_fields = ("name", "query")

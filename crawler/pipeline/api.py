@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -10,15 +12,24 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import SAFE_METHODS, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from crawler.engine.wake import wake_controller
 from crawler.pipeline.asking import search, term_of
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import FORMS, ExportError, export_response
-from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, Stylesheet, UriFilter
+from crawler.pipeline.models import (
+    Document,
+    HttpTransformer,
+    LinkQuery,
+    SavedQuery,
+    Stylesheet,
+    UriFilter,
+)
 from crawler.pipeline.report import phases
 from crawler.pipeline.serializers import (
     AgainSerializer,
@@ -26,8 +37,10 @@ from crawler.pipeline.serializers import (
     HitSerializer,
     HttpTransformerSerializer,
     LinkQuerySerializer,
+    PatternSerializer,
     PhaseSerializer,
     QuadSerializer,
+    SavedQuerySerializer,
     SentSerializer,
     StylesheetSerializer,
     UriFilterSerializer,
@@ -35,6 +48,7 @@ from crawler.pipeline.serializers import (
 from crawler.pipeline.store import quads
 from crawler.web.filters import search_problem
 from crawler.web.permissions import OperatorWrites
+from crawler.web.roles import OPERATOR, is_at_least
 
 MAX_QUADS = 10_000
 _JSON_LD_NODES = {"type": "array", "items": {"type": "object"}}
@@ -101,6 +115,30 @@ class UriFilterViewSet(viewsets.ModelViewSet[UriFilter]):
     ordering = ["id"]
 
 
+class AuthorOrOperatorDeletes(IsAuthenticated):
+    """A permission that lets everybody save queries, and their authors and operators change them."""
+
+    def has_object_permission(self, request: Request, view: APIView, obj: SavedQuery) -> bool:
+        """Return whether the request's user may do this with the query."""
+        return (
+            request.method in SAFE_METHODS
+            or obj.author_id == request.user.pk
+            or is_at_least(request.user, OPERATOR)
+        )
+
+
+class SavedQueryViewSet(viewsets.ModelViewSet[SavedQuery]):
+    """SPARQL queries under names."""
+
+    queryset = SavedQuery.objects.select_related("author")
+    serializer_class = SavedQuerySerializer
+    permission_classes = [AuthorOrOperatorDeletes]
+    ordering = ["id"]
+
+    def perform_create(self, serializer: BaseSerializer[SavedQuery]) -> None:
+        serializer.save(author=self.request.user)
+
+
 class PhasesView(APIView):
     """Queues and speed of the phases."""
 
@@ -124,16 +162,33 @@ class QuadsView(APIView):
     def get(self, request: Request) -> Response:
         parameters = request.query_params
         try:
-            terms = [
-                term_of(parameters[name]) if parameters.get(name) else None
-                for name in ("subject", "predicate", "object", "context")
-            ]
             limit = int(parameters.get("limit") or 1000)
         except ValueError as error:
             raise ValidationError(str(error)) from error
         if not 1 <= limit <= MAX_QUADS:
             raise ValidationError(f"limit must be from 1 to {MAX_QUADS}")
-        return Response(QuadSerializer(quads(*terms, limit=limit), many=True).data)
+        return _matching_quads(parameters, limit)
+
+    @extend_schema(
+        summary="Quads that match a pattern, for terms too long for an address",
+        request=PatternSerializer,
+        responses=QuadSerializer(many=True),
+    )
+    def post(self, request: Request) -> Response:
+        pattern = PatternSerializer(data=request.data)
+        pattern.is_valid(raise_exception=True)
+        return _matching_quads(pattern.validated_data, pattern.validated_data["limit"])
+
+
+def _matching_quads(parameters: Mapping[str, Any], limit: int) -> Response:
+    try:
+        terms = [
+            term_of(parameters[name]) if parameters.get(name) else None
+            for name in ("subject", "predicate", "object", "context")
+        ]
+    except ValueError as error:
+        raise ValidationError(str(error)) from error
+    return Response(QuadSerializer(quads(*terms, limit=limit), many=True).data)
 
 
 class ExportView(APIView):

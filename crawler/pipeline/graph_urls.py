@@ -9,6 +9,8 @@ urlpatterns = [
     path("", views.graph, name="graph"),
     path("entity/", views.entity_page, name="graph-entity"),
     path("query/", views.query_page, name="graph-query"),
+    path("query/save/", views.save_query, name="graph-query-save"),
+    path("query/<int:pk>/delete/", views.delete_query, name="graph-query-delete"),
     path("sparql", SparqlView.as_view(), name="sparql"),
     path("export.<str:form>", views.export, name="graph-export"),
 ]

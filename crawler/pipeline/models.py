@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.models import Body, Crawl
+from crawler.pipeline.sparql.run import MAX_QUERY_CHARACTERS
 from crawler.reading.detect import TYPES
 from crawler.web.validators import is_pattern
 
@@ -160,6 +163,27 @@ class LinkQuery(models.Model):
             "  GRAPH ?document { ?subject ?predicate ?address }\n"
             "}"
         )
+
+
+class SavedQuery(models.Model):
+    """A SPARQL query under a name, for everybody who may ask the graph."""
+
+    name = models.CharField(max_length=200, unique=True)
+    query = models.TextField(max_length=MAX_QUERY_CHARACTERS)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
+    )
+    created = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        verbose_name_plural = "saved queries"
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('graph-query')}?saved={self.pk}"
 
 
 class UriFilter(models.Model):

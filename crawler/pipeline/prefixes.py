@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from crawler.pipeline.terms import Kind, Term
 
 PREFIXES = {
@@ -19,6 +21,12 @@ PREFIXES = {
     "xhv": "http://www.w3.org/1999/xhtml/vocab#",
     "prov": "http://www.w3.org/ns/prov#",
     "freshet": "urn:freshet:",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "as": "https://www.w3.org/ns/activitystreams#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "void": "http://rdfs.org/ns/void#",
+    "og": "http://ogp.me/ns#",
 }
 _PREFIXES_BY_LENGTH = sorted(PREFIXES.items(), key=lambda prefix: -len(prefix[1]))
 
@@ -35,3 +43,17 @@ def compact(iri: str) -> str:
         if iri.startswith(space) and iri != space:
             return f"{prefix}:{iri[len(space) :]}"
     return iri
+
+
+def with_prefixes(query: str) -> str:
+    """Return a SPARQL query with a PREFIX line for each known short name that it does not declare."""
+    text = _QUOTED.sub(" ", query)
+    declared = {name.lower() for name in _DECLARED.findall(text)}
+    used = {name for name in _USED.findall(_DECLARED.sub(" ", text)) if name in PREFIXES}
+    lines = [f"PREFIX {name}: <{PREFIXES[name]}>\n" for name in sorted(used) if name not in declared]
+    return "".join(lines) + query
+
+
+_QUOTED = re.compile(r"""<[^<>\s]*>|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#[^\n]*""")
+_DECLARED = re.compile(r"\bPREFIX\s+([\w.-]*):", re.IGNORECASE)
+_USED = re.compile(r"(?<![\w:?$.-])([A-Za-z][\w.-]*):")

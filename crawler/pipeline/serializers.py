@@ -6,7 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, Stylesheet, UriFilter
+from crawler.pipeline.models import (
+    Document,
+    HttpTransformer,
+    LinkQuery,
+    SavedQuery,
+    Stylesheet,
+    UriFilter,
+)
 from crawler.web.fields import NumberField, RowSerializer, TextField
 
 
@@ -88,6 +95,28 @@ class HttpTransformerSerializer(RowSerializer[HttpTransformer]):
         model = HttpTransformer
         fields = ["id", "name", "types", "pattern", "address", "enabled"]
         read_only_fields = ["id"]
+
+
+class SavedQuerySerializer(RowSerializer[SavedQuery]):
+    """A SPARQL query that everybody who may ask the graph finds under its name."""
+
+    author = serializers.CharField(source="author.username", default="", read_only=True)
+    page = serializers.CharField(source="get_absolute_url", read_only=True)
+
+    class Meta:
+        model = SavedQuery
+        fields = ["id", "name", "query", "author", "page", "created"]
+        read_only_fields = ["id", "created"]
+
+
+class PatternSerializer(serializers.Serializer[Any]):
+    """A pattern of quads: each term as N-Triples spells it, or a bare address."""
+
+    subject = TextField(required=False, max_length=100_000, default="")
+    predicate = TextField(required=False, max_length=100_000, default="")
+    object = TextField(required=False, max_length=100_000, default="")
+    context = TextField(required=False, max_length=100_000, default="")  # type: ignore[assignment]
+    limit = serializers.IntegerField(min_value=1, max_value=10_000, default=1000)
 
 
 class QuadSerializer(serializers.Serializer[Any]):

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -19,23 +24,33 @@ from crawler.pipeline.asking import entity, search, term_of
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import ExportError, export_response
 from crawler.pipeline.extract import Extracted, extracted
-from crawler.pipeline.forms import FilterForm
+from crawler.pipeline.forms import FilterForm, SavedQueryForm
 from crawler.pipeline.index import context_of
-from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
+from crawler.pipeline.models import (
+    Document,
+    LinkQuery,
+    PhaseFigure,
+    SavedQuery,
+    UriFilter,
+)
+from crawler.pipeline.prefixes import with_prefixes
 from crawler.pipeline.report import phases
 from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
-from crawler.pipeline.sparql.run import SECONDS, QueryAnswer, QueryError, ask
+from crawler.pipeline.sparql.run import MAX_QUERY_CHARACTERS, SECONDS, QueryAnswer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
+from crawler.web import undo
 from crawler.web.filters import search_problem
 from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
-from crawler.web.permissions import needs
-from crawler.web.roles import OPERATOR
+from crawler.web.permissions import needs, person_of
+from crawler.web.roles import OPERATOR, is_at_least
 
-JSON_RESULTS = "application/sparql-results+json"
+JSON_RESULTS, TURTLE = "application/sparql-results+json", "text/turtle"
 DRY_DOCUMENTS, MAX_SHOWN = 200, 500
 HOUR = timedelta(hours=1)
+MAX_KEPT = 6_000
+"""Characters of a query that is shown again after it could not be saved: it stands in the address."""
 
 
 @never_cache
@@ -185,11 +200,20 @@ def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
 def query_page(request: HttpRequest) -> HttpResponse:
     """Run a SPARQL query and show the result as a table, with examples."""
     example = EXAMPLES.get(request.GET.get("example", ""))
-    query = request.GET.get("query") or (example[1] if example else "")
+    number = request.GET.get("saved", "")
+    saved = get_object_or_404(SavedQuery, pk=int(number)) if re.fullmatch("[0-9]{1,9}", number) else None
+    query = with_prefixes(
+        request.GET.get("query") or (saved.query if saved else "") or (example[1] if example else "")
+    )
     newest = snapshot()
     context: dict[str, Any] = {
+        "asked": bool(query),
         "query": query or EXAMPLES["authors"][1],
         "examples": [(key, title) for key, (title, _) in EXAMPLES.items()],
+        "saved": saved if saved and saved.query == query else None,
+        "may_delete": saved is not None and _may_delete(request, saved),
+        "queries": SavedQuery.objects.select_related("author").defer("query"),
+        "max_characters": MAX_QUERY_CHARACTERS,
         "state": newest[1] if newest else None,
         "lag": lag(newest[1]) if newest else None,
         "seconds": SECONDS,
@@ -199,10 +223,48 @@ def query_page(request: HttpRequest) -> HttpResponse:
     }
     if query and newest:
         try:
-            context |= _table(ask(newest[0], query, JSON_RESULTS, rows=MAX_SHOWN))
+            context |= _table(ask(newest[0], query, [JSON_RESULTS, TURTLE], rows=MAX_SHOWN))
         except QueryError as error:
             context["trouble"] = str(error)
     return render(request, "pipeline/query.html", context)
+
+
+@require_POST
+def save_query(request: HttpRequest) -> HttpResponse:
+    """Keep a query under a name, for everybody who may ask the graph."""
+    form = SavedQueryForm(request.POST)
+    if not form.is_valid():
+        problem = " ".join(str(error) for errors in form.errors.values() for error in errors)
+        messages.error(request, _("The query is not saved. %(problem)s") % {"problem": problem})
+        query = request.POST.get("query", "").replace("\0", "")
+        return redirect(f"{reverse('graph-query')}?{urlencode({'query': query[:MAX_KEPT]})}")
+    form.instance.author = person_of(request)
+    saved = form.save()
+    messages.success(request, _("“%(name)s” is saved. Everybody here finds it.") % {"name": saved.name})
+    return redirect(saved)
+
+
+@require_POST
+def delete_query(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a saved query: its author or an operator may, and undo it."""
+    saved = get_object_or_404(SavedQuery, pk=pk)
+    if not _may_delete(request, saved):
+        raise PermissionDenied("only its author or an operator may delete this query")
+    saved.delete()
+    data = {"name": saved.name, "query": saved.query, "author": saved.author_id}
+    undo.offer(request, _("“%(name)s” is deleted.") % {"name": saved.name}, "query.delete", data)
+    return redirect("graph-query")
+
+
+@undo.register("query.delete")
+def _undo_deleting(user: Any, data: Any) -> str:
+    author = User.objects.filter(pk=data["author"]).first()
+    SavedQuery.objects.get_or_create(name=data["name"], defaults={"query": data["query"], "author": author})
+    return _("The query is back.")
+
+
+def _may_delete(request: HttpRequest, saved: SavedQuery) -> bool:
+    return saved.author_id == request.user.pk or is_at_least(request.user, OPERATOR)
 
 
 def _table(result: QueryAnswer) -> dict[str, Any]:

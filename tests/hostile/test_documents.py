@@ -474,12 +474,13 @@ def test_every_query_ends_and_the_next_is_answered() -> None:
     for query in QUERIES:
         began = time.monotonic()
         try:
-            assert len(ask(newest[0], query, "text/csv", seconds=2, rows=10).body) < 10_000_000
+            assert len(ask(newest[0], query, ["text/csv"], seconds=2, rows=10).body) < 10_000_000
         except QueryError as error:
             assert str(error)
         assert time.monotonic() - began < 20, query[:100]
     assert (
-        b"healthy" in ask(newest[0], "SELECT ?o { ?s ?p ?o FILTER(?o = 'healthy') } LIMIT 1", "text/csv").body
+        b"healthy"
+        in ask(newest[0], "SELECT ?o { ?s ?p ?o FILTER(?o = 'healthy') } LIMIT 1", ["text/csv"]).body
     )
 
 

@@ -1,6 +1,6 @@
 """One query on one snapshot, in a process that may be killed: forked by a fork server for this query alone.
 
-Reads JSON {"query", "format", "rows", "bytes", "default_graphs", "named_graphs"} and writes a line of
+Reads JSON {"query", "formats", "rows", "bytes", "default_graphs", "named_graphs"} and writes a line of
 JSON {"type", "cut"} or {"error"}, then the result (`sealed`). It knows no Django and closes the network to
 itself.
 """
@@ -30,6 +30,7 @@ RESULTS = {
 }
 GRAPHS = {
     "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,
+    "application/ld+json": pyoxigraph.RdfFormat.JSON_LD,
     "text/turtle": pyoxigraph.RdfFormat.TURTLE,
     "application/rdf+xml": pyoxigraph.RdfFormat.RDF_XML,
 }
@@ -76,13 +77,13 @@ def answer(store: pyoxigraph.Store, request: dict[str, Any]) -> tuple[dict[str, 
         default_graph=defaults or None,
         named_graphs=named_graphs or None,
     )
-    media_type, rows = request["format"], request["rows"]
+    formats, rows = request["formats"], request["rows"]
     if isinstance(results, pyoxigraph.QueryTriples):
-        media = media_type if media_type in GRAPHS else "application/n-triples"
+        media = next((name for name in formats if name in GRAPHS), "application/n-triples")
         triples = list(islice(results, rows + 1))
         body = pyoxigraph.serialize(triples[:rows], format=GRAPHS[media])
         return {"type": media, "cut": len(triples) > rows}, body or b""
-    media = media_type if media_type in RESULTS else "application/sparql-results+json"
+    media = next((name for name in formats if name in RESULTS), "application/sparql-results+json")
     if isinstance(results, pyoxigraph.QueryBoolean):
         return {"type": media, "cut": False}, results.serialize(format=RESULTS[media]) or b""
     names = [variable.value for variable in results.variables]

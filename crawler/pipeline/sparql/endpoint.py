@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pyoxigraph
 from django.http import HttpResponse, QueryDict
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser, FormParser
@@ -55,7 +57,9 @@ class SparqlView(APIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse | Response:
-        """Answer ?query=."""
+        """Answer ?query=, or describe the service when nothing is asked."""
+        if not request.query_params:
+            return _described(request)
         return _answered(request, request.query_params)
 
     @extend_schema(exclude=True)
@@ -70,20 +74,61 @@ class SparqlView(APIView):
         return _answered(request, parameters)
 
 
-def wanted(accept: str) -> str:
-    """Return the first known media type of an Accept header, JSON results without one."""
+# What clients call the media types that are known.
+_SYNONYMS = {
+    "application/json": "application/sparql-results+json",
+    "application/xml": "application/sparql-results+xml",
+    "text/xml": "application/sparql-results+xml",
+    "application/x-turtle": "text/turtle",
+    "text/plain": "application/n-triples",
+}
+
+
+def wanted(accept: str) -> list[str]:
+    """Return the known media types of an Accept header, the most wanted first."""
     weighed = []
     for place, part in enumerate(accept.split(",")):
         name, *parameters = (word.strip().lower() for word in part.split(";"))
         quality = next((word[2:] for word in parameters if word.startswith("q=")), "1")
         try:
-            weighed.append((-float(quality), place, name))
+            weighed.append((-float(quality), place, _SYNONYMS.get(name, name)))
         except ValueError:
             continue
     supported = RESULTS.keys() | GRAPHS.keys()
-    return next(
-        (name for _, _, name in sorted(weighed) if name in supported), "application/sparql-results+json"
+    return [name for weight, _, name in sorted(weighed) if name in supported and weight < 0]
+
+
+def _described(request: Request) -> HttpResponse:
+    """Describe the service in its own vocabulary, in Turtle or another format of RDF."""
+    text = DESCRIPTION.format(
+        endpoint=request.build_absolute_uri(reverse("sparql")),
+        formats=", ".join(f"<{_FORMATS}{name}>" for name in sorted(_FORMAT_NAMES)),
     )
+    media = next(
+        (name for name in wanted(request.headers.get("Accept", "")) if name in GRAPHS), "text/turtle"
+    )
+    if media == "text/turtle":
+        return HttpResponse(text, content_type=f"{media}; charset={ENCODING}")
+    triples = pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE)
+    body = pyoxigraph.serialize((quad.triple for quad in triples), format=GRAPHS[media])
+    return HttpResponse(body, content_type=f"{media}; charset={ENCODING}")
+
+
+_FORMATS = "http://www.w3.org/ns/formats/"
+_FORMAT_NAMES = {
+    "SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle",
+    "N-Triples", "RDF_XML", "JSON-LD",
+}  # fmt: skip
+DESCRIPTION = """@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
+
+<{endpoint}> a sd:Service ;
+    sd:endpoint <{endpoint}> ;
+    sd:supportedLanguage sd:SPARQL11Query ;
+    sd:resultFormat {formats} ;
+    sd:feature sd:UnionDefaultGraph ;
+    sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .
+"""
+"""SPARQL 1.1 Service Description. By default a query sees the union of all graphs."""
 
 
 def _answered(request: Request, parameters: QueryDict) -> HttpResponse | Response:

@@ -49,20 +49,23 @@ class QueryAnswer:
 def ask(
     snapshot: Path,
     query: str,
-    wanted: str,
+    formats: Sequence[str],
     *,
     default_graphs: Sequence[str] = (),
     named_graphs: Sequence[str] = (),
     seconds: int = SECONDS,
     rows: int = MAX_ROWS,
 ) -> QueryAnswer:
-    """Run a query. Raises QueryError; QueryTooLong when it exceeds its time, QueryTurnedAway."""
+    """Run a query and answer in the first of `formats` that fits its kind.
+
+    Raises QueryError; QueryTooLong when it exceeds its time, QueryTurnedAway.
+    """
     if len(query) > MAX_QUERY_CHARACTERS:
         raise QueryError(f"a query of more than {MAX_QUERY_CHARACTERS} characters")
     if why := refusal(query):
         raise QueryError(why)
     request = {
-        "query": query, "format": wanted, "rows": rows, "bytes": MAX_BYTES,
+        "query": query, "formats": list(formats), "rows": rows, "bytes": MAX_BYTES,
         "default_graphs": list(default_graphs), "named_graphs": list(named_graphs),
     }  # fmt: skip
     try:

@@ -206,6 +206,15 @@ def test_the_api_answers_patterns_words_and_mistakes(client: Client, document: D
     }
     assert get("graph/quads", object='"The harbour wall"', predicate=f"<{title}>") == [quad]
     assert get("graph/quads", context="http://site.example/page", limit=1) != []
+    long = {"object": '"' + "x" * 20_000 + '"', "predicate": f"<{title}>"}
+    assert client.post("/api/graph/quads/", long, content_type="application/json", headers=token).json() == []
+    pattern = {"object": '"The harbour wall"', "predicate": f"<{title}>"}
+    assert client.post(
+        "/api/graph/quads/", pattern, content_type="application/json", headers=token
+    ).json() == [quad]
+    for wrong in ({"object": "x"}, {"limit": 0}, {"subject": "\0"}):
+        answer = client.post("/api/graph/quads/", wrong, content_type="application/json", headers=token)
+        assert answer.status_code == 400
     for wrong in ({"subject": "nonsense"}, {"limit": "0"}, {"limit": "x"}):
         assert get("graph/quads", **wrong) == 400
     (hit,) = get("graph/search", q="wall")  # type: ignore[misc]

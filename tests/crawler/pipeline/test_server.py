@@ -50,7 +50,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[QueryServer]:
 
 def counted(snapshot: Path) -> str:
     """How many triples there are; the child that told it has been waited for."""
-    answer = ask(snapshot, COUNT, "text/csv").body.decode().split()[1]
+    answer = ask(snapshot, COUNT, ["text/csv"]).body.decode().split()[1]
     while client.server().pid and children(client.server().pid):
         time.sleep(0.005)
     return answer
@@ -83,7 +83,7 @@ def test_one_process_is_the_parent_of_all_queries(snapshot: Path, server: QueryS
 def test_many_at_once_get_each_their_own_answer(snapshot: Path, server: QueryServer) -> None:
     def one(number: int) -> tuple[int, str]:
         wanted = f'SELECT ?o {{ ?s ?p ?o FILTER(?o = "{number}") }}'
-        return number, ask(snapshot, wanted, "text/csv").body.decode().split()[1]
+        return number, ask(snapshot, wanted, ["text/csv"]).body.decode().split()[1]
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(one, range(100)))
@@ -98,7 +98,7 @@ def test_one_more_than_may_run_waits_a_little_and_is_turned_away(
 
     def endless(_: int) -> None:
         with pytest.raises(QueryTooLong):
-            ask(snapshot, ENDLESS, "text/csv", seconds=3)
+            ask(snapshot, ENDLESS, ["text/csv"], seconds=3)
 
     with ThreadPoolExecutor(client.MAX_AT_ONCE) as pool:
         busy = pool.map(endless, range(client.MAX_AT_ONCE))
@@ -116,7 +116,7 @@ def test_a_query_that_is_ended_costs_no_other(snapshot: Path, server: QueryServe
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(ask, snapshot, ENDLESS, "text/csv", seconds=1)
         for _ in range(5):
-            assert ask(snapshot, "ASK {}", "text/csv").body == b"true"
+            assert ask(snapshot, "ASK {}", ["text/csv"]).body == b"true"
         with pytest.raises(QueryTooLong):
             slow.result()
     assert server.pid == first
@@ -132,7 +132,7 @@ def test_a_child_that_is_killed_is_a_query_that_took_too_much(snapshot: Path, se
 
     threading.Thread(target=kill).start()
     with pytest.raises(QueryTooLong, match="too much memory"):
-        ask(snapshot, ENDLESS, "text/csv")
+        ask(snapshot, ENDLESS, ["text/csv"])
 
 
 def test_an_answer_that_was_cut_off_is_none() -> None:
@@ -167,7 +167,7 @@ def test_a_server_killed_in_the_midst_of_a_query_is_asked_once_more_and_not_agai
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(QueryTurnedAway, match="twice"):
-        ask(snapshot, ENDLESS, "text/csv")
+        ask(snapshot, ENDLESS, ["text/csv"])
     killer.join()
     assert all(ended(pid) for pid in killed)
     assert counted(snapshot) == str(THINGS)
@@ -190,7 +190,7 @@ def test_queries_outlive_the_idle_time(snapshot: Path, monkeypatch: pytest.Monke
     own = QueryServer(idle_seconds=0.1)
     monkeypatch.setattr(client, "server", lambda: own)
     with pytest.raises(QueryTooLong):
-        ask(snapshot, ENDLESS, "text/csv", seconds=1)
+        ask(snapshot, ENDLESS, ["text/csv"], seconds=1)
     own.close()
 
 
@@ -199,7 +199,7 @@ import sys, threading, time
 from pathlib import Path
 from crawler.pipeline.sparql import client
 from crawler.pipeline.sparql.run import ask
-ask(Path(sys.argv[1]), "ASK {}", "text/csv")
+ask(Path(sys.argv[1]), "ASK {}", ["text/csv"])
 threading.Thread(target=ask, args=(Path(sys.argv[1]), sys.argv[2], "text/csv")).start()
 time.sleep(1)
 print(client.server().pid, flush=True)
@@ -269,7 +269,7 @@ def test_a_child_has_no_socket_and_its_filter_of_calls(snapshot: Path, server: Q
 
 def test_a_snapshot_that_is_not_there_is_told(tmp_path: Path, server: QueryServer) -> None:
     with pytest.raises(QueryError, match="Error"):
-        ask(tmp_path / "none", "ASK {}", "text/csv")
+        ask(tmp_path / "none", "ASK {}", ["text/csv"])
 
 
 def test_a_server_that_cannot_start_is_told(
@@ -277,4 +277,4 @@ def test_a_server_that_cannot_start_is_told(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(QueryTurnedAway, match="could not be started"):
-        run.ask(snapshot, "ASK {}", "text/csv")
+        run.ask(snapshot, "ASK {}", ["text/csv"])

@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyoxigraph
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from crawler.pipeline.models import GraphChange
+from crawler.pipeline.models import GraphChange, SavedQuery
+from crawler.pipeline.prefixes import PREFIXES, with_prefixes
 from crawler.pipeline.sparql.endpoint import wanted
 from crawler.pipeline.sparql.examples import EXAMPLES
 from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot, trouble
@@ -41,7 +43,7 @@ def replica() -> Replica:
 def answer(query: str, form: str = JSON, **options: Any) -> QueryAnswer:
     newest = snapshot()
     assert newest is not None
-    return ask(newest[0], query, form, **options)
+    return ask(newest[0], query, [form], **options)
 
 
 def values(query: str = VALUES) -> list[str]:
@@ -356,9 +358,110 @@ def test_the_protocol(replica: Replica, client: Client) -> None:
 
 
 def test_accept_headers() -> None:
-    assert wanted("text/csv;q=0.5, application/sparql-results+xml") == "application/sparql-results+xml"
-    assert wanted("text/html, */*") == JSON
-    assert wanted("text/csv;q=x") == JSON
+    assert wanted("text/csv;q=0.5, application/sparql-results+xml") == [
+        "application/sparql-results+xml",
+        "text/csv",
+    ]
+    assert wanted("application/json, application/x-turtle") == [JSON, "text/turtle"]
+    assert wanted("text/html, */*, text/csv;q=x, text/turtle;q=0") == []
+
+
+def test_each_kind_of_query_is_answered_in_the_first_format_that_fits(
+    replica: Replica, client: Client
+) -> None:
+    indexed(triple("one"))
+    replica.follow()
+    client.force_login(make_user())
+    accept = {"accept": f"{JSON}, application/ld+json, text/turtle"}
+    construct = {"query": "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(?o = 'one') }"}
+    answer = client.get("/graph/sparql", construct, headers=accept)
+    assert answer["Content-Type"] == "application/ld+json; charset=utf-8"
+    (node,) = answer.json()
+    assert node["http://p.example/"] == [{"@value": "one"}]
+    assert client.get("/graph/sparql", {"query": VALUES}, headers=accept)["Content-Type"].startswith(JSON)
+    for media in ("text/turtle", "application/n-triples", "application/rdf+xml"):
+        answer = client.get("/graph/sparql", construct, headers={"accept": media})
+        assert answer["Content-Type"] == f"{media}; charset=utf-8"
+        assert b"one" in answer.content
+    page = client.get("/graph/query/", construct).content.decode()
+    assert "http://p.example/" in page
+
+
+@pytest.mark.parametrize(
+    "media", ["", "text/turtle", "application/ld+json", "application/rdf+xml", "text/html"]
+)
+def test_the_endpoint_describes_itself(client: Client, media: str) -> None:
+    client.force_login(make_user())
+    answer = client.get("/graph/sparql", headers={"accept": media})
+    assert answer.status_code == 200
+    kind = answer["Content-Type"].partition(";")[0]
+    assert kind == (media if media not in {"", "text/html"} else "text/turtle")
+    triples = {
+        (quad.subject.value, quad.predicate.value.rpartition("#")[2], quad.object.value)
+        for quad in pyoxigraph.parse(answer.content, format=pyoxigraph.RdfFormat.from_media_type(kind))
+        if isinstance(quad.object, pyoxigraph.NamedNode) and isinstance(quad.subject, pyoxigraph.NamedNode)
+    }
+    endpoint = "http://testserver/graph/sparql"
+    assert (endpoint, "endpoint", endpoint) in triples
+    assert (endpoint, "resultFormat", "http://www.w3.org/ns/formats/SPARQL_Results_JSON") in triples
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("SELECT * { ?s foaf:name ?o ; a schema:Person }", ["foaf", "schema"]),
+        ("PREFIX foaf: <http://other.example/> SELECT * { ?s foaf:name ?o }", []),
+        ('SELECT * { ?s ?p "foaf:name" FILTER(?o = <dct:title>) }', []),
+        ("SELECT * { ?foaf:name ex:unknown _:dct }", []),
+        ("prefix FOAF: <http://other.example/>\nSELECT * { ?s dct:title 'owl:x' }", ["dct"]),
+        ("", []),
+    ],
+)
+def test_usual_prefixes_are_added(query: str, names: list[str]) -> None:
+    added = with_prefixes(query)
+    assert added.endswith(query)
+    assert added.removesuffix(query) == "".join(f"PREFIX {name}: <{PREFIXES[name]}>\n" for name in names)
+
+
+def test_a_query_is_saved_found_by_others_and_deleted_by_its_author(replica: Replica, client: Client) -> None:
+    indexed(triple("one"))
+    replica.follow()
+    author, other = make_user(), make_user()
+    client.force_login(author)
+    shown = client.get("/graph/query/", {"query": VALUES}).content.decode()
+    assert "Save this query" in shown
+    saved = client.post("/graph/query/save/", {"name": "All <values>", "query": VALUES}, follow=True)
+    address = SavedQuery.objects.get().get_absolute_url()
+    assert saved.request["PATH_INFO"] + "?" + saved.request["QUERY_STRING"] == address
+    again = client.post("/graph/query/save/", {"name": "All <values>", "query": VALUES}, follow=True)
+    assert "There is a saved query with this name." in again.content.decode()
+    assert client.post("/graph/query/save/", {"name": "", "query": ""}).status_code == 302
+    assert SavedQuery.objects.count() == 1
+    client.force_login(other)
+    page = client.get(address).content.decode()
+    assert "All &lt;values&gt;" in page
+    assert "1 row" in page
+    delete = f"/graph/query/{SavedQuery.objects.get().pk}/delete/"
+    assert client.post(delete).status_code == 403
+    client.force_login(author)
+    client.post(delete)
+    assert not SavedQuery.objects.exists()
+    client.post("/undo/", {"token": client.session["undo"]["token"]})
+    assert (SavedQuery.objects.get().query, SavedQuery.objects.get().author) == (VALUES, author)
+    assert client.get("/graph/query/?saved=999").status_code == 404
+
+
+def test_saved_queries_in_the_api(client: Client) -> None:
+    author = make_user()
+    client.force_login(author)
+    made = client.post("/api/saved-queries/", {"name": "mine", "query": "ASK {}"}).json()
+    assert (made["author"], made["query"]) == (author.username, "ASK {}")
+    assert client.post("/api/saved-queries/", {"name": "mine", "query": "ASK {}"}).status_code == 400
+    client.force_login(make_user())
+    assert client.get("/api/saved-queries/").json()["results"] == [made]
+    assert client.delete(f"/api/saved-queries/{made['id']}/").status_code == 403
+    client.force_login(make_user(staff=True))
+    assert client.delete(f"/api/saved-queries/{made['id']}/").status_code == 204
 
 
 def test_the_page_asks_shows_and_explains(replica: Replica, client: Client) -> None:

@@ -82,10 +82,10 @@ def test_a_query_that_gets_past_the_lexer_reaches_nobody(
 ) -> None:
     text = query.format(port=listener.port)
     with pytest.raises(QueryError, match="SERVICE"):
-        ask(snapshot, text, "text/csv")
+        ask(snapshot, text, ["text/csv"])
     monkeypatch.setattr(run, "refusal", lambda _: "")
     try:
-        ask(snapshot, text, "text/csv")
+        ask(snapshot, text, ["text/csv"])
     except QueryError as error:
         assert "not permitted" in str(error) or "unreachable" in str(error)
     assert listener.came == 0
@@ -101,7 +101,7 @@ def test_from_names_graphs_that_are_there_and_fetches_nothing(
 ) -> None:
     clause = clause.format(port=listener.port)
     query = f"SELECT * {clause} {{ {{ ?s ?p ?o }} UNION {{ GRAPH ?g {{ ?s ?p ?o }} }} }}"
-    assert b"root" not in ask(snapshot, query, "text/csv").body
+    assert b"root" not in ask(snapshot, query, ["text/csv"]).body
     assert listener.came == 0
 
 
