@@ -1,4 +1,5 @@
-"""Operators in searches of articles: has:audio, author:name, site:host, lang:de, before:2026-01-31, after:.
+"""Operators in searches of articles: has:audio, author:name, site:host, topic:name, lang:de,
+before:2026-01-31, after:.
 
 An operator stands before or between the words of a search; with a minus before it, it excludes.
 """
@@ -14,7 +15,7 @@ from typing import Any
 from django.db.models import JSONField, Lookup, Q
 
 _OPERATOR = re.compile(
-    r"""(?<!\S)(?P<minus>-?)(?P<name>has|author|site|lang|before|after):(?P<value>"[^"]*"|[^\s"]+)""",
+    r"""(?<!\S)(?P<minus>-?)(?P<name>has|author|site|topic|lang|before|after):(?P<value>"[^"]*"|[^\s"]+)""",
     re.IGNORECASE,
 )
 _MEDIUM = '$[*] ? (@.type starts with "{0}/" || @.medium == "{0}")'
@@ -76,6 +77,14 @@ def _of_site(host: str) -> Q:
     return Q(feed__host__name__iendswith=host) | Q(feed__site_url__icontains=f"//{host}")
 
 
+def _about(name: str) -> Q:
+    """Return the condition for a category or topic, a keyword, or a tag of the article."""
+    name = name.replace("-", " ").replace("_", " ")
+    tags = list({name, name.lower(), name.title(), name.capitalize(), name.upper()})
+    by_enrichment = Q(enrichment__category__iexact=name) | Q(enrichment__terms__contains=[name.casefold()])
+    return by_enrichment | Q(categories__overlap=tags)
+
+
 def _before(text: str) -> Q:
     start = _start_of(text)
     return Q(published__lt=start) if start else NOTHING
@@ -99,6 +108,7 @@ _CONDITIONS: dict[str, Callable[[str], Q]] = {
     "has": lambda part: _HAS.get(part.lower(), NOTHING),
     "author": lambda name: Q(author__icontains=name),
     "site": _of_site,
+    "topic": _about,
     "lang": lambda code: Q(language__iexact=code) | Q(language__istartswith=f"{code}-"),
     "before": _before,
     "after": _after,

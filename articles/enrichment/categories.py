@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.linear_model import SGDClassifier
 
-VERSION = "1"
+VERSION = "2"
 FEATURES = 2**15
 MAX_CHARACTERS = 2_000
 """Characters of the title and the beginning of the text that are classified."""

@@ -13,14 +13,22 @@ import logging
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 
-from articles.enrichment import categories, fingerprints, keywords, sameness, stories, summaries
+from articles.enrichment import (
+    categories,
+    fingerprints,
+    keywords,
+    sameness,
+    stories,
+    summaries,
+    topics,
+)
 from articles.enrichment.counting import count
 from articles.enrichment.models import Classifier, Enrichment
 from articles.enrichment.words import VERSION as WORDS
@@ -45,6 +53,7 @@ KILLED = "its worker ended in the middle, several times"
 VERSIONS = " ".join(
     (
         f"words{WORDS}", f"keywords{keywords.VERSION}", f"categories{categories.VERSION}",
+        f"topics{topics.VERSION}",
         f"summaries{summaries.VERSION}", f"fingerprints{fingerprints.VERSION}", f"stories{sameness.VERSION}",
     )
 )  # fmt: skip
@@ -55,16 +64,20 @@ _PATIENCE = "500ms"
 """Lock timeout for rows that another transaction holds."""
 _WRITTEN = (
     "state", "attempts", "failure", "versions", "language", "keywords", "terms", "category",
-    "category_source", "confidence", "summary", "counted", "trained", "at",
+    "category_source", "category_reason", "confidence", "summary", "counted", "trained", "at",
 )  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)
 class _Reading:
-    """An article during enrichment: its row, feed category, term frequencies and language tag."""
+    """An article during enrichment: its row, known category, term frequencies and language tag.
+
+    `label` is empty for an article whose category has to be guessed. `reason` is the tag that means it.
+    """
 
     row: Enrichment
     label: str
+    reason: str = ""
     frequency: dict[str, float] = field(default_factory=dict)
     tag: str = ""
 
@@ -90,8 +103,8 @@ def enrich(now: datetime, limit: int = AT_ONCE) -> int:
 def _make(keys: Sequence[int], now: datetime) -> None:
     """Enrich the articles that no other worker has locked."""
     rows = _take(keys)
-    paths = {key: path[-1] for key, path in all_paths().items()} if rows else {}
-    readings = [_Reading(row, paths.get(row.article.feed.category_id or 0, "")) for row in rows]
+    names = {key: path[-1] for key, path in sorted(all_paths().items())} if rows else {}
+    readings = [_Reading(row, *_label(row.article, names)) for row in rows]
     enriched = [reading for reading in readings if _read(reading)]
     failed = [reading.row for reading in readings if reading not in enriched]
     if enriched:
@@ -129,6 +142,19 @@ def enrich_for(seconds: float) -> bool:
         if not enrich(datetime.now(UTC)) and not renew():
             return False
     return True
+
+
+def _label(article: Article, names: Mapping[int, str]) -> tuple[str, str]:
+    """Return the known category of an article and its tag that means it; `names` are the feeds' categories.
+
+    It is the topic of the article's own tags, else its feed's category. A topic has the name of the first
+    feeds' category that means it.
+    """
+    topic, tag = topics.topic_of(article.categories)
+    if not topic:
+        return names.get(article.feed.category_id or 0, ""), ""
+    own_names = (name for name in names.values() if topics.topic_of([name])[0] == topic)
+    return next(own_names, topic), tag[:200]
 
 
 @transaction.atomic
@@ -216,7 +242,7 @@ def _address(row: Enrichment) -> uuid.UUID | None:
 
 
 def _categorise(readings: Sequence[_Reading]) -> None:
-    """Set each category: the feed's, which also trains the classifier, else the classifier's guess."""
+    """Set each category: the known one, which also trains the classifier, else the classifier's guess."""
     row = Classifier.objects.select_for_update().order_by("pk").first()
     if row is None:
         row = Classifier.objects.create(version=categories.VERSION)
@@ -241,10 +267,13 @@ def _categorise(readings: Sequence[_Reading]) -> None:
     for reading, (name, confidence) in zip(unlabelled, guesses, strict=True):
         source = Enrichment.Source.LEARNED if name else Enrichment.Source.NONE
         reading.row.category, reading.row.confidence, reading.row.category_source = name, confidence, source
+        reading.row.category_reason = ""
     for reading in readings:
         if reading.label:
             reading.row.category, reading.row.confidence, reading.row.trained = reading.label, 1.0, True
-            reading.row.category_source = Enrichment.Source.FEED
+            reading.row.category_reason = reading.reason
+            is_own = bool(reading.reason)
+            reading.row.category_source = Enrichment.Source.TAGS if is_own else Enrichment.Source.FEED
 
 
 def _store_detected_languages(readings: Sequence[_Reading]) -> None:

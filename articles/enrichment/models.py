@@ -43,7 +43,7 @@ class Enrichment(models.Model):
 
     It is `waiting` until enriched. `keywords` are [term, weight] pairs, heaviest first. The categories named
     by the feed stay with the article; `category` is one of the deployment's own names (its feeds'
-    categories).
+    categories) or a topic's (`topics.py`), and `category_reason` the article's tag that means it.
     """
 
     class State(models.TextChoices):
@@ -53,8 +53,9 @@ class Enrichment(models.Model):
 
     class Source(models.TextChoices):
         NONE = "", pgettext_lazy("source of a category", "none")
+        TAGS = "tags", pgettext_lazy("source of a category", "the article's own tags")
         FEED = "feed", pgettext_lazy("source of a category", "the feed's category")
-        LEARNED = "learned", pgettext_lazy("source of a category", "learned from labelled feeds")
+        LEARNED = "learned", pgettext_lazy("source of a category", "learned from labelled articles")
 
     class Reason(models.TextChoices):
         ALONE = "", pgettext_lazy("reason for a story", "alone")
@@ -74,6 +75,9 @@ class Enrichment(models.Model):
     terms = ArrayField(models.TextField(), default=list, blank=True, help_text="The keywords, for search.")
     category = models.CharField(max_length=200, blank=True)
     category_source = models.CharField(max_length=8, choices=Source, blank=True)
+    category_reason = models.CharField(
+        max_length=200, blank=True, db_default="", help_text="The article's tag that means the category."
+    )
     confidence = models.FloatField(default=0.0, help_text="Of a learned category, from 0 to 1.")
     summary = models.TextField(blank=True, help_text="Three sentences of the text.")
     counted = models.CharField(max_length=8, blank=True, help_text="Version of the words counted once.")

@@ -17,7 +17,7 @@ class EnrichmentSerializer(serializers.ModelSerializer[Enrichment]):
         model = Enrichment
         fields = [
             "article", "state", "failure", "versions", "language", "keywords", "category", "category_source",
-            "confidence", "summary", "story", "reason", "similarity", "at",
+            "category_reason", "confidence", "summary", "story", "reason", "similarity", "at",
         ]  # fmt: skip
         read_only_fields = fields
 

@@ -220,8 +220,9 @@ def on_topics(topics: Sequence[Topic]) -> Q:
 
 
 def _in_categories(names: Sequence[str]) -> Q:
-    """Return the condition that the deployment or the entry itself gives one of these categories."""
-    return Q(enrichment__category__in=names) | Q(categories__overlap=list(names))
+    """Return the condition that the deployment, the feed or the entry gives one of these categories."""
+    of_feed = Q(feed__category__name__in=names)
+    return of_feed | Q(enrichment__category__in=names) | Q(categories__overlap=list(names))
 
 
 def _any_of(words: list[str]) -> Expression:

@@ -9,6 +9,7 @@ from django import template
 from django.utils.html import escape
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from articles.reader.counts import FeedCount
 from articles.reader.lists import ReadingList, read_path
@@ -17,6 +18,33 @@ from crawler.pictures.loading import picture_cache
 from crawler.web.templatetags.freshet import icon
 
 register = template.Library()
+
+TOPIC_NAMES = {
+    "Culture and media": gettext_lazy("Culture and media"),
+    "War and peace": gettext_lazy("War and peace"),
+    "Crime and justice": gettext_lazy("Crime and justice"),
+    "Disasters and accidents": gettext_lazy("Disasters and accidents"),
+    "Economy and business": gettext_lazy("Economy and business"),
+    "Education": gettext_lazy("Education"),
+    "Environment": gettext_lazy("Environment"),
+    "Health": gettext_lazy("Health"),
+    "Human interest": gettext_lazy("Human interest"),
+    "Work": pgettext_lazy("topic", "Work"),
+    "Lifestyle and leisure": gettext_lazy("Lifestyle and leisure"),
+    "Politics": gettext_lazy("Politics"),
+    "Religion": gettext_lazy("Religion"),
+    "Science and technology": gettext_lazy("Science and technology"),
+    "Society": gettext_lazy("Society"),
+    "Sport": gettext_lazy("Sport"),
+    "Weather": gettext_lazy("Weather"),
+}
+"""The names of `articles.enrichment.topics` in the languages of readers."""
+
+
+@register.filter
+def topic_name(category: str) -> str:
+    """Return the name of a topic in the reader's language; other categories as they are."""
+    return str(TOPIC_NAMES.get(category, category))
 
 
 @register.simple_tag

@@ -25,7 +25,7 @@ def replica(settings: Any, tmp_path: Path) -> Iterator[Replica]:
     SavedQuery.objects.all().delete()
 
 
-def test_a_query_is_asked_saved_shared_and_deleted(keeper: Visitor, reader: Visitor, replica: Replica) -> None:
+def test_a_query_is_saved_shared_and_deleted(keeper: Visitor, reader: Visitor, replica: Replica) -> None:
     page = keeper.goto("/graph/query/")
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_label("Query").fill("ASK { ?person a foaf:Person }")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import call_command
 
+from articles.enrichment import categories
 from articles.enrichment import enrich as module
 from articles.enrichment.enrich import KILLED, MAX_ATTEMPTS, VERSIONS, enrich, renew
 from articles.enrichment.models import Classifier, Enrichment, TermCount
@@ -68,6 +69,33 @@ def test_the_feeds_category_is_taken_and_taught():
     enrich(NOW)
     assert Enrichment.objects.get().category == "Weather"
     assert Classifier.objects.get().examples == [1]
+
+
+def test_the_tags_of_an_article_say_its_topic_before_its_feeds_category():
+    feed = make_feed(category=category_at(("News", "Papers")))
+    make_article(feed, text=TEXT, categories=["Berlin", "Fußball", "Sport"])
+    enrich(NOW)
+    row = Enrichment.objects.get()
+    assert (row.category, row.category_source, row.category_reason) == ("Sport", "tags", "Fußball")
+    assert (row.confidence, row.trained, Classifier.objects.get().classes) == (1.0, True, ["Sport"])
+    make_feed(category=category_at(("Fútbol y más",)))
+    Article.objects.update(categories=["Fußball", "Berlin"])
+    enrich(NOW)
+    assert Enrichment.objects.get().category == "Fútbol y más", "the deployment's own name for it"
+
+
+def test_topics_are_learned_from_tags_for_articles_without():
+    lessons = {"politics": "the minister spoke in parliament", "sport": "the goalkeeper saved a penalty"}
+    for tag, words in lessons.items():
+        for number in range(categories.MIN_EXAMPLES + 2):
+            make_article(title=f"{words} {number}", text=f"{words} {number} again", categories=[tag])
+    asked = make_article(title="the goalkeeper saved it", text="a penalty and the goalkeeper saved a penalty")
+    while enrich(NOW):
+        pass
+    Enrichment.objects.filter(article=asked).update(state=State.WAITING)
+    enrich(NOW)
+    row = Enrichment.objects.get(article=asked)
+    assert (row.category, row.category_source, row.category_reason) == ("Sport", "learned", "")
 
 
 def test_what_cannot_be_read_fails_alone_and_says_why(monkeypatch):
