@@ -143,6 +143,7 @@ class Article(models.Model):
             models.Index(fields=["language", "-published"], name="article_language"),
             models.Index(fields=["category", "-published"], name="article_category"),
             GinIndex(fields=["search"], name="article_search"),
+            GinIndex(fields=["categories"], name="article_tags"),
         ]
         constraints = [models.UniqueConstraint(fields=["feed", "identity_key"], name="article_once_a_feed")]
 

@@ -30,6 +30,7 @@ from articles.api import (
 from articles.enrichment.api import EnrichmentViewSet, StoryViewSet
 from articles.interest.api import InterestEventViewSet, InterestViewSet
 from articles.reader.api import MarksView, UnreadView
+from articles.things.views import ThingView
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
@@ -114,6 +115,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("unread/", UnreadView.as_view(), name="api-unread"),
     path("stats/", StatisticsView.as_view(), name="api-stats"),
     path("pipeline/", PhasesView.as_view(), name="api-pipeline"),
+    path("things/", ThingView.as_view(), name="api-thing"),
     path("graph/quads/", QuadsView.as_view(), name="api-quads"),
     path("graph/export/", ExportView.as_view(), name="api-graph-export"),
     path("graph/search/", SearchView.as_view(), name="api-graph-search"),

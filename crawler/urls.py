@@ -31,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("feeds/", include("feeds.urls")),
     path("articles/", include("articles.urls")),
     path("articles/", include("articles.enrichment.urls")),
+    path("about/", include("articles.things.urls")),
     path("health/", views.feed_health, name="feed-health"),
     path("crawls/", include("crawler.frontier.urls")),
     path("pipeline/", include("crawler.pipeline.urls")),

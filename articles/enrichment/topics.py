@@ -18,7 +18,7 @@ MAX_TAGS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class MediaTopic:
     """A topic: its English name here, its number in IPTC's scheme, and tags that mean it."""
 
     name: str
@@ -32,7 +32,7 @@ class Topic:
 
 
 TOPICS = (
-    Topic("Culture and media", "01000000", """
+    MediaTopic("Culture and media", "01000000", """
         art arts book books culture film films movies cinema music theatre theater literature
         photography television tv radio entertainment media journalism museum museums design dance
         poetry comics anime manga celebrity celebrities reviews podcasts festival architecture novel
@@ -42,24 +42,24 @@ TOPICS = (
         culture cinema musique litterature photographie medias spectacles expo libri spettacoli livros
         boeken muziek kunst-en-cultuur культура кино музыка литература искусство книги 文化 芸術 音楽
         映画 文学 本 読書 芸能 アニメ 娱乐 电影 音乐 读书 문화 영화 음악"""),
-    Topic("War and peace", "16000000", """
+    MediaTopic("War and peace", "16000000", """
         war wars peace conflict conflicts military defense defence army navy terrorism ukraine-war gaza
         ceasefire weapons coup krieg frieden konflikte militar bundeswehr verteidigung terrorismus
         guerra paz conflicto conflictos ejercito defensa guerre paix conflit armee pace война армия 戦争
         平和 軍事 战争 军事"""),
-    Topic("Crime and justice", "02000000", """
+    MediaTopic("Crime and justice", "02000000", """
         crime law justice police court courts legal prison lawsuit lawsuits fraud murder corruption
         trial kriminalitat recht justiz polizei gericht verbrechen prozess betrug crimen ley justicia
         policia tribunales sucesos derecho droit proces faits-divers criminalite giustizia cronaca-nera
         crimine justica politie recht-en-justitie преступность право суд криминал происшествия 事件 犯罪
         法律 裁判 司法 警察"""),
-    Topic("Disasters and accidents", "03000000", """
+    MediaTopic("Disasters and accidents", "03000000", """
         disaster disasters accident accidents earthquake earthquakes flood floods flooding wildfire
         wildfires fire hurricane tsunami emergency katastrophe katastrophen unfall unfalle erdbeben
         hochwasser waldbrand desastres accidentes terremoto inundaciones incendio catastrophe
         catastrophes accident seisme inondations incendies terremoti alluvione катастрофа авария
         землетрясение 災害 地震 事故 防災 灾害"""),
-    Topic("Economy and business", "04000000", """
+    MediaTopic("Economy and business", "04000000", """
         economy economics business finance financial markets market money investing investment banking
         bank banks stocks trade startup startups company companies industry energy-market crypto
         cryptocurrency bitcoin tax taxes real-estate marketing management retail inflation accounting
@@ -68,35 +68,35 @@ TOPICS = (
         bolsa agricultura economie affaires entreprises entreprise bourse argent impots finanza mercati
         aziende negocios-e-financas economie-en-bedrijf экономика бизнес финансы деньги рынок 経済 経営
         金融 ビジネス 投資 仮想通貨 株式 金融・経済 财经 经济 商业 금융 경제"""),
-    Topic("Education", "05000000", """
+    MediaTopic("Education", "05000000", """
         education school schools university universities teaching students college teachers e-learning
         higher-education bildung schule schulen universitat hochschule studium lehre educacion escuela
         universidad ensenanza colegio ecole universite enseignement istruzione scuola universita
         educacao escola universidade onderwijs образование школа университет 教育 学校 大学 学習
         教育研究 교육"""),
-    Topic("Environment", "06000000", """
+    MediaTopic("Environment", "06000000", """
         environment climate climate-change nature wildlife conservation biodiversity pollution
         sustainability ecology recycling renewable-energy renewables animals animal-welfare umwelt klima
         klimawandel natur naturschutz nachhaltigkeit tiere energiewende medio-ambiente medioambiente
         clima cambio-climatico naturaleza ecologia sostenibilidad animales environnement climat
         changement-climatique ecologie animaux ambiente meio-ambiente natura milieu klimaat natuur
         экология климат природа животные 環境 気候 自然 動物 环境 气候 환경"""),
-    Topic("Health", "07000000", """
+    MediaTopic("Health", "07000000", """
         health healthcare medicine medical hospital hospitals covid covid-19 coronavirus pandemic
         disease diseases mental-health nutrition vaccines vaccine cancer fitness wellness nursing drugs
         gesundheit medizin krankenhaus corona pandemie psychologie pflege ernahrung salud medicina
         sanidad hospital-y-salud pandemia enfermedad nutricion sante medecine hopital maladie salute
         sanita saude gezondheid zorg здоровье медицина 健康 医療 病院 病気 適応障害 医学 건강"""),
-    Topic("Human interest", "08000000", """
+    MediaTopic("Human interest", "08000000", """
         human-interest people royals royalty royal-family obituary obituaries curiosities odd oddities
         anniversary good-news menschen leute panorama nachruf konigshaus gente obituarios curiosidades
         personnalites insolite necrologie persone люди 人物 訃報"""),
-    Topic("Work", "09000000", """
+    MediaTopic("Work", "09000000", """
         labour labor work jobs job career careers employment unemployment unions union strike workplace
         remote-work hiring arbeit arbeitsmarkt beruf karriere gewerkschaft gewerkschaften streik trabajo
         empleo carrera sindicatos huelga travail emploi syndicat greve lavoro trabalho emprego werk
         работа карьера 労働 仕事 転職 就職 働き方 工作 职场 노동"""),
-    Topic("Lifestyle and leisure", "10000000", """
+    MediaTopic("Lifestyle and leisure", "10000000", """
         lifestyle life-style leisure travel food recipes recipe cooking fashion beauty home garden
         gardening games gaming video-games hobby hobbies diy crafts knitting pets restaurants wine
         holidays hotels cars car automotive motoring tourism outdoors hiking shopping minimalism leben
@@ -105,7 +105,7 @@ TOPICS = (
         voyages cuisine recettes jardinage jeux loisirs maison vie tourisme viaggi cucina ricette
         moda-e-bellezza giochi viagens receitas casa reizen koken eten путешествия кулинария мода игры
         旅行 料理 ファッション ゲーム グルメ シンプルライフ 生活 暮らし 趣味 旅游 美食 游戏 여행"""),
-    Topic("Politics", "11000000", """
+    MediaTopic("Politics", "11000000", """
         politics government election elections parliament congress senate policy democracy diplomacy
         president minister foreign-policy immigration migration human-rights white-house brexit eu
         european-union nato political politik regierung wahl wahlen bundestag parlament innenpolitik
@@ -113,11 +113,11 @@ TOPICS = (
         politique gouvernement elections-presidentielles parlement governo elezioni eleicoes politiek
         verkiezingen regering политика выборы правительство 政治 選挙 政府 国会 外交 政策 政治与社会
         정치"""),
-    Topic("Religion", "12000000", """
+    MediaTopic("Religion", "12000000", """
         religion church faith christianity islam judaism buddhism hinduism bible god theology catholic
         pope kirche glaube kirchen christentum papst iglesia fe cristianismo eglise foi chiesa fede
         igreja kerk религия церковь 宗教 仏教 神社 キリスト教 佛教 종교"""),
-    Topic("Science and technology", "13000000", """
+    MediaTopic("Science and technology", "13000000", """
         science technology tech physics chemistry biology mathematics math maths astronomy space nasa
         research engineering computing computer computers computer-science software hardware programming
         coding code developer development web web-development webdev internet ai artificial-intelligence
@@ -136,14 +136,14 @@ TOPICS = (
         tecnologie ricerca ciencias wetenschap techniek наука технологии программирование 科学 技術
         テクノロジー プログラミング 数学 物理 宇宙 情報技術 开发 编程 科技 技术 算法 前端 后端 人工智能
         机器学习 기술 과학 개발"""),
-    Topic("Society", "14000000", """
+    MediaTopic("Society", "14000000", """
         society community communities family families women gender feminism lgbt lgbtq race racism
         poverty welfare equality social-issues demographics population religion-and-society
         discrimination youth refugees gesellschaft familie frauen gleichstellung soziales flucht jugend
         sociedad comunidad familia mujeres igualdad genero societe famille femmes egalite societa
         famiglia sociedade gelijkheid samenleving общество семья 社会 家族 女性 福祉 ジェンダー 사회
         masyarakat"""),
-    Topic("Sport", "15000000", """
+    MediaTopic("Sport", "15000000", """
         sport sports football soccer basketball tennis cricket rugby golf baseball hockey athletics
         olympics olympic-games formula-1 f1 motorsport cycling running boxing swimming nfl nba mlb nhl
         ufc premier-league champions-league bundesliga world-cup chess esports fussball handball
@@ -151,7 +151,7 @@ TOPICS = (
         atletismo liga football-ligue-1 sports-divers cyclisme calcio ciclismo-e-corsa futebol esporte
         esportes voetbal wielrennen спорт футбол хоккей スポーツ 野球 サッカー 体育 足球 篮球 축구
         스포츠"""),
-    Topic("Weather", "17000000", """
+    MediaTopic("Weather", "17000000", """
         weather weather-forecast forecast storm storms heatwave heat snow wetter wettervorhersage sturm
         hitzewelle unwetter tiempo pronostico tormenta meteo canicule tempete previsioni-del-tempo
         tempo-e-clima weer погода прогноз-погоды 天気 気象 台風 天气 날씨"""),

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.forms.models import model_to_dict
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
@@ -45,6 +46,7 @@ from articles.personal.selection import (
 )
 from crawler.web import undo
 from crawler.web.limits import is_near, limit_of
+from crawler.web.pages import safe_next
 from crawler.web.permissions import person_of
 from crawler.web.sentences import translated
 from crawler.web.syndication.formats import FORMATS
@@ -81,7 +83,7 @@ def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     messages.success(
         request, (_("You now follow %(feed)s.") if new else _("You follow %(feed)s.")) % {"feed": feed}
     )
-    return redirect("me-feeds")
+    return redirect(safe_next(request, reverse("me-feeds")))
 
 
 @require_POST
@@ -100,7 +102,7 @@ def follow_topic(request: HttpRequest) -> HttpResponse:
             messages.error(request, _("Refused: %(reason)s.") % {"reason": error})
     else:
         messages.error(request, _("Refused: say what to follow, and its name."))
-    return redirect("me-feeds")
+    return redirect(safe_next(request, reverse("me-feeds")))
 
 
 @require_POST
@@ -134,7 +136,7 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     topics.unfollow_topic(topic)
     data = {"kind": topic.kind, "value": topic.value}
     undo.offer(request, _("You no longer follow the %(topic)s.") % {"topic": topic}, "me.follow-topic", data)
-    return redirect("me-feeds")
+    return redirect(safe_next(request, reverse("me-feeds")))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import template
-from django.utils.html import escape
+from django.utils.html import escape, format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from articles.models import Article
 from articles.reader.counts import FeedCount
 from articles.reader.lists import ReadingList, read_path
+from articles.things.pages import person_address
+from articles.things.people import names_of, site_of
 from crawler.pictures.addresses import icon_address, picture_address, with_own_pictures
 from crawler.pictures.loading import picture_cache
 from crawler.web.templatetags.freshet import icon
@@ -81,6 +84,17 @@ def _feed_link(feed: FeedCount, *, is_open: bool) -> str:
         f'<li data-feed="{feed.feed}"><a href="{read_path()}?feed={feed.feed}"{current}{none}>'
         f"{feed_icon(feed.feed)}<bdi>{escape(feed.name)}</bdi>{fails}"
         f'<span class="count">{feed.unread or ""}</span></a></li>'
+    )
+
+
+@register.simple_tag
+def bylines(article: Article) -> SafeString:
+    """Draw the names in an article's byline, each with a link to the person's page."""
+    site = site_of(article.url)
+    return format_html_join(
+        ", ",
+        '<a class="plainlink" href="{}"><bdi>{}</bdi></a>',
+        ((person_address(name, site), name) for name in names_of(article.author)),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -26,6 +27,8 @@ from articles.personal.following import subscriber_of
 from articles.personal.marking import marked_read, marked_starred
 from articles.personal.selection import create_personal_feed
 from articles.search import author_query
+from articles.things.pages import person_address
+from articles.things.people import name_key, names_of
 from crawler.text.search import SearchError
 from crawler.text.words import Words
 from crawler.web import undo
@@ -221,13 +224,23 @@ def _sites(words: str) -> QuerySet[Site]:
 
 
 def _people(words: str) -> list[dict[str, Any]]:
-    """Return the authors among the newest articles with these words in their names, each with a count."""
+    """Return the people among the authors of the newest articles with these words in their names."""
     if not words:
         return []
-    newest = Article.objects.filter(search=author_query(words)).newest_first().values("pk")[:MAX_COUNTED]
-    rows = Article.objects.filter(pk__in=newest).exclude(author="").order_by().values("author")
-    counted = rows.annotate(number=Count("pk")).order_by("-number", "author")
-    return [{"author": row["author"], "number": row["number"]} for row in counted[:50]]
+    newest = Article.objects.filter(search=author_query(words)).newest_first()
+    numbers: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    wanted = {name_key(word) for word in words.split()}
+    for byline in newest.exclude(author="").values_list("author", flat=True)[:MAX_COUNTED]:
+        by_key = {name_key(name): name for name in names_of(byline[:1000])}
+        # Where the words are there in another form alone, all names of the byline are.
+        keys = [key for key in by_key if any(word in key for word in wanted)] or list(by_key)
+        numbers.update(keys)
+        names = by_key | names
+    return [
+        {"author": names[key], "number": number, "address": person_address(names[key])}
+        for key, number in numbers.most_common(50)
+    ]
 
 
 def _topic(words: str) -> dict[str, Any] | None:

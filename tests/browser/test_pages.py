@@ -57,6 +57,8 @@ PAGES = (
     "/graph/",
     "/graph/?q=harbour",
     "/graph/query/?example=authors",
+    "/about/person/Ines Vold/",
+    "/about/topic/harbour/",
     "/graph/entity/?iri=https://courier.example/graph/1",
     "/lab/",
     "an experiment",

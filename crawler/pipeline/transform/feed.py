@@ -32,7 +32,7 @@ from crawler.reading.limits import LIMITS
 MAX_ITEMS = 2_000
 _F = "{urn:freshet:prepared}"
 _ITEMS = {"item", "entry"}
-_LINKS = {"link", "comments", "commentRss", "url"}
+_LINKS = {"link", "comments", "commentRss", "url", "uri"}
 _DATES = {"pubDate", "published", "issued", "created", "updated", "modified", "lastBuildDate", "date"}
 _ATTRIBUTES = {"enclosure": "url", "transcript": "url", "chapters": "url", "in-reply-to": "href"}
 

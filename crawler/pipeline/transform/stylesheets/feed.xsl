@@ -74,7 +74,7 @@
       </xsl:choose>
     </xsl:variable>
     <xsl:if test="normalize-space($name) != ''">
-      <dct:creator><foaf:Agent><foaf:name><xsl:value-of select="normalize-space($name)"/></foaf:name></foaf:Agent></dct:creator>
+      <dct:creator><foaf:Agent><foaf:name><xsl:value-of select="normalize-space($name)"/></foaf:name><xsl:if test="*[local-name() = 'uri']/@f:iri"><foaf:homepage rdf:resource="{*[local-name() = 'uri'][1]/@f:iri}"/></xsl:if></foaf:Agent></dct:creator>
     </xsl:if>
   </xsl:template>
 

@@ -1,0 +1,83 @@
+"""Addresses that documents in the graph give as those of a person."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from django.db import connection
+
+from articles.things.people import name_key, site_of
+from crawler.database.words import words_query
+from crawler.pipeline.prefixes import PREFIXES
+from crawler.pipeline.terms import Kind, Term
+from crawler.text.search import Search, SearchError, parse_search
+
+MAX_STATEMENTS = 5_000
+_SCHEMAS = (PREFIXES["schema"], "https://schema.org/")
+_NAMES = [
+    PREFIXES["foaf"] + "name",
+    PREFIXES["vcard"] + "fn",
+    PREFIXES["as"] + "name",
+    *(schema + "name" for schema in _SCHEMAS),
+]
+_ADDRESSES = [
+    *(PREFIXES["foaf"] + name for name in ("homepage", "weblog", "mbox", "mbox_sha1sum", "account", "page")),
+    PREFIXES["owl"] + "sameAs",
+    *(schema + name for schema in _SCHEMAS for name in ("url", "sameAs", "email", "identifier")),
+]
+
+
+def addresses_of(name: str, sites: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the addresses that documents of each site give for people of a name.
+
+    An address is an IRI, or the text of an identifier. One that is only a site's own front page says nothing
+    of the people on that site, and is left out.
+    """
+    try:
+        search = parse_search(f'"{name.replace(chr(34), " ")}"')
+    except SearchError:
+        return {}
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for context, written, address in _statements(search):
+        site = site_of(context)
+        is_front_page = site_of(address) == site and address.rstrip("/").count("/") == 2
+        if site in sites and name_key(written) == name_key(name) and address and not is_front_page:
+            found[site].add(address.rstrip("/"))
+    return {site: frozenset(addresses) for site, addresses in found.items()}
+
+
+def _statements(search: Search) -> list[tuple[str, str, str]]:
+    """Return document, name and address of the people whose names match a search."""
+    query = words_query(search)
+    if not query:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH name AS MATERIALIZED (
+                SELECT id, value FROM pipeline_term
+                WHERE kind = 2 AND words @@ CAST(%s AS tsquery) AND length(value) <= 200 LIMIT 200
+            ), person AS MATERIALIZED (
+                SELECT DISTINCT named.s, named.c, name.value FROM name JOIN pipeline_quad AS named
+                    ON named.o = name.id WHERE named.p = ANY(%s) LIMIT %s
+            )
+            SELECT document.value, person.value, address.value
+            FROM person JOIN pipeline_quad AS said ON said.s = person.s AND said.c = person.c
+            JOIN pipeline_term AS address ON address.id = said.o
+            JOIN pipeline_term AS document ON document.id = person.c
+            WHERE said.p = ANY(%s) AND address.kind <> 1
+            UNION
+            SELECT document.value, person.value, subject.value
+            FROM person JOIN pipeline_term AS subject ON subject.id = person.s AND subject.kind = 0
+            JOIN pipeline_term AS document ON document.id = person.c
+            WHERE subject.id <> document.id LIMIT %s
+            """,
+            [query, _keys(_NAMES), MAX_STATEMENTS, _keys(_ADDRESSES), MAX_STATEMENTS],
+        )
+        return [(document, name, address) for document, name, address in cursor.fetchall()]
+
+
+def _keys(names: Collection[str]) -> list[int]:
+    """Return the keys of predicates; no predicate has ever needed the second of its keys."""
+    return [Term(Kind.IRI, name).key() for name in names]

@@ -1,0 +1,11 @@
+"""Addresses of the pages of people, topics and sites."""
+
+from django.urls import path
+
+from articles.things import views
+
+urlpatterns = [
+    path("person/<path:name>/", views.person, name="thing-person"),
+    path("topic/<path:name>/", views.topic, name="thing-topic"),
+    path("site/<str:name>/", views.site, name="thing-site"),
+]
