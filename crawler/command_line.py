@@ -10,6 +10,8 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError
 from psycopg.errors import UndefinedColumn, UndefinedTable
 
+from crawler.version import version
+
 
 def main() -> None:
     """Run the command that the arguments name. Ends with a sentence where settings or database are wrong."""
@@ -18,6 +20,9 @@ def main() -> None:
     start, migrate = (
         ("make run", "python manage.py migrate") if is_clone else ("freshet run", "freshet migrate")
     )
+    if sys.argv[1:] in (["version"], ["--version"]):
+        print(f"Freshet {version()}")
+        return
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

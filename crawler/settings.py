@@ -125,9 +125,9 @@ RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
 # What each fetch of a watched page showed, and the changes that were found.
 RETENTION_CHECKS_DAYS = environment.integer("RETENTION_CHECKS_DAYS", 365)
 RETENTION_CHANGES_DAYS = environment.integer("RETENTION_CHANGES_DAYS", 0)
-# What subscribers were shown; what they opened and rated is kept.
 # Size of the directory of pictures on this machine; those not seen for the longest time go first.
 PICTURES_MAX_MEGABYTES = environment.integer("PICTURES_MAX_MEGABYTES", 500)
+# What subscribers were shown; what they opened and rated is kept.
 RETENTION_SHOWN_DAYS = environment.integer("RETENTION_SHOWN_DAYS", 180)
 
 # --- Celery -----------------------------------------------------------------------------------------

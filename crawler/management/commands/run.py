@@ -34,6 +34,7 @@ from crawler.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on
 from crawler.embedded import broker, place
 from crawler.embedded.credentials import EmbeddedError
 from crawler.embedded.postgresql import PostgreSQL, settle_credentials
+from crawler.management.commands.restore import UNFINISHED
 from crawler.process import forks, memory
 
 # A process that has not used the processor for so long while it starts does not start.
@@ -213,7 +214,12 @@ def first_line(error: BaseException) -> str:
 
 
 def migrate() -> str:
-    """Run pending migrations. Without any, the database is not touched, not even permissions."""
+    """Run pending migrations. Without any, the database is not touched, not even permissions.
+
+    Raises CommandError where a restore of a backup was not finished.
+    """
+    if UNFINISHED in connection.introspection.table_names():
+        raise CommandError("a backup was being restored here and did not get to its end: restore it again")
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:

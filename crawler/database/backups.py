@@ -1,0 +1,211 @@
+"""Backups: the rows of all tables in one compressed stream, and back.
+
+A backup is gzip over lines of JSON and chunks of PostgreSQL's COPY text:
+
+    {"freshet": 1, "migrations": [...], "files": {...}, ...}
+    {"table": "feeds_feed", "columns": [...]}
+    chunks: four bytes of length, then as many bytes; a length of 0 ends the table
+    {"end": {"feeds_feed": 17, ...}}
+
+All tables are read in one snapshot. Rows that Django keeps for itself (`SKIPPED`) and generated columns are
+left out. It depends on no version of PostgreSQL and on none of its programs. A stream that was cut or damaged
+is refused by its end and by gzip's checksum.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+import psycopg
+from psycopg import sql
+
+FORMAT = 1
+SKIPPED = frozenset({"django_migrations", "django_session"})
+"""Migrations are in the header and run anew; people sign in again."""
+CHUNK_BYTES = 1 << 20
+MAX_LINE_BYTES = 16 << 20
+_COMPRESSION = 3
+Say = Callable[[str], None]
+
+_TABLES = """
+SELECT relname, (
+    SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
+    WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+)
+FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+ORDER BY relname
+"""
+_SEQUENCES = """
+SELECT pg_get_serial_sequence(quote_ident(relname), attname), relname, attname
+FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND attnum > 0
+    AND NOT attisdropped AND pg_get_serial_sequence(quote_ident(relname), attname) IS NOT NULL
+"""
+
+
+class BackupError(ValueError):
+    """A backup that cannot be read, or does not fit; its text is a sentence."""
+
+
+def tables_of(connection: psycopg.Connection[Any]) -> dict[str, list[str]]:
+    """Return the tables with rows of ours and their columns, without generated ones."""
+    rows = connection.execute(_TABLES).fetchall()
+    return {name: columns for name, columns in rows if name not in SKIPPED and columns}
+
+
+def write_backup(
+    connection: psycopg.Connection[Any], target: BinaryIO, header: Mapping[str, Any], say: Say
+) -> dict[str, int]:
+    """Write all rows. Returns the number of rows by table. The connection must not be in a transaction."""
+    counts: dict[str, int] = {}
+    compressed = gzip.GzipFile(fileobj=target, mode="wb", compresslevel=_COMPRESSION, mtime=0)
+    with compressed as stream, connection.transaction(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        tables = tables_of(connection)
+        _write_line(stream, {"freshet": FORMAT, **header})
+        for table, columns in tables.items():
+            _write_line(stream, {"table": table, "columns": columns})
+            names = sql.SQL(", ").join(map(sql.Identifier, columns))
+            query = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(names, sql.Identifier(table))
+            with cursor.copy(query) as copy:
+                for chunk in _gathered(bytes(part) for part in copy):
+                    stream.write(len(chunk).to_bytes(4, "big") + chunk)
+            stream.write(bytes(4))
+            counts[table] = cursor.rowcount
+            if counts[table]:
+                say(f"{table}: {counts[table]:,} rows")
+        _write_line(stream, {"end": counts})
+    return counts
+
+
+class BackupReader:
+    """A backup that is read: first its header, then its tables."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        """Read the header. Raises BackupError."""
+        self._stream = gzip.GzipFile(fileobj=source, mode="rb")
+        with _readable():
+            self.header = self._line()
+        if self.header.get("freshet") != FORMAT:
+            raise BackupError("This is no backup of Freshet, or one of a later format.")
+
+    def check(self) -> dict[str, int]:
+        """Read everything without storing it. Returns the rows by table. Raises BackupError for damage."""
+        with _readable():
+            while True:
+                line = self._line()
+                if "end" in line:
+                    return self._finished(line)
+                for _ in self._chunks():
+                    pass
+
+    def store(self, connection: psycopg.Connection[Any], say: Say) -> dict[str, int]:
+        """Replace all rows by those of the backup, in one transaction. Returns the number by table.
+
+        The tables must be as the backup's migrations made them. Raises BackupError.
+        """
+        counts: dict[str, int] = {}
+        with _readable(), connection.transaction(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 0")
+            known = tables_of(connection)
+            names = [sql.Identifier(name) for name in known]
+            cursor.execute(sql.SQL("TRUNCATE {} CASCADE").format(sql.SQL(", ").join(names)))
+            _switch_triggers(cursor, names, on=False)
+            while True:
+                line = self._line()
+                if "end" in line:
+                    break
+                table, columns = str(line.get("table")), list(line.get("columns") or ["-"])
+                if table not in known or not set(columns) <= set(known[table]):
+                    raise BackupError(f"The backup has a table or column that is not known here: {table}.")
+                query = sql.SQL("COPY {} ({}) FROM STDIN").format(
+                    sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
+                )
+                with cursor.copy(query) as copy:
+                    for chunk in self._chunks():
+                        copy.write(chunk)
+                counts[table] = cursor.rowcount
+                if counts[table]:
+                    say(f"{table}: {counts[table]:,} rows")
+            if counts != self._finished(line):
+                raise BackupError("The backup is damaged: not all of its rows came.")
+            for sequence, table, column in cursor.execute(_SEQUENCES).fetchall():
+                setting = sql.SQL("SELECT setval(%s, coalesce(max({column}), 0) + 1, false) FROM {table}")
+                cursor.execute(
+                    setting.format(column=sql.Identifier(column), table=sql.Identifier(table)), [sequence]
+                )
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            _switch_triggers(cursor, names, on=True)
+        return counts
+
+    def _line(self) -> dict[str, Any]:
+        line = self._stream.readline(MAX_LINE_BYTES)
+        if not line.endswith(b"\n"):
+            raise BackupError("The backup ends too early.")
+        value = json.loads(line)
+        if not isinstance(value, dict):
+            raise BackupError("This is no backup of Freshet.")
+        return value
+
+    def _chunks(self) -> Iterator[bytes]:
+        while True:
+            size = int.from_bytes(self._exactly(4), "big")
+            if not size:
+                return
+            if size > 2 * CHUNK_BYTES + (1 << 30):
+                raise BackupError("The backup is damaged.")
+            yield self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        content = self._stream.read(size)
+        if len(content) != size:
+            raise BackupError("The backup ends too early.")
+        return content
+
+    def _finished(self, line: Mapping[str, Any]) -> dict[str, int]:
+        if self._stream.read(1):
+            raise BackupError("The backup goes on behind its end.")
+        return cast("dict[str, int]", line["end"])
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Turn the errors of damaged streams into BackupError."""
+    try:
+        yield
+    except EOFError as error:
+        raise BackupError("The backup ends too early.") from error
+    except (gzip.BadGzipFile, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise BackupError(f"This is no backup of Freshet, or a damaged one: {error}.") from error
+
+
+def _switch_triggers(cursor: psycopg.Cursor[Any], names: list[sql.Identifier], *, on: bool) -> None:
+    """Switch the tables' own triggers: what they would add is in the backup already."""
+    state = sql.SQL("ENABLE" if on else "DISABLE")
+    for name in names:
+        cursor.execute(sql.SQL("ALTER TABLE {} {} TRIGGER USER").format(name, state))
+
+
+def _gathered(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Join small parts into chunks of about CHUNK_BYTES."""
+    gathered: list[bytes] = []
+    size = 0
+    for part in parts:
+        gathered.append(part)
+        size += len(part)
+        if size >= CHUNK_BYTES:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield b"".join(gathered)
+
+
+def _write_line(stream: BinaryIO | gzip.GzipFile, value: Mapping[str, Any]) -> None:
+    stream.write(json.dumps(value).encode() + b"\n")

@@ -1,0 +1,17 @@
+"""The version of Freshet that runs."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+
+@cache
+def version() -> str:
+    """Return the version of the installation, in a clone that of `pyproject.toml`."""
+    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    if project.exists():
+        return str(tomllib.loads(project.read_text())["project"]["version"])
+    return metadata.version("freshet")

@@ -1,0 +1,220 @@
+"""Backups: there and back between databases, from an earlier version, damaged, interrupted, refused."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.conf import settings
+from psycopg import sql
+
+ROOT = Path(__file__).parents[3]
+
+
+class Deployment:
+    """A database of its own, with Freshet's commands."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        folder.mkdir()
+        test_url = settings.DATABASES["default"]
+        self.address = f"postgresql://{test_url['USER']}:{test_url['PASSWORD']}@{test_url['HOST']}:{test_url['PORT']}/{name}"
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "manage.py", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "DATABASE_URL": self.address, "DATA_DIR": str(self.folder), **environment},
+        )  # fmt: skip
+
+    def run(self, *arguments: str, **environment: str) -> str:
+        """Run a command and return what it printed, on both streams."""
+        with self.start(*arguments, **environment) as process:
+            out, err = process.communicate(timeout=120)
+        return f"{out}{err}"
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        with psycopg.connect(self.address) as connection:
+            return connection.execute(query).fetchall()
+
+    def do(self, *statements: str) -> None:
+        with psycopg.connect(self.address) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+
+@contextmanager
+def database(name: str, folder: Path) -> Iterator[Deployment]:
+    """A deployment whose database is made for it, and deleted."""
+    deployment = Deployment(f"freshet_backup_{os.getpid()}_{name}", folder)
+    server = deployment.address.rpartition("/")[0] + "/postgres"
+    with psycopg.connect(server, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(deployment.name)))
+        yield deployment
+        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(deployment.name)))
+
+
+@pytest.fixture(scope="module")
+def source(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A deployment with articles and a graph, and its backup in `folder / "one.backup"`."""
+    with database("source", tmp_path_factory.mktemp("backups") / "source") as deployment:
+        deployment.run("migrate", "--verbosity=0")
+        deployment.run("shell", "--no-imports", "-c", FILL)
+        deployment.do(TERMS, QUADS)
+        assert deployment.rows("SELECT count(*) FROM articles_article") == [(30,)]
+        assert "rows" in deployment.run("backup", str(deployment.folder / "one.backup"))
+        yield deployment
+
+
+@pytest.fixture
+def target(django_db_setup: None, tmp_path: Path) -> Iterator[Deployment]:
+    """A deployment with an empty database."""
+    with database("target", tmp_path / "target") as deployment:
+        yield deployment
+
+
+FILL = """
+from tests.factories import *
+user = make_user('reader')
+feed = make_feed('http://news.example/feed', title='tab\\t\\\\N')
+for n in range(30):
+    make_article(feed, title=f'title {n}', text='line\\nZwölf', categories=['a,b', '{'])
+"""
+TERMS = (
+    "INSERT INTO pipeline_term (id, mark, kind, lang, datatype, value)"
+    " SELECT n, n, 2, 'de', '', 'Zwölf Häuser ' || n FROM generate_series(1, 5000) n"
+)
+QUADS = "INSERT INTO pipeline_quad SELECT n, 1, n, n % 7 FROM generate_series(1, 5000) n"
+
+
+def content(path: Path) -> list[bytes]:
+    """Return a backup's content behind its header, which has the time."""
+    return gzip.decompress(path.read_bytes()).split(b"\n", 1)[1:]
+
+
+def test_a_backup_comes_back_the_same(source: Deployment, target: Deployment, tmp_path: Path) -> None:
+    one, two = source.folder / "one.backup", tmp_path / "two.backup"
+    assert one.stat().st_mode & 0o777 == 0o600
+    assert "restored" in target.run("restore", str(one))
+    target.run("backup", str(two))
+    assert content(one) == content(two)
+    assert target.rows("SELECT count(*) FROM pipeline_term WHERE words @@ 'haus'") == [(5000,)]
+    assert target.rows("SELECT count(*) FROM pg_trigger WHERE tgenabled = 'D'") == [(0,)]
+    target.do("INSERT INTO pipeline_quad VALUES (1, 2, 3, 4)")
+    assert "something already" in target.run("restore", str(one))
+    assert "restored" in target.run("restore", "--replace", str(one))
+    assert target.rows("SELECT count(*) FROM pipeline_quad") == [(5000,)]
+    with psycopg.connect(target.address):
+        assert "1 others use the database" in target.run("restore", "--replace", str(one))
+
+
+def test_an_encrypted_backup_needs_its_password(
+    source: Deployment, target: Deployment, tmp_path: Path
+) -> None:
+    password = tmp_path / "password"
+    password.write_text("geheim\nmore\n")
+    file = tmp_path / "one.backup"
+    source.run("backup", "--password-file", str(password), str(file))
+    assert "encrypted" in target.run("restore", str(file))
+    assert "password is wrong" in target.run("restore", str(file), FRESHET_BACKUP_PASSWORD="x")
+    assert "restored" in target.run("restore", str(file), FRESHET_BACKUP_PASSWORD="geheim")
+
+
+def test_a_backup_of_an_earlier_version_is_brought_up_to_date(target: Deployment, tmp_path: Path) -> None:
+    with database("earlier", tmp_path / "earlier") as earlier:
+        for app, name in (("pipeline", "0003"), ("articles", "0006"), ("enrichment", "0001")):
+            earlier.run("migrate", app, name, "--verbosity=0")
+        earlier.do(TERMS)
+        word = "SELECT words::text FROM pipeline_term WHERE id = 1"
+        assert earlier.rows(word) == [("'1':3 'häuser':2 'zwölf':1",)]
+        file = tmp_path / "old.backup"
+        earlier.run("backup", str(file))
+        assert "restored" in target.run("restore", str(file))
+        assert target.rows(word) == [("'1':3 'haus':2 'zwolf':1",)]
+
+
+def test_a_backup_of_a_later_version_is_refused(
+    source: Deployment, target: Deployment, tmp_path: Path
+) -> None:
+    source.do("INSERT INTO django_migrations (app, name, applied) VALUES ('feeds', '9999_later', now())")
+    file = tmp_path / "later.backup"
+    source.run("backup", str(file))
+    source.do("DELETE FROM django_migrations WHERE name = '9999_later'")
+    assert "does not know feeds.9999_later" in target.run("restore", str(file))
+    assert target.rows("SELECT to_regclass('feeds_feed')") == [(None,)]
+
+
+def test_a_damaged_backup_leaves_nothing_that_starts(
+    source: Deployment, target: Deployment, tmp_path: Path
+) -> None:
+    whole = (source.folder / "one.backup").read_bytes()
+    file = tmp_path / "half.backup"
+    file.write_bytes(whole[: len(whole) // 2])
+    assert "ends too early" in target.run("restore", "--check", str(file))
+    assert "ends too early" in target.run("restore", str(file))
+    assert target.rows("SELECT count(*) FROM articles_article") == [(0,)]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    assert "restore it again" in target.run("run", PORT=str(port), CELERY_BROKER_URL="")
+    # A restore that is killed is run again, too.
+    process = target.start("restore", str(source.folder / "one.backup"))
+    time.sleep(4)
+    process.kill()
+    process.communicate()
+    for _ in range(100):  # until PostgreSQL has noticed
+        if target.rows("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") == [(1,)]:
+            break
+        time.sleep(0.1)
+    assert "restored" in target.run("restore", str(source.folder / "one.backup"))
+    assert target.rows("SELECT count(*) FROM articles_article") == [(30,)]
+
+
+def test_a_folder_keeps_the_newest(source: Deployment, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for day in (1, 2, 3):
+        (folder / f"freshet-2020-01-0{day}T000000Z.backup").touch()
+    (folder / "other.backup").touch()
+    source.run("backup", "--keep", "2", str(folder))
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[0] == "freshet-2020-01-03T000000Z.backup"
+    assert len(names) == 3
+    assert "need a folder" in source.run("backup", "--keep", "2", str(tmp_path / "file"))
+    assert "could not be written" in source.run("backup", str(tmp_path / "nowhere" / "file"))
+    assert "could not be written" in source.run("backup", "/dev/full/x")
+
+
+@pytest.mark.parametrize(
+    ("content_of_file", "sentence"),
+    [
+        (b"", "ends too early"),
+        (b"hello", "no backup of Freshet"),
+        (gzip.compress(b"hello\n"), "no backup of Freshet"),
+        (gzip.compress(b"[]\n"), "no backup of Freshet"),
+        (gzip.compress(b'{"freshet": 99}\n'), "no backup of Freshet"),
+        (gzip.compress(b'{"freshet": 1}\n{"table": "x", "columns": []}\n\xff\xff\xff\xff'), "damaged"),
+        (gzip.compress(b'{"freshet": 1}\n{"end": {}}\nmore'), "goes on"),
+    ],
+)
+def test_what_is_no_backup_is_refused_in_a_sentence(
+    tmp_path: Path, content_of_file: bytes, sentence: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content_of_file)
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "restore", "--check", str(file)], cwd=ROOT, text=True,
+        capture_output=True, check=False, env={**os.environ, "DATABASE_URL": "none"}, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert sentence in ended.stderr
+    assert "Traceback" not in ended.stderr
