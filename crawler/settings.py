@@ -48,6 +48,8 @@ SECRET_KEY = environment.text("SECRET_KEY") or environment.kept_secret(DATA_DIR 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
 PORT = environment.integer("PORT", 8000, min_value=1, max_value=65_535)
+# Address to listen on, such as 0.0.0.0 in a container. Empty: by ALLOWED_HOSTS.
+LISTEN_ADDRESS = environment.text("LISTEN_ADDRESS")
 # Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
 # subscribed there; empty: hubs could not reach us and none is asked.
 PUBLIC_URL = environment.web_address("PUBLIC_URL")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gzip
 import http.server
+import json
 import os
 import shutil
 import signal
@@ -130,7 +132,7 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def test_an_installation_starts_reads_a_feed_and_ends(installed: Path, feed: str) -> None:
+def test_an_installation_reads_a_feed_ends_and_comes_back_elsewhere(installed: Path, feed: str) -> None:
     port = _free_port()
     environment = {
         "XDG_DATA_HOME": str(installed.parent / "data"), "PORT": str(port),
@@ -150,12 +152,26 @@ def test_an_installation_starts_reads_a_feed_and_ends(installed: Path, feed: str
             f"http://127.0.0.1:{port}/api/articles/", headers={"Authorization": f"Token {token}"}
         )
         _wait(lambda: b"First words" in urllib.request.urlopen(request, timeout=10).read(), 60, log)
+        while_running = _freshet(installed, "backup", str(installed.parent / "running.backup"), **environment)
+        assert while_running.returncode == 0, while_running.stderr
     finally:
         running.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             running.wait(30)
         running.kill()
     assert "all ended" in log.read_text()
+    # What was ended is backed up, restored elsewhere, and compared.
+    backups = [installed.parent / name for name in ("running.backup", "here.backup", "there.backup")]
+    assert _freshet(installed, "backup", str(backups[1]), **environment).returncode == 0
+    elsewhere = {**environment, "XDG_DATA_HOME": str(installed.parent / "elsewhere")}
+    restored = _freshet(installed, "restore", str(backups[1]), **elsewhere)
+    assert "restored" in restored.stdout, restored.stderr
+    assert _freshet(installed, "backup", str(backups[2]), **elsewhere).returncode == 0
+    running, here, there = (gzip.decompress(path.read_bytes()).split(b"\n", 1) for path in backups)
+    assert here[1] == there[1]
+    assert b"First words" in running[1]
+    keys = [json.loads(header)["files"]["secret_key"] for header, _ in (here, there)]
+    assert keys[0] == keys[1]
 
 
 def _wait(is_done: Callable[[], bool], max_seconds: float, log: Path) -> None:

@@ -192,7 +192,7 @@ def _queues() -> Iterator[Finding]:
             psycopg.connect(dsn, connect_timeout=int(SECONDS)).close()
         else:
             with app.connection_for_write(connect_timeout=SECONDS) as link:
-                link.ensure_connection(max_retries=1, timeout=SECONDS)
+                link.ensure_connection(max_retries=1, timeout=int(SECONDS))
     except Exception as error:
         remedy = "Start it, or correct CELERY_BROKER_URL."
         yield Finding("queues", "bad", f"The queues in {kind} do not answer: {_first_line(error)}.", remedy)

@@ -80,7 +80,11 @@ def children(sealed: Sealed) -> list[Child]:
 
 
 def bind() -> str:
-    """Return the address to listen on: all interfaces if ALLOWED_HOSTS names another host, else loopback."""
+    """Return the address to listen on: LISTEN_ADDRESS; else all interfaces if ALLOWED_HOSTS names a host that
+    is not local, else loopback.
+    """
+    if settings.LISTEN_ADDRESS:
+        return f"{settings.LISTEN_ADDRESS}:{settings.PORT}"
     local = set(settings.ALLOWED_HOSTS) <= set(settings.LOCAL_NAMES)
     return f"{'127.0.0.1' if local else '0.0.0.0'}:{settings.PORT}"  # noqa: S104 - asked for
 

@@ -7,6 +7,7 @@ benchmarks/slow_clients.py measures it.
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import socket
@@ -179,11 +180,33 @@ class WebServer:
             signal.signal(number, lambda *_: sys.exit(0))
         lifeline.die_when_stuck()
         _raise_file_limit()
-        settings = adjustments(self._bind)
-        application = import_string("crawler.wsgi.application")
-        server = LimitedServer(without_head_bodies(application), dispatcher=Threads(), adj=settings)
+        settings, given = adjustments(self._bind), given_socket()
+        application = without_head_bodies(import_string("crawler.wsgi.application"))
+        if given is None:
+            server = LimitedServer(application, dispatcher=Threads(), adj=settings)
+        else:
+            info = (given.family, given.type, given.proto, given.getsockname())
+            server = LimitedServer(
+                application, dispatcher=Threads(), adj=settings, _sock=given, sockinfo=info, bind_socket=False
+            )
         lifeline.tell_ready()
         server.run()
+
+
+def given_socket() -> socket.socket | None:
+    """Return the listening socket that systemd has opened for this process, None without one.
+
+    Source: sd_listen_fds(3).
+    """
+    if os.environ.get("LISTEN_PID") != str(os.getpid()) or os.environ.get("LISTEN_FDS") != "1":
+        return None
+    given = socket.socket(fileno=_FIRST_GIVEN)
+    given.set_inheritable(False)
+    return given
+
+
+_FIRST_GIVEN = 3
+"""The first file descriptor that systemd passes."""
 
 
 def without_head_bodies(application: Any) -> Any:

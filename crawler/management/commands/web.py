@@ -20,7 +20,7 @@ class Command(BaseCommand):
             "--bind",
             metavar="ADDRESS:PORT",
             default=bind(),
-            help="where to listen (default: %(default)s, by ALLOWED_HOSTS and PORT)",
+            help="where to listen (default: by LISTEN_ADDRESS, ALLOWED_HOSTS and PORT)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,0 +1,131 @@
+"""Write docs/settings.md and docs/commands.md from the code: `python docs/reference.py`.
+
+Settings are the lines of crawler/settings.py that read the environment, with the comments above them;
+commands are those of our apps, with their help.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from argparse import SUPPRESS, ArgumentParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("DATABASE_URL", "none")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+import django
+from django.core.management import get_commands, load_command_class
+
+OURS = ("crawler", "feeds", "articles", "recrawl")
+GENERAL = {
+    "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks",
+    "help",
+}  # fmt: skip
+SETTINGS_HEAD = """# Settings
+
+All come from the environment. A bad value is refused at the start, by name. This page is made from
+[crawler/settings.py](../crawler/settings.py) by `python docs/reference.py`.
+"""
+COMMANDS_HEAD = """# Commands
+
+In a clone `.venv/bin/python manage.py COMMAND`, in an installation `freshet COMMAND`. `COMMAND --help` says
+the same. Django's own (`migrate`, `createsuperuser`, `shell` ...) are there, too. This page is made by
+`python docs/reference.py`.
+"""
+
+
+def settings_page() -> str:
+    """Return the page of all settings, by the sections of the file."""
+    text = (ROOT / "crawler" / "settings.py").read_text()
+    nodes = {node.lineno: node for node in ast.parse(text).body}
+    page, comments = [SETTINGS_HEAD], [""]
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := re.fullmatch(r"# --- (.+?) -+", line):
+            page.append(f"\n## {heading[1]}\n")
+        elif line.startswith("# "):
+            comments.append(line[2:])
+        for name, default in _variables(nodes[number]) if number in nodes else []:
+            shown, words = f" ({default})" if default else "", " ".join(comments)
+            page.append(f"- **`{name}`**{shown}{': ' if words else ''}{words}")
+        if not line.startswith("# "):
+            comments = []
+    return re.sub(r"\n## [^\n]+\n\n(?=\n## |$)", "", "\n".join(page)) + "\n"
+
+
+def _variables(node: ast.stmt) -> list[tuple[str, str]]:
+    """Return the variables of the environment that a statement reads, with their defaults."""
+    calls = [
+        call
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id == "environment"
+    ]
+    read: dict[str, str] = {}
+    for call in calls:
+        name = str(call.args[0].value) if call.args and isinstance(call.args[0], ast.Constant) else ""
+        if re.fullmatch("[A-Z_]+", name):
+            default = ast.unparse(call.args[1]) if len(call.args) > 1 else ""
+            read.setdefault(name, _plain(default))
+    if "CELERY_BROKER_URL" in ast.unparse(node).partition("=")[0]:
+        read = {"CELERY_BROKER_URL": ""}
+    return list(read.items())
+
+
+def _plain(default: str) -> str:
+    """Return a default as people write it in the environment, empty for one that is computed."""
+    words = {"True": "yes", "False": "no", "''": "", "()": ""}
+    if default in words:
+        return words[default]
+    if re.fullmatch(r"\d+( \* \d+)+", default):
+        return f"{eval(default):,}"  # noqa: S307 - numbers and stars
+    if re.fullmatch(r"-?[\d.]+", default):
+        return default
+    if quoted := re.fullmatch(r"'([^']*)'", default):
+        return quoted[1]
+    if listed := re.fullmatch(r"\(('[^']*'(?:, '[^']*')*),?\)", default):
+        return listed[1].replace("'", "")
+    return ""
+
+
+def commands_page() -> str:
+    """Return the page of all commands of our apps."""
+    django.setup()
+    page = [COMMANDS_HEAD]
+    for name, app in sorted(get_commands().items()):
+        if str(app).split(".")[0] in OURS:
+            command = load_command_class(str(app), name)
+            parser = command.create_parser("freshet", name)
+            page += [f"\n## {name}\n", " ".join(str(parser.description or "").split()) + "\n"]
+            page += _arguments(parser)
+    return "\n".join(page) + "\n"
+
+
+def _arguments(parser: ArgumentParser) -> list[str]:
+    rows = []
+    for action in parser._actions:
+        if action.dest in GENERAL or action.help == SUPPRESS:
+            continue
+        name = ", ".join(action.option_strings) or str(action.metavar or action.dest)
+        if action.option_strings and action.nargs != 0:
+            choices = "{" + ",".join(map(str, action.choices or ())) + "}"
+            value = action.metavar or (choices if action.choices else action.dest.upper())
+            name += f" {' '.join(value) if isinstance(value, tuple) else value}"
+        words = " ".join(str(action.help or "").split()) % {"default": action.default, "prog": parser.prog}
+        rows.append(f"- `{name}`{': ' if words else ''}{words}")
+    return rows
+
+
+def main() -> None:
+    """Write both pages."""
+    (ROOT / "docs" / "settings.md").write_text(settings_page())
+    (ROOT / "docs" / "commands.md").write_text(commands_page())
+
+
+if __name__ == "__main__":
+    main()
