@@ -30,7 +30,7 @@ TOPIC_NAMES = {
     "Economy and business": gettext_lazy("Economy and business"),
     "Education": gettext_lazy("Education"),
     "Environment": gettext_lazy("Environment"),
-    "Health": gettext_lazy("Health"),
+    "Health": pgettext_lazy("topic", "Health"),
     "Human interest": gettext_lazy("Human interest"),
     "Work": pgettext_lazy("topic", "Work"),
     "Lifestyle and leisure": gettext_lazy("Lifestyle and leisure"),
