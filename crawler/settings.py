@@ -187,6 +187,7 @@ CELERY_TASK_ROUTES = {
     "crawler.pipeline.tasks.settle": {"queue": "store"},
     "recrawl.tasks.recrawl": {"queue": "recrawl"},
     "articles.enrichment.tasks.enrich": {"queue": "enrich"},
+    "articles.interest.tasks.learn_crowd": {"queue": "enrich"},
     "crawler.notices.tasks.*": {"queue": "notify"},
     "articles.tasks.reread": {"queue": "fetch"},
     "articles.tasks.take_reread": {"queue": "store"},

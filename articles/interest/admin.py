@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from articles.interest.models import Event, Interest
+from articles.interest.models import CrowdState, Event, Interest
 from crawler.web.admin import RecordAdmin
 
 
@@ -29,3 +29,11 @@ class InterestAdmin(RecordAdmin):
     list_select_related = ("subscriber__user",)
     search_fields = ("subscriber__user__username",)
     fields = ("subscriber", "version", "learned", "changed")
+
+
+@admin.register(CrowdState)
+class CrowdStateAdmin(RecordAdmin):
+    """Admin of when the crowd was learned, and from how much."""
+
+    list_display = ("lists", "event", "changed")
+    fields = ("lists", "event", "changed")

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from articles.interest.crowd import Crowd
 from articles.interest.model import STRENGTHS, LoggedEvent, Weights, learn_event
-from articles.interest.ranking import Candidate, ranked_candidates
+from articles.interest.ranking import Candidate, ranked_candidates, scored_candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class ShownArticle:
     features: Mapping[str, float]
     published: float
     unseen: bool = True
+    article: str = ""
 
 
 class Ranker:
@@ -117,10 +119,34 @@ class _Mean:
         return total / max(self._count, 1)
 
 
-class InterestRanking(Ranker):
-    """A ranker by the model of `articles.interest.model`, without exploration."""
+class Popularity(Ranker):
+    """A ranker by the share of an article's showings that anybody opened, drawn to that of all articles."""
 
-    name = "interest"
+    name = "popularity"
+    PRIOR_SHOWN = 15.0
+
+    def __init__(self) -> None:
+        self._shown: dict[str, float] = defaultdict(float)
+        self._opened: dict[str, float] = defaultdict(float)
+
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
+        overall = (self._opened[""] + 1) / (self._shown[""] + self.PRIOR_SHOWN)
+        return [
+            (self._opened[each.article] + overall * self.PRIOR_SHOWN)
+            / (self._shown[each.article] + self.PRIOR_SHOWN)
+            for each in articles
+        ]
+
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
+        counts = self._opened if STRENGTHS[event.kind][0] else self._shown
+        for name in {"", event.article}:
+            counts[name] += 1
+
+
+class InterestPersonal(Ranker):
+    """A ranker by the subscriber's own weights alone, to measure the value of the crowd."""
+
+    name = "interest-personal"
 
     def __init__(self) -> None:
         self.weights: dict[str, Weights] = defaultdict(Weights)
@@ -136,7 +162,44 @@ class InterestRanking(Ranker):
         learn_event(self.weights[subscriber], event, {})
 
 
-class InterestKeywords(InterestRanking):
+class InterestRanking(Ranker):
+    """A ranker by the subscriber's own weights and the crowd's, without exploration."""
+
+    name = "interest"
+
+    def __init__(self) -> None:
+        self.weights: dict[str, Weights] = defaultdict(Weights)
+        self.crowd = Crowd()
+        self._first: dict[str, float] = {}
+        self._seen: set[tuple[str, str]] = set()
+
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
+        candidates = [
+            Candidate(i, each.published, each.features, each.unseen, each.article)
+            for i, each in enumerate(articles)
+        ]
+        scored = {each.candidate.article: each.total for each in scored_candidates(
+            self.weights[subscriber], candidates, self.crowd)}  # fmt: skip
+        return [scored[i] for i in range(len(articles))]
+
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
+        weights, article = self.weights[subscriber], event.article
+        if event.kind == "shown":
+            aged = weights.aged(event.at)
+            first = self._first.setdefault(article, event.at)
+            age = max(event.at - (first if event.published is None else event.published), 0.0)
+            signals = self.crowd.signals(
+                article, event.features, at=event.at, age=age, seen=(subscriber, article) in self._seen,
+                personal=aged.score(event.features), recency=aged.recency(age),
+            )  # fmt: skip
+            self.crowd.learn_shown(subscriber, article, event.features, signals, event.at)
+            self._seen.add((subscriber, article))
+        elif STRENGTHS[event.kind][0]:
+            self.crowd.learn_opened(subscriber, article, event.features, event.at)
+        learn_event(weights, event, {})
+
+
+class InterestKeywords(InterestPersonal):
     """A ranker by the interest model with keywords alone, to measure the value of the other features."""
 
     name = "interest-keywords"
@@ -166,9 +229,10 @@ class InterestExploring(Ranker):
 
     def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
         candidates = [
-            Candidate(i, each.published, each.features, each.unseen) for i, each in enumerate(articles)
+            Candidate(i, each.published, each.features, each.unseen, each.article)
+            for i, each in enumerate(articles)
         ]
-        placed = ranked_candidates(self._interest.weights[subscriber], candidates)
+        placed = ranked_candidates(self._interest.weights[subscriber], candidates, crowd=self._interest.crowd)
         places = {each.article_id: place for place, each in enumerate(placed)}
         return [-float(places[i]) for i in range(len(articles))]
 
@@ -180,7 +244,9 @@ def rankers() -> list[Ranker]:
         NewestFirst(),
         SourceAffinity(),
         KeywordsOnly(),
+        Popularity(),
         interest,
+        InterestPersonal(),
         InterestKeywords(),
         InterestExploring(interest),
     ]

@@ -222,6 +222,7 @@ class LoggedEvent(NamedTuple):
     kind: str
     at: float
     published: float | None
+    article: str = ""
 
 
 def learned_from(events: Iterable[LoggedEvent], forgotten: Mapping[str, float] | None = None) -> Weights:

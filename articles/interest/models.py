@@ -65,3 +65,15 @@ class Interest(models.Model):
 
     def __str__(self) -> str:
         return f"interests of {self.subscriber}"
+
+
+class CrowdState(models.Model):
+    """What all subscribers open, packed; learned anew from the newest events of all (one row)."""
+
+    packed = models.BinaryField(default=b"")
+    event = models.BigIntegerField(default=0, help_text="The newest event that it was learned from.")
+    lists = models.PositiveIntegerField(default=0, help_text="Opened lists that the weights come from.")
+    changed = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"what all subscribers open, from {self.lists} lists"

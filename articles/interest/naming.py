@@ -38,6 +38,19 @@ KINDS = {
     "keyword": pgettext_lazy("kind of feature", "keyword"),
     "category": pgettext_lazy("kind of feature", "category"),
 }
+CROWD = {
+    "personal": gettext_lazy("how much your own interests count beside what others open"),
+    "recency": gettext_lazy("how much your own liking for news counts"),
+    "popularity": gettext_lazy("how often others open it"),
+    "exposure": gettext_lazy("how often it was shown to others"),
+    "category": gettext_lazy("how often articles of its category or author are opened"),
+    "feed": gettext_lazy("how often articles of its feed are opened"),
+    "words": gettext_lazy("how often articles with its words are opened"),
+    "age": gettext_lazy("how much everybody likes news"),
+    "seen": gettext_lazy("it was in a list of yours before"),
+}
+"""Sentences for the signals of `crowd.SIGNALS`."""
+OTHERS_OPEN_IT = gettext_lazy("Because many here open it")
 REASONS = {
     "feed": gettext_lazy("Because you read {}"),
     "author": gettext_lazy("Because you read what {} writes"),

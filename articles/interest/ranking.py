@@ -10,30 +10,46 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from articles.interest.crowd import Crowd
 from articles.interest.model import Weights
 
 EXPLORE_EVERY = 10
 
 
 class Candidate(NamedTuple):
-    """An article that may be listed: `published` in epoch seconds, `unseen` when it was never shown."""
+    """An article that may be listed: `published` in epoch seconds, `unseen` when it was never shown.
+
+    `name` is its name in the crowd's rates.
+    """
 
     article: int
     published: float
     features: Mapping[str, float]
     unseen: bool = True
+    name: str = ""
 
 
-class _Scored(NamedTuple):
+class Scored(NamedTuple):
+    """A candidate with the parts of its score: its features', their variance, its age's and the crowd's.
+
+    All are in log odds and add up to `total`.
+    """
+
     score: float
     variance: float
     recency: float
     candidate: Candidate
+    crowd: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The score that the candidate is ordered by."""
+        return self.score + self.recency + self.crowd
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An article in its place: the score of its features, and its recency, which is 0 or less.
+    """An article in its place: the scores of its features and of the crowd, and its recency, 0 or less.
 
     `exploring` marks a place that was given to learn about the article, not for its score.
     """
@@ -42,32 +58,53 @@ class Placed:
     score: float
     recency: float = 0.0
     exploring: bool = False
+    crowd: float = 0.0
 
 
 def ranked_candidates(
-    weights: Weights, candidates: Sequence[Candidate], limit: int | None = None
+    weights: Weights, candidates: Sequence[Candidate], limit: int | None = None, crowd: Crowd | None = None
 ) -> list[Placed]:
-    """Order candidates by score plus recency, ties newest first. Returns the first `limit`, or all.
+    """Order candidates by their scores, ties newest first. Returns the first `limit`, or all.
 
-    Without weights the order is newest first, without exploration.
+    Without weights and without a crowd that has learned enough, the order is newest first, without
+    exploration.
     """
-    newest = max((candidate.published for candidate in candidates), default=0.0)
-    if not weights.learned:
+    if not weights.learned and not (crowd and crowd.is_learned):
         return [Placed(candidate.article, 0.0) for candidate in sorted(candidates, key=_newest_first)[:limit]]
+    scored = scored_candidates(weights, candidates, crowd)
+    scored.sort(key=lambda entry: (-entry.total, *_newest_first(entry.candidate)))
+    size = len(scored) if limit is None else min(limit, len(scored))
+    if not weights.learned:
+        return [_placed(entry) for entry in scored[:size]]
+    return _with_exploration(scored, size)
+
+
+def scored_candidates(
+    weights: Weights, candidates: Sequence[Candidate], crowd: Crowd | None = None
+) -> list[Scored]:
+    """Return the candidates with their scores, in their order. Ages are counted from the newest one."""
+    newest = max((candidate.published for candidate in candidates), default=0.0)
     aged = weights.aged(newest)
-    scored = [
-        _Scored(
-            *aged.score_and_variance(candidate.features),
-            aged.recency(newest - candidate.published),
-            candidate,
-        )
-        for candidate in candidates
-    ]
-    scored.sort(key=lambda entry: (-(entry.score + entry.recency), *_newest_first(entry.candidate)))
-    return _with_exploration(scored, len(scored) if limit is None else min(limit, len(scored)))
+    scored: list[Scored] = []
+    for candidate in candidates:
+        score, variance = aged.score_and_variance(candidate.features)
+        age = newest - candidate.published
+        recency, of_crowd = aged.recency(age), 0.0
+        if crowd is not None and crowd.is_learned:
+            signals = crowd.signals(
+                candidate.name or str(candidate.article), candidate.features, at=newest, age=age,
+                seen=not candidate.unseen, personal=score, recency=recency,
+            )  # fmt: skip
+            of_crowd = crowd.score(signals) - score - recency
+        scored.append(Scored(score, variance, recency, candidate, of_crowd))
+    return scored
 
 
-def _with_exploration(ordered: Sequence[_Scored], size: int) -> list[Placed]:
+def _placed(entry: Scored, *, exploring: bool = False) -> Placed:
+    return Placed(entry.candidate.article, entry.score, entry.recency, exploring, entry.crowd)
+
+
+def _with_exploration(ordered: Sequence[Scored], size: int) -> list[Placed]:
     """Give every tenth place to the unseen article with the most uncertain score among those that remain."""
     unseen = (entry for entry in ordered if entry.candidate.unseen)
     by_doubt = iter(sorted(unseen, key=lambda entry: (-entry.variance, *_newest_first(entry.candidate))))
@@ -83,9 +120,7 @@ def _with_exploration(ordered: Sequence[_Scored], size: int) -> list[Placed]:
         )
         chosen = explored or next(entry for entry in in_order if entry.candidate.article not in placed_keys)
         placed_keys.add(chosen.candidate.article)
-        placed.append(
-            Placed(chosen.candidate.article, chosen.score, chosen.recency, exploring=explored is not None)
-        )
+        placed.append(_placed(chosen, exploring=explored is not None))
     return placed
 
 

@@ -163,7 +163,11 @@ class _Articles:
 
     def event(self, event: LoggedAction) -> LoggedEvent:
         return LoggedEvent(
-            self.features(event.article), event.kind, event.at, self._log.articles[event.article].published
+            self.features(event.article),
+            event.kind,
+            event.at,
+            self._log.articles[event.article].published,
+            event.article,
         )
 
 
@@ -175,7 +179,7 @@ def _scored(
     articles = sorted(session.articles, key=lambda article: (-catalogue.published(article), article))
     rows = [
         ShownArticle(
-            catalogue.features(a), catalogue.published(a), (session.subscriber, a) not in seen_articles
+            catalogue.features(a), catalogue.published(a), (session.subscriber, a) not in seen_articles, a
         )
         for a in articles
     ]

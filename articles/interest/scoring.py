@@ -9,15 +9,21 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from articles.interest.naming import Label, labels, reason_of
+from articles.interest.models import Event
+from articles.interest.naming import CROWD, OTHERS_OPEN_IT, Label, labels, reason_of
 from articles.interest.ranking import Candidate, Placed, ranked_candidates
 from articles.interest.stored import candidates, described, weights_of
+from articles.interest.stored_crowd import crowd_of_all
 from articles.models import Article, Subscriber
 from crawler.database.prepared import rows_of
 
 MIN_REASON_LOG_ODDS = 0.05
 """A feature that adds less changes no place in a list worth a sentence (a chance of 20 % by one in a
 hundred)."""
+MIN_POPULARITY_LOG_ODDS = 0.2
+"""What others open a quarter more often than the rest is said to be opened by many."""
+MIN_SHOWN_LOG_ODDS = 0.0005
+"""Parts below are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +42,20 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class CrowdPart:
+    """A part of a score that comes from what all subscribers open, with its sentence."""
+
+    signal: str
+    sentence: str
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class InterestExplanation:
     """Explanation of an article's score, the sum of `parts`.
 
-    The score and `recency` determine its order, and with the bias its `chance` of being opened. `unknown`
-    features have no weight yet.
+    The score, `recency` and the parts of the `crowd` determine its order, and with the bias its `chance` of
+    being opened. `unknown` features have no weight yet.
     """
 
     parts: list[Part]
@@ -51,41 +66,50 @@ class InterestExplanation:
     age_days: float
     chance: float
     learned: int
+    crowd: list[CrowdPart]
 
     @property
     def total(self) -> float:
         """The score that articles are ordered by."""
-        return self.score + self.recency
+        return self.score + self.recency + sum(part.contribution for part in self.crowd)
 
 
 def ranked(subscriber: Subscriber, articles: QuerySet[Article], limit: int | None = None) -> list[Placed]:
     """Return the first `limit` (else all) of these articles in the order of the subscriber's interest.
 
-    Takes two queries. The order is the same for the same weights and articles at any time.
+    Takes three queries. The order is the same for the same weights, crowd and articles at any time.
     """
-    weights = weights_of(subscriber)
-    if weights.learned:
+    weights, crowd = weights_of(subscriber), crowd_of_all()
+    if weights.learned or crowd.is_learned:
         listed = candidates(subscriber, articles)
     else:
         newest = rows_of(articles.values_list("pk", "published"))
         listed = [Candidate(article, published.timestamp(), {}) for article, published in newest]
-    return ranked_candidates(weights, listed, limit)
+    return ranked_candidates(weights, listed, limit, crowd)
 
 
 def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) -> dict[int, str]:
     """Return for each article the sentence of the feature that speaks most for it, "" where none does.
 
-    Takes at most three queries for any number of articles.
+    Takes at most four queries for any number of articles.
     """
-    weights = weights_of(subscriber)
-    if not weights.learned:
+    weights, crowd, at = weights_of(subscriber), crowd_of_all(), now.timestamp()
+    if not weights.learned and not crowd.is_learned:
         return {}
-    aged, strongest = weights.aged(now.timestamp()), {}
+    aged, strongest, popular = weights.aged(at), {}, set()
     for article, about in described(articles).items():
         parts = aged.contributions(about.features)
         strongest[article] = next((name for name, part in parts if part >= MIN_REASON_LOG_ODDS), "")
+        if crowd.is_learned and not strongest[article]:
+            signals = crowd.signals(str(article), about.features, at=at, age=0.0, seen=False)
+            if crowd.parts(signals)["popularity"] >= MIN_POPULARITY_LOG_ODDS:
+                popular.add(article)
     label_of = labels(set(strongest.values()) - {""})
-    return {article: reason_of(label_of[name]) if name else "" for article, name in strongest.items()}
+    sentences = {"": "", **{name: reason_of(label) for name, label in label_of.items()}}
+    return {
+        article: str(OTHERS_OPEN_IT) if article in popular else sentences[name]
+        for article, name in strongest.items()
+    }
 
 
 def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExplanation | None:
@@ -97,6 +121,18 @@ def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExpl
     aged, label_of = weights.aged(at), labels(about.features)
     score, age = aged.score(about.features), max(at - about.published, 0.0)
     recency = aged.recency(age)
+    crowd, of_crowd = crowd_of_all(), []
+    if crowd.is_learned:
+        seen = Event.objects.filter(subscriber=subscriber, article=article).exists()
+        signals = crowd.signals(
+            str(article), about.features, at=at, age=age, seen=seen, personal=score, recency=recency
+        )
+        of_crowd = [
+            CrowdPart(signal, str(CROWD[signal]), value)
+            for signal, value in crowd.parts(signals).items()
+            if abs(value) >= MIN_SHOWN_LOG_ODDS
+        ]
+    total = score + recency + sum(part.contribution for part in of_crowd)
     return InterestExplanation(
         parts=[
             Part(name, label_of[name], aged.weight(name).mean, about.features[name])
@@ -107,6 +143,7 @@ def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExpl
         deviation=math.sqrt(aged.variance(about.features)),
         recency=recency,
         age_days=age / 86_400,
-        chance=aged.chance(score + recency),
+        chance=aged.chance(total),
         learned=weights.learned,
+        crowd=of_crowd,
     )

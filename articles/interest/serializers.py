@@ -39,13 +39,22 @@ class PartSerializer(serializers.Serializer[Any]):
     contribution = serializers.FloatField()
 
 
+class CrowdPartSerializer(serializers.Serializer[Any]):
+    """A part of a score that comes from what all subscribers open."""
+
+    signal = serializers.CharField()
+    sentence = serializers.CharField()
+    contribution = serializers.FloatField()
+
+
 class ExplanationSerializer(serializers.Serializer[Any]):
-    """Why an article has its score: the contributions sum to `score`, with `recency` to `total`."""
+    """Why an article has its score: the parts sum to `score`, with `recency` and `crowd` to `total`."""
 
     parts = PartSerializer(many=True)
     score = serializers.FloatField()
     deviation = serializers.FloatField()
     recency = serializers.FloatField()
+    crowd = CrowdPartSerializer(many=True)
     total = serializers.FloatField()
     chance = serializers.FloatField(help_text="That the subscriber opens it when it is listed.")
 

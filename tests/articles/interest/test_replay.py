@@ -90,7 +90,8 @@ def test_subscribers_have_lists_and_weights_of_their_own():
     methods = rankers()
     found = evaluate(both, methods=methods)
     assert (found.sessions, found.subscribers) == (2, 2)
-    ann, ben = methods[3].weights["ann"], methods[3].weights["ben"]
+    interest = next(method for method in methods if method.name == "interest")
+    ann, ben = interest.weights["ann"], interest.weights["ben"]
     assert ann.aged(1).score({"feed:a": 1.0}) > 0 > ben.aged(1).score({"feed:a": 1.0})
 
 
@@ -131,7 +132,8 @@ def test_all_methods_are_deterministic():
     first, second = evaluate(log), evaluate(log)
     assert first == second
     assert list(first.methods) == [
-        "newest", "source-affinity", "keywords", "interest", "interest-keywords", "interest-exploring",
+        "newest", "source-affinity", "keywords", "popularity", "interest", "interest-personal",
+        "interest-keywords", "interest-exploring",
     ]  # fmt: skip
     assert first.methods["source-affinity"]["auc"].mean > 0.8
     assert first.methods["interest"]["auc"].mean > 0.8
