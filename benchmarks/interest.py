@@ -12,6 +12,9 @@ three kinds of subscribers, as many of each:
 Lists are shown newest first and read from the top: how far an article is down lowers its chance to be looked
 at (position bias), so the clicks favour newest first. Half-way, every subscriber loses one liking and gains
 another (drift). A third of what makes a click is chance.
+
+With --shared it is a news site instead: many people who open little each, articles with an appeal to
+everybody, likings for categories, and one opening in each list.
 """
 
 from __future__ import annotations
@@ -172,6 +175,50 @@ def part_of(log: Log, kind: str) -> Log:
     return Log(f"{log.name}, subscribers who follow {kind}", events, log.articles)
 
 
+SHARED_CATEGORIES, SHARED_WORDS, LIVE_HOURS = 16, 3000, 36
+SHARED_PEOPLE, SHARED_LISTS, SHARED_HOURS, ARTICLES_AN_HOUR = 600, 2500, 72, 12
+
+
+def shared_log(seed: int) -> Log:
+    """A log of many subscribers who open little each; the same for the same seed.
+
+    What is opened of a list follows the article's appeal to all, with that of its words, the subscriber's
+    liking for its category, its age and chance. Subscribers come back as often as in a Zipf distribution.
+    """
+    random = np.random.default_rng(seed)
+    log = Log(f"SIMULATION of shared tastes, seed {seed}")
+    of_words = random.normal(0, 0.15, SHARED_WORDS)
+    of_categories = random.normal(0, 0.35, SHARED_CATEGORIES)
+    number = SHARED_HOURS * ARTICLES_AN_HOUR
+    published = np.repeat(np.arange(SHARED_HOURS), ARTICLES_AN_HOUR) * HOUR
+    category = random.integers(0, SHARED_CATEGORIES, number)
+    words = random.integers(0, SHARED_WORDS, (number, 8))
+    appeal = random.normal(0, 0.6, number) + of_categories[category] + of_words[words].sum(1)
+    for article in range(number):
+        log.articles[f"n{article}"] = Facts(
+            categories=[f"c{category[article]}"],
+            keywords=[(f"w{word}", 1.0) for word in words[article]],
+            published=START + float(published[article]),
+        )
+    liking = random.normal(0, 0.8, (SHARED_PEOPLE, SHARED_CATEGORIES))
+    liking *= random.random((SHARED_PEOPLE, SHARED_CATEGORIES)) < 0.4
+    often = np.arange(1, SHARED_PEOPLE + 1) ** -0.5
+    for place, now in enumerate(np.sort(random.uniform(12, SHARED_HOURS, SHARED_LISTS)) * HOUR):
+        person = int(random.choice(SHARED_PEOPLE, p=often / often.sum()))
+        live = np.flatnonzero((published <= now) & (published > now - LIVE_HOURS * HOUR))
+        age = (now - published[live]) / HOUR
+        freshness = np.exp(-age / 12)
+        size = min(int(random.integers(8, 50)), len(live))
+        shown = random.choice(len(live), size, replace=False, p=freshness / freshness.sum())
+        odds = appeal[live] + liking[person, category[live]] - 0.02 * age
+        opened = live[shown[int((odds[shown] + random.gumbel(0, 1, size)).argmax())]]
+        at, who, name = START + float(now), f"u{person}", f"l{place}"
+        for article in live[shown]:
+            log.add(LoggedAction(at, who, "shown", f"n{article}", name))
+        log.add(LoggedAction(at + 5, who, "opened", f"n{opened}", name))
+    return Log(log.name, log.ordered(), log.articles)
+
+
 def as_lines(log: Log) -> bytes:
     """The log as `manage.py evaluate_interest` reads it."""
     lines, told = [], set()
@@ -203,7 +250,12 @@ def main() -> None:
     parser.add_argument("--subscribers", type=int, default=Size().subscribers, help="of each kind")
     parser.add_argument("--sessions", type=int, default=Size().sessions, help="lists of each")
     parser.add_argument("--write", type=Path, metavar="LOG.jsonl", help="the log of the first seed")
+    parser.add_argument("--shared", action="store_true", help="many people who share tastes instead")
     options = parser.parse_args()
+    if options.shared:
+        for seed in options.seeds:
+            print(table(evaluate(shared_log(seed))), "\n", flush=True)
+        return
     size = Size(options.subscribers, options.sessions)
     print("SIMULATION: invented articles, subscribers and clicks; see the source for what they follow.\n")
     for seed in options.seeds:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from crawler.engine import leases
+from crawler.engine.clock import TOLERANCE, turn_back
 from feeds.models import Feed, Tick
 from feeds.scheduling.budget import TokenBudget
 from feeds.selection import end_training, select_ranked, select_training
@@ -20,7 +21,8 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
     """Select the feeds to visit next; `leases.hand_out` hands them to terminals.
 
     1. Take the advisory lock, so that one controller runs at a time.
-    2. Release expired leases, and expire hub subscriptions, whose feeds are then visited as usual.
+    2. Move what was noted ahead of a clock that was turned back. Release expired leases, and expire hub
+       subscriptions, whose feeds are then visited as usual.
     3. End the training of feeds that were watched long enough.
     4. Select training feeds whose ToE has reached zero.
     5. Rank the other feeds by the policy and select as many as the budget allows.
@@ -35,6 +37,9 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
             if not cursor.fetchone()[0]:
                 return None
+        newest = Tick.objects.order_by("-started").values_list("started", flat=True).first()
+        if newest and turn_back(now, newest):
+            Tick.objects.filter(started__gt=now).delete()
         swept = leases.sweep(now)
         lapse(now)
         end_training(now)
@@ -57,9 +62,12 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
 
 
 def lately(now: datetime) -> bool:
-    """Return whether a tick ran within the last half tick, so that a repeated message is ignored."""
+    """Return whether a tick ran within the last half tick, so that a repeated message is ignored.
+
+    One that lies far ahead, before a clock was turned back, is none.
+    """
     half = timedelta(seconds=settings.CRAWL_TICK_SECONDS / 2)
-    return Tick.objects.filter(started__gt=now - half).exists()
+    return Tick.objects.filter(started__range=(now - half, now + TOLERANCE)).exists()
 
 
 def _budget(now: datetime) -> tuple[int, TokenBudget]:

@@ -33,11 +33,11 @@ SIGNALS = ("personal", "recency", "popularity", "exposure", "category", "feed", 
 PRIOR_WEIGHTS = np.array([1.0, 1.0, 0.8, 0.0, 0.4, 0.3, 0.4, 0.0, 0.1])
 MIN_LISTS = 100
 """Opened lists that the weights are learned from before they are used."""
-RATE = 0.1
+RATE = 0.05
 """AdaGrad's rate of learning."""
 ARTICLE_HALF_LIFE, KIND_HALF_LIFE = 5 * DAY, 30 * DAY
-ARTICLE_PRIOR, KIND_PRIOR, WORD_PRIOR = 15.0, 100.0, 100.0
-"""Showings without a surprise that are added to those of an article, of a category or feed, of a word."""
+ARTICLE_PRIOR, KIND_PRIOR, WORD_PRIOR = 2.0, 5.0, 5.0
+"""Openings as usual that are added to those of an article, of a category or feed, of a word."""
 LIST_GAP = 600.0
 """Seconds: showings of a subscriber further apart are of different lists."""
 MAX_LIST = 300
@@ -204,9 +204,9 @@ class Crowd:
     def _log_ratio(
         self, rate: Rate, at: float, share: float, prior: float, half_life: float = KIND_HALF_LIFE
     ) -> float:
-        """Return the logarithm of a rate against the share of all, drawn to 0 by `prior` showings."""
+        """Return the logarithm of a rate against the share of all, drawn to 0 by `prior` openings as usual."""
         shown, opened = rate.aged(at, half_life)
-        return math.log((opened / share + prior) / (max(shown, opened) + prior))
+        return math.log((opened + prior) / (max(shown, opened) * share + prior))
 
     def _count(
         self,

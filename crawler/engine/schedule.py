@@ -10,6 +10,7 @@ from typing import Any
 from django.db import DatabaseError, close_old_connections
 from django_celery_beat.schedulers import DatabaseScheduler
 
+from crawler.engine.clock import TOLERANCE
 from crawler.engine.wake import under_way
 
 TEND = "crawler.engine.tasks.tend"
@@ -39,6 +40,13 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
             return False
         self._look = monotonic() + LOOK_SECONDS
         return bool(super().schedule_changed())
+
+    def is_due(self, entry: Any) -> Any:
+        """Return whether an entry is due. One that was last sent ahead of a clock that was turned back is."""
+        last = getattr(entry, "last_run_at", None)
+        if last is not None and last > datetime.now(UTC) + TOLERANCE:
+            entry.last_run_at = datetime.fromtimestamp(0, UTC)
+        return super().is_due(entry)
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
         """Send a task that is due, unless it is a tend task that would find nothing to do."""
