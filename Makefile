@@ -14,7 +14,7 @@ run: $(VENV)/base.stamp compiled
 
 # A worker more than there are cores, for tests of processes mostly wait; a file to one worker.
 # TESTS="tests/feeds -k name" make test runs a part, TESTS="-n 0 --pdb tests/feeds/test_opml.py" in this process.
-TESTS ?= -m "not browser"
+TESTS ?= -m "not browser and not faults"
 PYTEST := $(PYTHON) -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/dev.stamp compiled
 	$(PYTEST) $(TESTS)

@@ -204,7 +204,7 @@ class Crowd:
     def _log_ratio(
         self, rate: Rate, at: float, share: float, prior: float, half_life: float = KIND_HALF_LIFE
     ) -> float:
-        """Return the logarithm of a rate against the share of all, drawn to 0 by `prior` openings as usual."""
+        """Return the logarithm of a rate against the share of all, drawn to 0 by `prior` openings."""
         shown, opened = rate.aged(at, half_life)
         return math.log((opened + prior) / (max(shown, opened) * share + prior))
 

@@ -32,8 +32,9 @@ def turn_back(now: datetime, newest: datetime) -> bool:
     if jump <= TOLERANCE:
         return False
     log.warning("the clock was turned back by %s: what was planned is moved with it", jump)
-    leased = [model for model in apps.get_models() if issubclass(model, LeasedRow)]
-    for model in (Host, Pulse, *leased):
+    moved: list[type[models.Model]] = [Host, Pulse]
+    moved += [model for model in apps.get_models() if issubclass(model, LeasedRow)]
+    for model in moved:
         move_back(model, now, jump)
     return True
 
