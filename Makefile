@@ -5,7 +5,7 @@ PYTHON := $(VENV)/bin/python
 SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: run test test-browser lint install requirements compiled messages dist
+.PHONY: run test test-browser lint install requirements compiled messages dist docs
 .DEFAULT_GOAL := run
 
 # Everything on this machine, PostgreSQL included. Ctrl-C ends it. PORT=8001 make run takes another port.
@@ -44,12 +44,20 @@ messages: $(VENV)/dev.stamp
 
 # Pin and hash what requirements/*.in name; needs uv.
 requirements:
-	for set in base dev; do uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header \
+	for set in base dev docs; do uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header \
 		--universal --python-version 3.11 requirements/$$set.in -o requirements/$$set.txt; done
 
 # Build a wheel and a source distribution into dist/.
 dist: $(VENV)/dev.stamp
 	$(PYTHON) -m hatchling build -d dist
+
+# The documentation as a site into dist/site, from the Markdown files as they lie here. It asks nothing of others.
+docs: $(VENV)/docs.stamp
+	rm -rf dist/pages dist/site
+	mkdir -p dist/pages
+	cp --parents *.md docs/*.md docs/*.png docs/notes/*.md dist/pages
+	cp -r docs/figures dist/pages/docs/
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --strict --quiet --config-file contrib/site/mkdocs.yml
 
 $(PYTHON):
 	@test -n "$(SYSTEM)" || { echo "Freshet needs Python 3.11 or newer (python3.11 or python3)"; exit 1; }
@@ -63,3 +71,8 @@ $(VENV)/base.stamp: requirements/base.txt | $(PYTHON)
 $(VENV)/dev.stamp: requirements/dev.txt | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@ $(VENV)/base.stamp
+
+$(VENV)/docs.stamp: requirements/docs.txt | $(PYTHON)
+	$(SYSTEM) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@

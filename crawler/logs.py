@@ -6,8 +6,10 @@ write each error in one line with its innermost places in the code.
 
 from __future__ import annotations
 
+import json
 import logging
 import traceback
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,31 @@ class RefusalsInOneLine(logging.Filter):
         if isinstance(status, int) and status < 500:
             record.exc_info = record.exc_text = None
         return True
+
+
+class JsonLine(logging.Formatter):
+    """A formatter that writes every record as an object of JSON in one line, for other programs."""
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return time, level, process, logger, message, and of an error its traceback."""
+        content = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "process": self._process,
+            "pid": record.process,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        for name in ("task_id", "task_name", "status_code"):
+            if (value := getattr(record, name, None)) is not None:
+                content[name] = value if isinstance(value, int | float) else str(value)
+        if record.exc_info:
+            content["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(content, ensure_ascii=False)
 
 
 class OneLine(logging.Formatter):

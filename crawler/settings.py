@@ -61,8 +61,10 @@ PUBLIC_URL = environment.web_address("PUBLIC_URL")
 BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", PUBLIC_URL.startswith("https://"))
 
 # What the processes write to stderr, beside the steps of `manage.py run`: warnings and errors, one line each.
-# INFO adds the start and end of every task, and tracebacks. And the name that the supervisor gave this one.
+# INFO adds the start and end of every task, and tracebacks.
 LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR"))
+# The form of these lines: text, or json (an object a line, with time, level, process, logger and message).
+LOG_FORMAT = environment.choice("LOG_FORMAT", "text", ("text", "json"))
 PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
 
 # `Authorization: Bearer ...` with this word reads /metrics; empty: only API tokens do.
@@ -478,16 +480,18 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
+if LOG_FORMAT == "json":
+    _FORMATTER: dict[str, object] = {"()": "crawler.logs.JsonLine", "process": PROCESS_NAME}
+else:
+    _FORMATTER = {
+        "()": "crawler.logs.OneLine" if LOG_LEVEL in {"WARNING", "ERROR"} else "logging.Formatter",
+        "fmt": f"%(asctime)s {PROCESS_NAME} %(levelname)s %(name)s: %(message)s",
+        "datefmt": "%H:%M:%S",
+    }
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {
-        "plain": {
-            "()": "crawler.logs.OneLine" if LOG_LEVEL in {"WARNING", "ERROR"} else "logging.Formatter",
-            "fmt": f"%(asctime)s {PROCESS_NAME} %(levelname)s %(name)s: %(message)s",
-            "datefmt": "%H:%M:%S",
-        }
-    },
+    "formatters": {"line": _FORMATTER},
     "filters": {
         "quiet": {"()": "crawler.logs.NotWorthALine"},
         "refusals": {"()": "crawler.logs.RefusalsInOneLine"},
@@ -495,7 +499,7 @@ LOGGING = {
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "plain",
+            "formatter": "line",
             "filters": ["quiet", "refusals"],
         }
     },

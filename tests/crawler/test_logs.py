@@ -1,11 +1,12 @@
 """The log says what matters."""
 
+import json
 import logging
 import sys
 
 import pytest
 
-from crawler.logs import NotWorthALine, OneLine
+from crawler.logs import JsonLine, NotWorthALine, OneLine
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,19 @@ def test_an_error_takes_one_line_that_says_where_it_happened():
     assert "\n" not in line
     # Another handler writes the whole of it.
     assert "Traceback" in logging.Formatter().format(record)
+
+
+def test_lines_for_programs_are_json():
+    def fail():
+        raise ValueError("no “number”\nat all")
+
+    try:
+        fail()
+    except ValueError:
+        record = logging.LogRecord("feeds", logging.ERROR, "", 0, "failed: %s\n", ("x",), sys.exc_info())
+    line = JsonLine("controller").format(record)
+    assert "\n" not in line
+    content = json.loads(line)
+    assert (content["level"], content["process"], content["logger"]) == ("ERROR", "controller", "feeds")
+    assert content["message"] == "failed: x\n"
+    assert "no “number”" in content["traceback"]
