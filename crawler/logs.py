@@ -44,7 +44,7 @@ class JsonLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return time, level, process, logger, message, and of an error its traceback."""
-        content = {
+        content: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname,
             "process": self._process,
