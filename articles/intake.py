@@ -24,6 +24,7 @@ from crawler.reading.documents import Enclosure, Entry
 from crawler.text.characters import searchable
 from crawler.text.keys import digest
 
+MAX_TAG_CHARACTERS = 500  # of an index entry
 MAX_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 
 
@@ -144,7 +145,7 @@ def _feed_columns(entry: Entry, language: str) -> dict[str, Any]:
         "title": entry.title,
         "author": entry.author,
         "category": entry.categories[0][:200] if entry.categories else "",
-        "categories": list(entry.categories),
+        "categories": [tag[:MAX_TAG_CHARACTERS] for tag in entry.categories],
         "language": entry.language or language,
         "summary": entry.summary,
         "content": entry.content,

@@ -32,7 +32,7 @@ from articles.enrichment import (
 from articles.enrichment.counting import count
 from articles.enrichment.models import Classifier, Enrichment
 from articles.enrichment.words import VERSION as WORDS
-from articles.enrichment.words import primary, sentences, terms
+from articles.enrichment.words import primary, sentences, terms, terms_of, words
 from articles.models import Article
 from articles.personal.versions import touch
 from crawler.database.bulk import update_rows
@@ -119,11 +119,12 @@ def _make(keys: Sequence[int], now: datetime) -> None:
         )
         previous_stories = [reading.row.story_id for reading in enriched if reading.row.story_id]
         _categorise(enriched)
+        alone = {row.pk for row in stories.alone_on_their_pages([reading.row for reading in enriched])}
         for reading in enriched:
             row, documents = reading.row, counted[reading.row.language]
             row.keywords = keywords.keywords(reading.frequency, documents, documents[""])
             row.terms = [term for term, _ in row.keywords]
-            stories.join(row)
+            stories.join(row, is_alone=row.pk in alone)
             # Saved at once: the rest of the batch is compared with it.
             update_rows(Enrichment, [row], _COMPARED)
             row.counted, row.versions, row.state = WORDS, VERSIONS, Enrichment.State.DONE
@@ -203,10 +204,11 @@ def _read(reading: _Reading) -> bool:
     try:
         reading.tag = article.language or _guessed_language(article)
         row.language, row.address = primary(reading.tag), _address(row)
-        in_text = terms(article.text, row.language)
+        text_words = words(article.text, row.language)
+        in_text = terms_of(text_words, row.language)
         reading.frequency = keywords.frequencies(terms(article.title, row.language), in_text)
         row.summary = summaries.summary(sentences(article.text[:20_000], row.language), article.title)
-        print_of_text = fingerprints.fingerprint(stories.text_of(row))
+        print_of_text = fingerprints.fingerprint(fingerprints.shingles(text_words))
     except Exception as error:  # nothing says what ICU and numpy raise on what was made to break them
         log.exception("article %s cannot be enriched", article.pk)
         row.failure = f"{type(error).__name__}: {error}"[:500]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import lru_cache
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -19,7 +20,7 @@ from articles.enrichment.sameness import (
     same_address,
     same_text,
 )
-from articles.enrichment.words import terms, words
+from articles.enrichment.words import terms_of, words
 from articles.models import Article
 from articles.personal.versions import touch_articles
 
@@ -28,39 +29,55 @@ MAX_COMPARED = 12
 MAX_CANDIDATES = 500
 LIKELY = 0.35
 """The estimated Jaccard index from which two texts are compared."""
-OWN_CHARACTERS = 4_000
+OWN_CHARACTERS, MAX_OWN_MARKUP = 4_000, 20_000
+"""Characters of an entry's text that are compared, and of its HTML that are read for them."""
 Reason = Enrichment.Reason
 
 
-def candidate(row: Enrichment) -> StoryCandidate:
-    """Return the compared features of an article, read from its row."""
-    article = row.article
-    feed_text = strip_tags(article.content or article.summary)[:OWN_CHARACTERS]
+def candidate(row: Enrichment, *, has_own: bool = False) -> StoryCandidate:
+    """Return the compared features of an article, read from its row; `own` costs most, and is asked for."""
+    article, own = row.article, frozenset[str]()
+    if has_own:
+        own = _own_words((article.content or article.summary)[:MAX_OWN_MARKUP], row.language)
+    title_words = words(article.title, row.language)
     return StoryCandidate(
         feed=article.feed_id,
-        title=frozenset(terms(article.title, row.language) or words(article.title, row.language)),
+        title=frozenset(terms_of(title_words, row.language) or title_words),
         numbers=numbers(article.title),
-        own=frozenset(words(feed_text, row.language)),
+        own=own,
         address=row.address,
     )
 
 
+@lru_cache(256)
+def _own_words(markup: str, language: str) -> frozenset[str]:
+    """Return the words of an entry's HTML: many of a batch are compared with the same few."""
+    return frozenset(words(strip_tags(markup)[:OWN_CHARACTERS], language))
+
+
 def text_of(row: Enrichment) -> frozenset[int]:
     """Return the shingles of the article's text."""
-    return shingles(words(row.article.text, row.language))
+    return _shingles(row.article.text, row.language)
 
 
-def join(row: Enrichment) -> None:
+@lru_cache(64)
+def _shingles(text: str, language: str) -> frozenset[int]:
+    """Return the shingles of a text: many of a batch are compared with the same few."""
+    return shingles(words(text, language))
+
+
+def join(row: Enrichment, *, is_alone: bool) -> None:
     """Find the story of an enriched article anew: join the most similar article's story, or begin one with
     it.
 
     Sets `story`, `reason` and `similarity`, and saves them for the other article when a story begins. The
-    caller holds the lock on stories. An article that a person took out stays alone.
+    caller holds the lock on stories, and says whether the article is alone on its page
+    (`alone_on_their_pages`). An article that a person took out stays alone.
     """
     if row.reason == Reason.APART:
         return
     row.story_id, row.reason, row.similarity = None, Reason.ALONE, 0.0
-    match = _best_match(row)
+    match = _best_match(row) if is_alone else None
     if match is not None:
         member, row.reason, row.similarity = match
         if member.story_id is None:
@@ -110,17 +127,17 @@ def allow(row: Enrichment) -> None:
 
 
 def _best_match(row: Enrichment) -> tuple[Enrichment, str, float] | None:
-    if not _alone_on_their_pages([row]):
-        return None
-    candidate_of_row = candidate(row)
+    neighbours = _by_address(row)
+    own = candidate(row, has_own=True) if neighbours else None
     matches = [
         (1.0, -neighbour.pk, neighbour, Reason.ADDRESS)
-        for neighbour in _by_address(row)
-        if same_address(candidate_of_row, candidate(neighbour))
+        for neighbour in neighbours
+        if own is not None and same_address(own, candidate(neighbour, has_own=True))
     ]
-    if not matches:
+    if not matches and (neighbours := _by_bands(row)):
+        candidate_of_row = candidate(row)
         thresholds = (
-            (neighbour, min_likeness(candidate_of_row, candidate(neighbour))) for neighbour in _by_bands(row)
+            (neighbour, min_likeness(candidate_of_row, candidate(neighbour))) for neighbour in neighbours
         )
         likely = [(neighbour, threshold) for neighbour, threshold in thresholds if threshold is not None]
         text = text_of(row) if likely else frozenset()
@@ -144,7 +161,7 @@ def _by_address(row: Enrichment) -> list[Enrichment]:
         return []
     alike = Enrichment.objects.filter(address=row.address).exclude(pk=row.pk).exclude(reason=Reason.APART)
     others = alike.exclude(article__feed=row.article.feed_id).select_related("article").order_by("pk")
-    return _alone_on_their_pages(others[:MAX_CANDIDATES])[:MAX_COMPARED]
+    return alone_on_their_pages(others[:MAX_CANDIDATES])[:MAX_COMPARED]
 
 
 def _by_bands(row: Enrichment) -> list[Enrichment]:
@@ -163,10 +180,10 @@ def _by_bands(row: Enrichment) -> list[Enrichment]:
     signatures = others.order_by("-pk").values_list("pk", "signature")[:MAX_CANDIDATES]
     estimates = [(resemblance(bytes(row.signature), bytes(signature)), -pk) for pk, signature in signatures]
     keys = [-pk for likeness, pk in sorted(estimates, reverse=True)[:MAX_COMPARED] if likeness >= LIKELY]
-    return _alone_on_their_pages(Enrichment.objects.filter(pk__in=keys).select_related("article"))
+    return alone_on_their_pages(Enrichment.objects.filter(pk__in=keys).select_related("article"))
 
 
-def _alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:
+def alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:
     """Return the articles that share their page with no other article of their feed.
 
     Entries that share a page are comments or notes on a front page: they have its address and text, but are

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
+from collections.abc import Iterable
 
 import stopwordsiso
 from icu4py.breakers import SentenceBreaker, WordBreaker
@@ -26,15 +27,25 @@ def primary(tag: str) -> str:
 
 def words(text: str, language: str = "") -> list[str]:
     """Return the words in order, case-folded, with numbers; ICU breaks by the language's own rules."""
-    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).replace("’", "'")
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).replace("’", "'").casefold()
     tokens = WordBreaker(plain, primary(language) or "en")
-    return [word.casefold()[:LONGEST] for word in tokens if word[0].isalnum() or len(word.strip()) > 1]
+    # Most tokens are words, and blanks between them.
+    return [
+        word if len(word) <= LONGEST else word[:LONGEST]
+        for word in tokens
+        if word[0].isalnum() or (len(word) > 1 and len(word.strip()) > 1)
+    ]
 
 
 def terms(text: str, language: str = "") -> list[str]:
     """Return the words that may describe a text's subject: no numbers, function words or very short words."""
+    return terms_of(words(text, language), language)
+
+
+def terms_of(text_words: Iterable[str], language: str = "") -> list[str]:
+    """Return those of a text's words that may describe its subject."""
     function_words = _function_words(primary(language))
-    candidates = (word.removesuffix("'s") for word in words(text, language))
+    candidates = (word.removesuffix("'s") for word in text_words)
     return [word for word in candidates if word not in function_words and _tells(word)]
 
 
@@ -44,6 +55,7 @@ def sentences(text: str, language: str = "") -> list[str]:
     return [stripped for block in blocks for part in block.split("\n") if (stripped := part.strip())]
 
 
+@functools.lru_cache(200_000)
 def _tells(word: str) -> bool:
     letters = [character for character in word if character.isalpha()]
     if not letters or 2 * len(letters) < len(word) or word.startswith(("http", "www.")):

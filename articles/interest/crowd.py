@@ -1,4 +1,4 @@
-"""What all subscribers of a deployment open, and how much that says beside one's own interest. Pure.
+"""The crowd: articles that all subscribers of a deployment open, beside one's own interest. Pure.
 
 An article's score is a weighted sum of signals, each of which is 0 where nothing is known:
 
@@ -95,7 +95,7 @@ class Crowd:
 
     @property
     def is_learned(self) -> bool:
-        """Whether the weights are learned from enough lists to be used."""
+        """True where the weights are learned from enough lists to be used."""
         return self.lists >= MIN_LISTS
 
     def signals(

@@ -68,7 +68,7 @@ class Interest(models.Model):
 
 
 class CrowdState(models.Model):
-    """What all subscribers open, packed; learned anew from the newest events of all (one row)."""
+    """The crowd, packed: articles that all subscribers open, learned from the newest events (one row)."""
 
     packed = models.BinaryField(default=b"")
     event = models.BigIntegerField(default=0, help_text="The newest event that it was learned from.")

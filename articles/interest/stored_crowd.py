@@ -1,4 +1,4 @@
-"""What all subscribers open: learned from the newest events of all, and kept in one row."""
+"""The crowd of a deployment: learned from the newest events of all subscribers, and kept in one row."""
 
 from __future__ import annotations
 

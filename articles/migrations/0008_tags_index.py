@@ -4,6 +4,14 @@ import django.contrib.postgres.indexes
 from django.db import migrations
 
 
+# An index holds no tag of thousands of bytes. New ones are cut where they come in.
+SHORTER = """
+UPDATE articles_article SET categories = (
+    SELECT array_agg(left(tag, 500) ORDER BY place) FROM unnest(categories) WITH ORDINALITY AS given(tag, place)
+) WHERE EXISTS (SELECT FROM unnest(categories) AS tag WHERE length(tag) > 500)
+"""
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -12,6 +20,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(SHORTER, migrations.RunSQL.noop),
         migrations.AddIndex(
             model_name='article',
             index=django.contrib.postgres.indexes.GinIndex(fields=['categories'], name='article_tags'),

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.forms.models import model_to_dict
-from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -83,7 +83,7 @@ def follow_known(request: HttpRequest, pk: int) -> HttpResponse:
     messages.success(
         request, (_("You now follow %(feed)s.") if new else _("You follow %(feed)s.")) % {"feed": feed}
     )
-    return redirect(safe_next(request, reverse("me-feeds")))
+    return HttpResponseRedirect(safe_next(request, reverse("me-feeds")))
 
 
 @require_POST
@@ -102,7 +102,7 @@ def follow_topic(request: HttpRequest) -> HttpResponse:
             messages.error(request, _("Refused: %(reason)s.") % {"reason": error})
     else:
         messages.error(request, _("Refused: say what to follow, and its name."))
-    return redirect(safe_next(request, reverse("me-feeds")))
+    return HttpResponseRedirect(safe_next(request, reverse("me-feeds")))
 
 
 @require_POST
@@ -136,7 +136,7 @@ def unfollow_topic(request: HttpRequest, pk: int) -> HttpResponse:
     topics.unfollow_topic(topic)
     data = {"kind": topic.kind, "value": topic.value}
     undo.offer(request, _("You no longer follow the %(topic)s.") % {"topic": topic}, "me.follow-topic", data)
-    return redirect(safe_next(request, reverse("me-feeds")))
+    return HttpResponseRedirect(safe_next(request, reverse("me-feeds")))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

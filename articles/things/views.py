@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -132,7 +132,10 @@ class ThingView(APIView):
             OpenApiParameter("name", required=True, description="A name; of a site its host."),
             OpenApiParameter("site", description="Of a person: a site where the person writes."),
         ],
-        responses=ThingSerializer,
+        responses={
+            200: ThingSerializer,
+            404: OpenApiResponse({"$ref": "#/components/schemas/Refused"}, "No article has it."),
+        },
     )
     def get(self, request: Request) -> Response:
         query = ThingQuerySerializer(data=request.query_params)

@@ -3,9 +3,9 @@
 A backup is gzip over lines of JSON and chunks of PostgreSQL's COPY text:
 
     {"freshet": 1, "migrations": [...], "files": {...}, ...}
-    {"table": "feeds_feed", "columns": [...]}
+    {"table": "...", "columns": [...]}
     chunks: four bytes of length, then as many bytes; a length of 0 ends the table
-    {"end": {"feeds_feed": 17, ...}}
+    {"end": {"...": 17, ...}}
 
 All tables are read in one snapshot. Rows that Django keeps for itself (`SKIPPED`) and generated columns are
 left out. It depends on no version of PostgreSQL and on none of its programs. A stream that was cut or damaged
@@ -49,7 +49,7 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT re
 """
 
 
-class BackupError(ValueError):
+class UnreadableBackup(ValueError):
     """A backup that cannot be read, or does not fit; its text is a sentence."""
 
 
@@ -89,15 +89,15 @@ class BackupReader:
     """A backup that is read: first its header, then its tables."""
 
     def __init__(self, source: BinaryIO) -> None:
-        """Read the header. Raises BackupError."""
+        """Read the header. Raises UnreadableBackup."""
         self._stream = gzip.GzipFile(fileobj=source, mode="rb")
         with _readable():
             self.header = self._line()
         if self.header.get("freshet") != FORMAT:
-            raise BackupError("This is no backup of Freshet, or one of a later format.")
+            raise UnreadableBackup("This is no backup of Freshet, or one of a later format.")
 
     def check(self) -> dict[str, int]:
-        """Read everything without storing it. Returns the rows by table. Raises BackupError for damage."""
+        """Read everything without storing it. Returns the rows by table. Raises UnreadableBackup."""
         with _readable():
             while True:
                 line = self._line()
@@ -109,7 +109,7 @@ class BackupReader:
     def store(self, connection: psycopg.Connection[Any], say: Say) -> dict[str, int]:
         """Replace all rows by those of the backup, in one transaction. Returns the number by table.
 
-        The tables must be as the backup's migrations made them. Raises BackupError.
+        The tables must be as the backup's migrations made them. Raises UnreadableBackup.
         """
         counts: dict[str, int] = {}
         with _readable(), connection.transaction(), connection.cursor() as cursor:
@@ -124,7 +124,9 @@ class BackupReader:
                     break
                 table, columns = str(line.get("table")), list(line.get("columns") or ["-"])
                 if table not in known or not set(columns) <= set(known[table]):
-                    raise BackupError(f"The backup has a table or column that is not known here: {table}.")
+                    raise UnreadableBackup(
+                        f"The backup has a table or column that is not known here: {table}."
+                    )
                 query = sql.SQL("COPY {} ({}) FROM STDIN").format(
                     sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
                 )
@@ -135,7 +137,7 @@ class BackupReader:
                 if counts[table]:
                     say(f"{table}: {counts[table]:,} rows")
             if counts != self._finished(line):
-                raise BackupError("The backup is damaged: not all of its rows came.")
+                raise UnreadableBackup("The backup is damaged: not all of its rows came.")
             for sequence, table, column in cursor.execute(_SEQUENCES).fetchall():
                 setting = sql.SQL("SELECT setval(%s, coalesce(max({column}), 0) + 1, false) FROM {table}")
                 cursor.execute(
@@ -148,10 +150,10 @@ class BackupReader:
     def _line(self) -> dict[str, Any]:
         line = self._stream.readline(MAX_LINE_BYTES)
         if not line.endswith(b"\n"):
-            raise BackupError("The backup ends too early.")
+            raise UnreadableBackup("The backup ends too early.")
         value = json.loads(line)
         if not isinstance(value, dict):
-            raise BackupError("This is no backup of Freshet.")
+            raise UnreadableBackup("This is no backup of Freshet.")
         return value
 
     def _chunks(self) -> Iterator[bytes]:
@@ -160,30 +162,30 @@ class BackupReader:
             if not size:
                 return
             if size > 2 * CHUNK_BYTES + (1 << 30):
-                raise BackupError("The backup is damaged.")
+                raise UnreadableBackup("The backup is damaged.")
             yield self._exactly(size)
 
     def _exactly(self, size: int) -> bytes:
         content = self._stream.read(size)
         if len(content) != size:
-            raise BackupError("The backup ends too early.")
+            raise UnreadableBackup("The backup ends too early.")
         return content
 
     def _finished(self, line: Mapping[str, Any]) -> dict[str, int]:
         if self._stream.read(1):
-            raise BackupError("The backup goes on behind its end.")
+            raise UnreadableBackup("The backup goes on behind its end.")
         return cast("dict[str, int]", line["end"])
 
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Turn the errors of damaged streams into BackupError."""
+    """Turn the errors of damaged streams into UnreadableBackup."""
     try:
         yield
     except EOFError as error:
-        raise BackupError("The backup ends too early.") from error
+        raise UnreadableBackup("The backup ends too early.") from error
     except (gzip.BadGzipFile, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BackupError(f"This is no backup of Freshet, or a damaged one: {error}.") from error
+        raise UnreadableBackup(f"This is no backup of Freshet, or a damaged one: {error}.") from error
 
 
 def _switch_triggers(cursor: psycopg.Cursor[Any], names: list[sql.Identifier], *, on: bool) -> None:

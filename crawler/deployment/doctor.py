@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -19,6 +20,7 @@ from typing import Literal
 
 import psycopg
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -31,6 +33,7 @@ from crawler.pipeline.sparql import replica
 from crawler.pipeline.sparql.run import wall
 from crawler.process import confine
 from crawler.site.health import NO_WALL
+from crawler.site.room import days_left
 from crawler.version import version
 from feeds.models import Tick
 from feeds.websub.models import HubSubscription
@@ -88,6 +91,9 @@ def _folder() -> Iterator[Finding]:
             yield Finding("folder", "bad", "Others on this machine can read the secret key.", remedy)
     free = shutil.disk_usage(folder).free
     sentence = f"{folder} has {free / 1e9:,.1f} GB of free space."
+    with suppress(DatabaseError, ImproperlyConfigured):
+        if (days := days_left(datetime.now(UTC), free)) is not None:
+            sentence += f" At this pace it is full in {days:,} days."
     remedy = "Make room, or let articles and changes end sooner (RETENTION_...)."
     if free < VERY_LITTLE_SPACE:
         yield Finding("disk", "bad", sentence, remedy)

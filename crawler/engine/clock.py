@@ -1,4 +1,4 @@
-"""What happens after the clock was turned back: times that were noted before it lie ahead.
+"""Mending after the clock was turned back: times that were noted before it lie ahead.
 
 Without mending, nothing would be due until the clock had caught up. A clock that jumps forward needs nothing:
 leases end early, their work is handed out again, and everything is due.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import shutil
 import socket
 import threading
 import time
@@ -28,6 +29,7 @@ from crawler.engine.pulses import QUEUES
 from crawler.pipeline.sparql import replica
 from crawler.pipeline.sparql.run import wall
 from crawler.process import confine
+from crawler.site.models import RoomSample
 from crawler.site.statistics import Statistics, statistics
 from crawler.web.authentication import CountedTokenAuthentication
 from feeds.models import Tick
@@ -225,6 +227,11 @@ def _exposition(health: Health, figures: Statistics, now: datetime) -> Iterator[
     yield from _gauge("feeds_training", "Active feeds in the training phase.", {"": figures.training})
     yield from _gauge("feeds_failing", "Active feeds whose last visit failed.", {"": figures.failing})
     yield from _gauge("feeds_waiting", "Feeds selected for a visit or on it.", {"": figures.waiting})
+    room = RoomSample.objects.order_by("-day").first()
+    if room is not None:
+        yield from _gauge("database_bytes", "Size of the database today.", {"": room.database_bytes})
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    yield from _gauge("disk_free_bytes", "Free space on the disk of the data.", {"": free})
     yield from _gauge("articles", "Articles stored.", {"": figures.articles})
     yield from _gauge("new_articles_day", "Articles of the last 24 hours.", {"": figures.new_articles})
     yield from _gauge("retrievals_day", "Visits of the last 24 hours.", {"": figures.retrievals})

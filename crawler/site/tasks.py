@@ -1,4 +1,4 @@
-"""Deletion of old rows: a few at every tick, and contents of deleted crawls once a day."""
+"""Deletion of old rows: a few at every tick, contents of deleted crawls once a day; the room on the disk."""
 
 # ruff: noqa: PLC0415 - loaded by those who tidy
 
@@ -13,10 +13,12 @@ from crawler.engine.signals import planned, ticked
 
 @receiver(ticked)
 def tidy(now: datetime, **_: object) -> None:
-    """Apply the RETENTION_* settings."""
+    """Apply the RETENTION_* settings, and note the room on the disk once a day."""
     from crawler.site import retention
+    from crawler.site.room import sample_room
 
     retention.tidy(now)
+    sample_room(now)
 
 
 @receiver(planned)

@@ -16,6 +16,7 @@ from articles.listing import latest
 from crawler.site import phrases
 from crawler.site.health import check_health
 from crawler.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
+from crawler.site.room import days_left
 from crawler.site.statistics import statistics
 from crawler.site.troubles import (
     feeds_in_trouble,
@@ -107,6 +108,7 @@ def _tiles(now: datetime) -> dict[str, Any]:
         "half": duration(figures.delay.p50) if figures.delay.p50 is not None else "",
         "cost": phrases.cost(figures),
         "free_bytes": free_bytes,
+        "days_left": days_left(now, free_bytes),
         "retrieved": retrieved_within(now),
         "kinds": kinds,
         "troubles": [

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from crawler.database.backups import BackupError, BackupReader
+from crawler.database.backups import BackupReader, UnreadableBackup
 from crawler.deployment.database import answering_database, is_given, is_running
 from crawler.management.commands.backup import add_password_argument, password_of
 from crawler.text.encrypted import MAGIC, EncryptedReader, PasswordError
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                     raise CommandError("Freshet is running: stop it first")
                 with answering_database(self._say):
                     self._restore(BackupReader(_decrypted(file, password)), replace=options["replace"])
-        except (BackupError, PasswordError) as error:
+        except (UnreadableBackup, PasswordError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"the backup could not be read: {error}") from error

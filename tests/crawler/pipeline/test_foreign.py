@@ -15,7 +15,7 @@ from crawler.pipeline.documents import work
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.pipeline.transform import children, rdfa
-from crawler.pipeline.transform.dispatch import transform
+from crawler.pipeline.transform.dispatch import VERSION, transform
 from crawler.pipeline.transform.graph import SourceDocument as Given
 from crawler.pipeline.transform.graph import Transformed
 from crawler.reading import detect as types
@@ -232,7 +232,7 @@ def test_rdfa_that_takes_too_long_is_a_note(monkeypatch: pytest.MonkeyPatch) -> 
 def test_xml_of_no_known_kind_is_theirs_to_read() -> None:
     recipe = b"<recipe><name>Soup</name></recipe>"
     found = made(TITLE, recipe, types.XML)
-    assert (found.triples, found.transformer) == (THEIRS, "others@1")
+    assert (found.triples, found.transformer) == (THEIRS, f"others@{VERSION}")
     for options, content in (({"types": ("html",)}, TITLE), ({}, "no stylesheet")):
         with pytest.raises(ReadingError, match="unsupported-type"):
             made(content, recipe, types.XML, **options)
