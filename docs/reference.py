@@ -1,4 +1,4 @@
-"""Write docs/settings.md and docs/commands.md from the code: `python docs/reference.py`.
+"""Write docs/settings.md, commands.md and licences.md from the code: `python docs/reference.py`.
 
 Settings are the lines of crawler/settings.py that read the environment, with the comments above them;
 commands are those of our apps, with their help.
@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from argparse import SUPPRESS, ArgumentParser
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +30,12 @@ SETTINGS_HEAD = """# Settings
 
 All come from the environment. A bad value is refused at the start, by name. This page is made from
 [crawler/settings.py](../crawler/settings.py) by `python docs/reference.py`.
+"""
+LICENCES_HEAD = """# Licences
+
+Freshet is under the Apache License 2.0 ([LICENSE](../LICENSE)). It is installed with these packages, each under
+its own; none forbids what that licence allows. Fonts and scripts of the pages have theirs beside them. This page
+is made by `python docs/reference.py`, with Python 3.11.
 """
 COMMANDS_HEAD = """# Commands
 
@@ -121,8 +128,32 @@ def _arguments(parser: ArgumentParser) -> list[str]:
     return rows
 
 
+def licences() -> dict[str, str]:
+    """Return the licence of each package that Freshet runs on here, as it names it."""
+    names = re.findall(r"(?m)^([\w.-]+)(?:\[[^\]]*\])?==", (ROOT / "requirements" / "base.txt").read_text())
+    found = {}
+    for name in sorted(set(names)):
+        try:
+            about = metadata.metadata(name)
+        except metadata.PackageNotFoundError:
+            continue  # of another system, or of another Python
+        classes = [
+            line.rpartition(":: ")[2] for line in about.get_all("Classifier", []) if "License ::" in line
+        ]
+        given = about.get("License-Expression") or "; ".join(classes) or about.get("License") or ""
+        found[name] = given.partition("\n")[0]
+    return found
+
+
+def licences_page() -> str:
+    """Return the page of the licences of all packages."""
+    rows = "\n".join(f"| {name} | {licence} |" for name, licence in licences().items())
+    return f"{LICENCES_HEAD}\n| package | licence |\n|---|---|\n{rows}\n"
+
+
 def main() -> None:
-    """Write both pages."""
+    """Write the pages."""
+    (ROOT / "docs" / "licences.md").write_text(licences_page())
     (ROOT / "docs" / "settings.md").write_text(settings_page())
     (ROOT / "docs" / "commands.md").write_text(commands_page())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -21,8 +23,10 @@ def reference() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["settings", "commands"])
+@pytest.mark.parametrize("name", ["settings", "commands", "licences"])
 def test_pages_made_from_the_code_are_up_to_date(reference: ModuleType, name: str) -> None:
+    if name == "licences" and sys.version_info[:2] != (3, 11):
+        pytest.skip("other versions of Python have other packages")
     made = getattr(reference, f"{name}_page")()
     assert made == (ROOT / "docs" / f"{name}.md").read_text(), "python docs/reference.py renews it"
 
@@ -31,6 +35,15 @@ def test_every_setting_is_explained(reference: ModuleType) -> None:
     rows = [line for line in reference.settings_page().splitlines() if line.startswith("- **")]
     assert len(rows) > 50
     assert "- **`CRAWL_TICK_SECONDS`** (600): One tick" in "\n".join(rows)
+
+
+def test_no_package_has_a_licence_that_would_bind_those_who_use_it(reference: ModuleType) -> None:
+    free = re.compile(r"MIT|BSD|Apache|MPL|Mozilla|PSF|Python Software|LGPL|Zope|W3C|ISC|CC0|Zlib")
+    rows = reference.licences()
+    assert len(rows) > 80
+    assert [name for name, licence in rows.items() if not free.search(licence)] == []
+    assert [name for name, licence in rows.items() if re.search(r"\b(A?GPL|GNU General)", licence)] == ["tld"]
+    assert " OR " in rows["tld"]  # of which another one is taken
 
 
 def test_readme_is_short_and_its_links_lead_somewhere() -> None:
