@@ -33,9 +33,9 @@ All come from the environment. A bad value is refused at the start, by name. Thi
 """
 LICENCES_HEAD = """# Licences
 
-Freshet is under the Apache License 2.0 ([LICENSE](../LICENSE)). It is installed with these packages, each under
-its own; none forbids what that licence allows. Fonts and scripts of the pages have theirs beside them. This page
-is made by `python docs/reference.py`, with Python 3.11.
+Freshet is under the Apache License 2.0 ([LICENSE](../LICENSE)). It is installed with these packages, each
+under its own; none forbids what that licence allows. Fonts and scripts of the pages have theirs beside them.
+This page is made by `python docs/reference.py`, with Python 3.11.
 """
 COMMANDS_HEAD = """# Commands
 
