@@ -21,10 +21,9 @@ from crawler.database.prepared import planned_rows
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, host_key, page_key
 from crawler.reading.documents import Enclosure, Entry
-from crawler.text.characters import searchable
+from crawler.text.characters import MAX_INDEXED_CHARACTERS, searchable
 from crawler.text.keys import digest
 
-MAX_TAG_CHARACTERS = 500  # of an index entry
 MAX_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 
 
@@ -145,7 +144,7 @@ def _feed_columns(entry: Entry, language: str) -> dict[str, Any]:
         "title": entry.title,
         "author": entry.author,
         "category": entry.categories[0][:200] if entry.categories else "",
-        "categories": [tag[:MAX_TAG_CHARACTERS] for tag in entry.categories],
+        "categories": [tag[:MAX_INDEXED_CHARACTERS] for tag in entry.categories],
         "language": entry.language or language,
         "summary": entry.summary,
         "content": entry.content,

@@ -91,10 +91,10 @@ def _labelled(world: Path) -> tuple[list[LabelledEntry], int, int]:
 
 def _judge(method: str, guesses: list[str], entries: list[LabelledEntry]) -> None:
     """Print how many entries a method gives a topic, and how many of these rightly."""
-    given = [(guess, entry.topic) for guess, entry in zip(guesses, entries, strict=True) if guess]
-    right = sum(guess == topic for guess, topic in given)
-    shown = f"{right / len(given):.1%} of them right" if given else ""
-    print(f"{method:28} {len(given):5} of {len(entries)} get a topic, {shown}; {right / len(entries):.1%}")
+    guessed = [(guess, entry.topic) for guess, entry in zip(guesses, entries, strict=True) if guess]
+    right = sum(guess == topic for guess, topic in guessed)
+    shown = f"{right / len(guessed):.1%} of them right" if guessed else ""
+    print(f"{method:28} {len(guessed):5} of {len(entries)} get a topic, {shown}; {right / len(entries):.1%}")
 
 
 if __name__ == "__main__":

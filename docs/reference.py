@@ -131,7 +131,7 @@ def _arguments(parser: ArgumentParser) -> list[str]:
 def licences() -> dict[str, str]:
     """Return the licence of each package that Freshet runs on here, as it names it."""
     names = re.findall(r"(?m)^([\w.-]+)(?:\[[^\]]*\])?==", (ROOT / "requirements" / "base.txt").read_text())
-    found = {}
+    by_package = {}
     for name in sorted(set(names)):
         try:
             about = metadata.metadata(name)
@@ -140,9 +140,9 @@ def licences() -> dict[str, str]:
         classes = [
             line.rpartition(":: ")[2] for line in about.get_all("Classifier", []) if "License ::" in line
         ]
-        given = about.get("License-Expression") or "; ".join(classes) or about.get("License") or ""
-        found[name] = given.partition("\n")[0]
-    return found
+        licence = about.get("License-Expression") or "; ".join(classes) or about.get("License") or ""
+        by_package[name] = licence.partition("\n")[0]
+    return by_package
 
 
 def licences_page() -> str:

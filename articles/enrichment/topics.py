@@ -7,10 +7,11 @@ Source: IPTC Media Topics, http://cv.iptc.org/newscodes/mediatopic/.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+
+from crawler.text.characters import without_accents
 
 VERSION = "1"
 MAX_TAGS = 30
@@ -205,11 +206,9 @@ _SEPARATORS = re.compile(r"\s*(?:[/|,;>&·»:()\[\]#_]|\band\b|\bund\b|\bet\b|\b
 
 def plain(text: str) -> str:
     """Return a tag in small letters, without accents and with single blanks."""
-    letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(unicodedata.normalize("NFC", _ACCENTS.sub("", letters)).split())
+    return " ".join(without_accents(text).split())
 
 
-_ACCENTS = re.compile("[\u0300-\u036f]")
 _TOPIC_BY_TAG = {
     plain(tag).replace("-", " "): topic.name for topic in reversed(TOPICS) for tag in topic.tags.split()
 }

@@ -7,8 +7,8 @@ from django.db import migrations
 # An index holds no tag of thousands of bytes. New ones are cut where they come in.
 SHORTER = """
 UPDATE articles_article SET categories = (
-    SELECT array_agg(left(tag, 500) ORDER BY place) FROM unnest(categories) WITH ORDINALITY AS given(tag, place)
-) WHERE EXISTS (SELECT FROM unnest(categories) AS tag WHERE length(tag) > 500)
+    SELECT array_agg(left(tag, 600) ORDER BY place) FROM unnest(categories) WITH ORDINALITY AS given(tag, place)
+) WHERE EXISTS (SELECT FROM unnest(categories) AS tag WHERE length(tag) > 600)
 """
 
 

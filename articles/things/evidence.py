@@ -38,13 +38,13 @@ def addresses_of(name: str, sites: Collection[str]) -> dict[str, frozenset[str]]
         search = parse_search(f'"{name.replace(chr(34), " ")}"')
     except SearchError:
         return {}
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    by_site: defaultdict[str, set[str]] = defaultdict(set)
     for context, written, address in _statements(search):
         site = site_of(context)
         is_front_page = site_of(address) == site and address.rstrip("/").count("/") == 2
         if site in sites and name_key(written) == name_key(name) and address and not is_front_page:
-            found[site].add(address.rstrip("/"))
-    return {site: frozenset(addresses) for site, addresses in found.items()}
+            by_site[site].add(address.rstrip("/"))
+    return {site: frozenset(addresses) for site, addresses in by_site.items()}
 
 
 def _statements(search: Search) -> list[tuple[str, str, str]]:

@@ -8,10 +8,11 @@ one is on the site of the other.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from crawler.text.characters import without_accents
 
 MAX_NAMES = 20
 """Names of one byline."""
@@ -55,9 +56,7 @@ def _plain_name(text: str) -> str:
 
 def name_key(name: str) -> str:
     """Return a name in small letters, without accents and punctuation, for comparing."""
-    letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name).casefold())
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(re.sub(r"[^\w\s]", " ", plain).split())
+    return " ".join(re.sub(r"[^\w\s]", " ", without_accents(name)).split())
 
 
 def site_of(address: str) -> str:

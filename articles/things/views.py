@@ -69,7 +69,7 @@ def _page(request: HttpRequest, thing: Thing | None) -> HttpResponse:
         "people": pages.people_of(thing),
         "words": pages.words_of(thing),
         "followed": followed,
-        "kept": PersonalFeed.objects.filter(subscriber=subscriber, query=thing.search).exists(),
+        "is_kept": PersonalFeed.objects.filter(subscriber=subscriber, query=thing.search).exists(),
         "mentions": pages.mention_count(thing) if thing.kind == "person" else 0,
     }
     return render(request, "things/thing.html", context)

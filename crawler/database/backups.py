@@ -17,11 +17,12 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 import psycopg
+from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
 FORMAT = 1
@@ -51,6 +52,14 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT re
 
 class UnreadableBackup(ValueError):
     """A backup that cannot be read, or does not fit; its text is a sentence."""
+
+
+def unknown_migrations(applied: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return those of these migrations (app, name) of our apps that this version does not know."""
+    loader = MigrationLoader(None)
+    known = {old for migration in loader.replacements.values() for old in migration.replaces}
+    known |= set(loader.disk_migrations)
+    return sorted(key for key in applied if key not in known and key[0] in loader.migrated_apps)
 
 
 def tables_of(connection: psycopg.Connection[Any]) -> dict[str, list[str]]:

@@ -26,6 +26,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from crawler.browser import look
 from crawler.celery import app
+from crawler.database.backups import unknown_migrations
 from crawler.embedded import place
 from crawler.engine import pulses
 from crawler.engine.models import Pulse
@@ -140,10 +141,7 @@ def _database() -> Iterator[Finding]:
 def _tables() -> Iterator[Finding]:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    loader = executor.loader
-    replaced = {old for migration in loader.replacements.values() for old in migration.replaces}
-    unknown = set(loader.applied_migrations) - set(loader.disk_migrations) - replaced
-    if any(app_label in loader.migrated_apps for app_label, _ in unknown):
+    if unknown_migrations(executor.loader.applied_migrations):
         yield Finding(
             "tables", "bad", "The database was used by a later version of Freshet than this one.",
             "Install the later version, or restore a backup of this one.",
@@ -225,7 +223,7 @@ def _pages() -> Iterator[Finding]:
 
 
 def _network() -> Iterator[Finding]:
-    found: list[str] = []
+    reachable: list[str] = []
 
     def look_up() -> None:
         for name in ("www.iana.org", "www.debian.org"):
@@ -233,21 +231,21 @@ def _network() -> Iterator[Finding]:
                 socket.getaddrinfo(name, 443)
             except OSError:
                 continue
-            found.append(name)
+            reachable.append(name)
             return
 
     # A resolver without an answer takes its own time.
     thread = Thread(target=look_up, daemon=True)
     thread.start()
     thread.join(SECONDS)
-    if not found:
+    if not reachable:
         remedy = "Look at /etc/resolv.conf and at the network."
         yield Finding("network", "bad", "Names of sites are not found (DNS): nothing can be fetched.", remedy)
         return
-    date, problem = _answer_of(f"https://{found[0]}/")
+    date, problem = _answer_of(f"https://{reachable[0]}/")
     if not date:
         remedy = "Look at the firewall; a proxy for all requests is not supported."
-        yield Finding("network", "bad", f"{found[0]} is not reached: {problem}.", remedy)
+        yield Finding("network", "bad", f"{reachable[0]} is not reached: {problem}.", remedy)
         return
     yield Finding("network", "fine", "Names are found, and sites are reached.")
     try:
@@ -255,7 +253,7 @@ def _network() -> Iterator[Finding]:
     except ValueError:
         return
     if apart > MAX_CLOCK_SECONDS:
-        sentence = f"This machine's clock is {apart:,.0f} s away from that of {found[0]}."
+        sentence = f"This machine's clock is {apart:,.0f} s away from that of {reachable[0]}."
         yield Finding("clock", "bad", sentence, "Let it follow a time server.")
 
 

@@ -180,32 +180,37 @@ class WebServer:
             signal.signal(number, lambda *_: sys.exit(0))
         lifeline.die_when_stuck()
         _raise_file_limit()
-        settings, given = adjustments(self._bind), given_socket()
+        settings, listener = adjustments(self._bind), systemd_socket()
         application = without_head_bodies(import_string("crawler.wsgi.application"))
-        if given is None:
+        if listener is None:
             server = LimitedServer(application, dispatcher=Threads(), adj=settings)
         else:
-            info = (given.family, given.type, given.proto, given.getsockname())
+            info = (listener.family, listener.type, listener.proto, listener.getsockname())
             server = LimitedServer(
-                application, dispatcher=Threads(), adj=settings, _sock=given, sockinfo=info, bind_socket=False
+                application,
+                dispatcher=Threads(),
+                adj=settings,
+                _sock=listener,
+                sockinfo=info,
+                bind_socket=False,
             )
         lifeline.tell_ready()
         server.run()
 
 
-def given_socket() -> socket.socket | None:
+def systemd_socket() -> socket.socket | None:
     """Return the listening socket that systemd has opened for this process, None without one.
 
     Source: sd_listen_fds(3).
     """
     if os.environ.get("LISTEN_PID") != str(os.getpid()) or os.environ.get("LISTEN_FDS") != "1":
         return None
-    given = socket.socket(fileno=_FIRST_GIVEN)
-    given.set_inheritable(False)
-    return given
+    listener = socket.socket(fileno=_FIRST_DESCRIPTOR)
+    listener.set_inheritable(False)
+    return listener
 
 
-_FIRST_GIVEN = 3
+_FIRST_DESCRIPTOR = 3
 """The first file descriptor that systemd passes."""
 
 

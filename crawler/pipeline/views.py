@@ -207,7 +207,7 @@ def query_page(request: HttpRequest) -> HttpResponse:
     )
     newest = snapshot()
     context: dict[str, Any] = {
-        "asked": bool(query),
+        "is_query_run": bool(query),
         "query": query or EXAMPLES["authors"][1],
         "examples": [(key, title) for key, (title, _) in EXAMPLES.items()],
         "saved": saved if saved and saved.query == query else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 
 from crawler.text.marking import gettext_noop
@@ -20,6 +21,7 @@ _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufdd0-\ufdef\ufffe\uffff
 _UNWANTED_ASCII = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 _PIECE = re.compile(r"[^\W_]+")
 _ALWAYS_FITS = 30_000
+_ACCENTS = re.compile("[\u0300-\u036f]")
 _C1 = re.compile("[\x80-\x9f]")
 _C1_MEANING = {c: bytes([c]).decode("cp1252", "ignore") for c in range(0x80, 0xA0)}
 
@@ -54,6 +56,12 @@ def storable(text: str, longest: int | None = None) -> str:
 def one_line(text: str, longest: int) -> str:
     """Return a storable text on one line, cut to `longest` characters; text far beyond is not read."""
     return " ".join(storable(text[: 4 * longest]).split())[:longest].rstrip()
+
+
+def without_accents(text: str) -> str:
+    """Return a text in small letters, without accents, for comparing."""
+    letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", letters))
 
 
 def indexable(text: str) -> str:

@@ -24,7 +24,7 @@ from crawler.version import version
 
 PASSWORD = "FRESHET_BACKUP_PASSWORD"  # noqa: S105 - a variable's name
 NAME = "freshet-{}.backup"
-HOURS = 3600
+SECONDS_AN_HOUR = 3600
 
 
 def add_password_argument(parser: ArgumentParser) -> None:
@@ -64,7 +64,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write a backup, or one after the other. A file appears under its name when it is whole."""
-        password, target = password_of(options), options["file"]
+        password, target, self.verbosity = password_of(options), options["file"], options["verbosity"]
         folder = Path(target) if target != "-" and Path(target).is_dir() else None
         if folder is None and (options["keep"] or options["schedule"]):
             raise CommandError("--keep and --schedule need a folder that exists")
@@ -82,7 +82,7 @@ class Command(BaseCommand):
                 self._thin_out(folder, options["keep"])
             if not options["schedule"]:
                 return
-            time.sleep(max(options["schedule"] * HOURS - (time.monotonic() - began), 0))
+            time.sleep(max(options["schedule"] * SECONDS_AN_HOUR - (time.monotonic() - began), 0))
 
     def _write_file(self, path: Path, password: str) -> None:
         draft = path.with_name(f".{path.name}.unfinished")
@@ -127,10 +127,6 @@ class Command(BaseCommand):
         for path in sorted(folder.glob(NAME.format("*")))[:-keep]:
             path.unlink(missing_ok=True)
             self._say(f"{path.name} deleted: {keep} newer ones are kept")
-
-    def execute(self, *args: Any, **options: Any) -> str | None:
-        self.verbosity = int(options.get("verbosity", 1))
-        return super().execute(*args, **options)
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)

@@ -30,14 +30,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Examine everything, and print findings as they come. Ends with the worst one's exit code."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for finding in examined():
-            found.append(finding)
+            findings.append(finding)
             if not options["json"] and not (options["quiet"] and finding.level == "fine"):
                 self._print(finding)
         if options["json"]:
-            self.stdout.write(json.dumps([asdict(finding) for finding in found], indent=2))
-        sys.exit(max((EXIT_CODES[finding.level] for finding in found), default=0))
+            self.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2))
+        sys.exit(max((EXIT_CODES[finding.level] for finding in findings), default=0))
 
     def _print(self, finding: Finding) -> None:
         style = {"fine": self.style.SUCCESS, "note": self.style.WARNING, "bad": self.style.ERROR}

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from crawler.database.backups import BackupReader, UnreadableBackup
+from crawler.database.backups import BackupReader, UnreadableBackup, unknown_migrations
 from crawler.deployment.database import answering_database, is_given, is_running
 from crawler.management.commands.backup import add_password_argument, password_of
 from crawler.text.encrypted import MAGIC, EncryptedReader, PasswordError
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the backup, make the tables of its version, store its rows, and bring them up to date."""
-        password = password_of(options)
+        password, self.verbosity = password_of(options), options["verbosity"]
         try:
             with _opened(options["file"]) as file:
                 if options["check"]:
@@ -83,12 +83,9 @@ class Command(BaseCommand):
 
     def _targets(self, backup: BackupReader) -> list[tuple[str, str]]:
         """Return the newest migrations of the backup. Raises CommandError for one of a later version."""
-        loader = MigrationExecutor(None).loader
-        graph = loader.graph
-        replaced = {old for migration in loader.replacements.values() for old in migration.replaces}
+        graph = MigrationExecutor(None).loader.graph
         applied = {(app, name) for app, name in backup.header.get("migrations", [])}
-        unknown = sorted(applied - set(graph.nodes) - replaced)
-        if unknown:
+        if unknown := unknown_migrations(applied):
             raise CommandError(
                 f"The backup is of version {backup.header.get('version')}, later than this one, "
                 f"which does not know {unknown[0][0]}.{unknown[0][1]}: install the newer version."
@@ -107,10 +104,6 @@ class Command(BaseCommand):
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(str(files["secret_key"]))
             draft.replace(path)
-
-    def execute(self, *args: Any, **options: Any) -> str | None:
-        self.verbosity = int(options.get("verbosity", 1))
-        return super().execute(*args, **options)
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
