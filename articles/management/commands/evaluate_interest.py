@@ -37,7 +37,10 @@ not measured. docs/interest.md has the details, other names of these fields, and
 class Command(BaseCommand):
     """A command that prints a table or one JSON object. Needs no database."""
 
-    help = "Replay a log of impressions and clicks: newest first, source affinity, keywords only, popularity, interest."
+    help = (
+        "Replay a log of impressions and clicks: newest first, source affinity, keywords only, popularity, "
+        "interest."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
