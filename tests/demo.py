@@ -25,7 +25,7 @@ from crawler.engine.models import Host, Pulse
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.crawls import begin as begin_crawl
 from crawler.frontier.figures import note as note_figures
-from crawler.frontier.models import Crawl, QueuedUrl
+from crawler.frontier.models import Crawl
 from crawler.frontier.queue import renew_hosts
 from crawler.pipeline.documents import bury
 from crawler.pipeline.documents import note as note_phase
@@ -366,7 +366,6 @@ def _crawl(now: datetime) -> None:
             url.title, url.size, url.inter, url.intra = "A page", 20_000 + at, 5, 2
             url.out = [other.key for other in urls[at + 1 : at + 5]]
         url.save()
-    QueuedUrl.objects.filter(page__in=urls[:20]).delete()
     renew_hosts(crawl.pk, {url.host_id for url in urls})
     Crawl.objects.filter(pk=crawl.pk).update(crawled=17, duplicates=240, refused={"scope": 31}, bytes=412_000)
     for half_hours in (2, 1, 0):

@@ -15,7 +15,7 @@ from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
-from crawler.frontier.queue import enqueue, renew_hosts
+from crawler.frontier.queue import renew_hosts
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
@@ -80,12 +80,12 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
             _new_url(
                 crawl_id=crawl.pk, host_id=host, url=link.url, key=key, parent=link.parent, depth=link.depth,
                 hops=link.hops, link=link.link, score=score, state=State.QUEUED.value, queued=now,
+                not_before=now,
             )
         )  # fmt: skip
     room.save()
-    new = insert_rows(CrawlUrl, rows, returning="id")
     again = _again(crawl, [key for key, state in states.items() if state == State.DROPPED], now)
-    touched = enqueue([*new, *again])
+    touched = {*insert_rows(CrawlUrl, rows, returning="host_id"), *again}
     if accumulates and states:
         touched |= _pay(crawl, {key: gained[key] for key in states})
     renew_hosts(crawl.pk, touched)
@@ -156,15 +156,10 @@ _COUNT_PATTERNS = """
     ON CONFLICT (crawl_id, key) DO UPDATE SET admitted = kept.admitted + EXCLUDED.admitted
 """
 _PAY = """
-    WITH page AS (
-        SELECT id, gain FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)
-        JOIN frontier_crawlurl AS url ON url.crawl_id = %s AND url.key = paid.key
-    ), moved AS (
-        UPDATE frontier_queuedurl SET score = score + gain FROM page WHERE page_id = id AND lease IS NULL
-        RETURNING page_id
-    )
-    UPDATE frontier_crawlurl AS url SET score = url.score + gain FROM page JOIN moved ON page_id = page.id
-    WHERE url.id = page_id RETURNING host_id
+    UPDATE frontier_crawlurl AS url SET score = url.score + paid.gain
+    FROM unnest(%s::uuid[], %s::float8[]) AS paid(key, gain)
+    WHERE url.crawl_id = %s AND url.key = paid.key AND url.state = 'queued' AND url.lease IS NULL
+    RETURNING host_id
 """
 
 
@@ -214,13 +209,15 @@ def _run(statement: str, crawl: Crawl, *columns: Sequence[object]) -> None:
 
 
 def _again(crawl: Crawl, keys: Sequence[uuid.UUID], now: datetime) -> list[int]:
-    """Queue dropped URLs again. Returns their ids."""
+    """Queue dropped URLs again. Returns their hosts, one for each URL."""
     if not keys:
         return []
     dropped = CrawlUrl.objects.select_for_update().filter(crawl=crawl, key__in=keys, state=State.DROPPED)
-    pages = list(dropped.order_by("id").values_list("id", flat=True))
-    CrawlUrl.objects.filter(id__in=pages).update(state=State.QUEUED, queued=now)
-    return pages
+    hosts = dict(dropped.order_by("id").values_list("id", "host_id"))
+    CrawlUrl.objects.filter(id__in=hosts).update(
+        state=State.QUEUED, queued=now, not_before=now, attempts=0, losses=0
+    )
+    return list(hosts.values())
 
 
 def _pay(crawl: Crawl, gains: Mapping[uuid.UUID, float]) -> set[int]:

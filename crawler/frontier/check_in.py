@@ -12,13 +12,13 @@ import psycopg
 from django.db import connection
 from django.db.models import F
 
-from crawler.database.bulk import columns_except, insert_rows, update_rows
+from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import MAX_REDIRECTS
 from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.figures import note
-from crawler.frontier.models import Body, Crawl, CrawlUrl, QueuedUrl
+from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
 from crawler.http.failures import Failure, Retry, retry_of
@@ -32,11 +32,6 @@ MAX_ATTEMPTS = 5
 """Attempts per URL: at most six requests, because one may be sent again on a new connection."""
 RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 600.0
-ATTEMPT_PENALTY = 1e6
-"""Amount to subtract from a queue row's score per attempt, larger than any score.
-
-A slow URL then goes to the end of the queue, and does not block its host. The URL's own score stays.
-"""
 CHANGED = columns_except(CrawlUrl, "crawl", "host", "url", "key", "parent", "depth", "hops", "link", "score")
 """Fields of a URL that a check-in writes: all but those of its admission."""
 
@@ -51,7 +46,7 @@ class _Gain:
     links_over_limit: int = 0
     nofollow_links: int = 0
     bytes: int = 0
-    retried: list[QueuedUrl] = field(default_factory=list)
+    hosts_of_retries: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +66,11 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
     settled = Settled()
     if not by_page:
         return settled
-    leased_by_page = {
-        queued_url.page_id: queued_url
-        for queued_url in QueuedUrl.objects.under(leases).select_for_update().filter(page__in=by_page)
-    }
-    QueuedUrl.objects.filter(page__in=leased_by_page).delete()
+    leased = CrawlUrl.objects.under(leases).select_for_update().filter(id__in=by_page).order_by("id")
+    rows = list(leased)
     gains: dict[int, _Gain] = defaultdict(_Gain)
-    crawls = Crawl.objects.in_bulk({queued_url.crawl_id for queued_url in leased_by_page.values()})
-    for row in CrawlUrl.objects.filter(id__in=leased_by_page).order_by("id"):
-        queued_url = leased_by_page[row.pk]
-        row.attempts, row.waited = queued_url.attempts, queued_url.waited
+    crawls = Crawl.objects.in_bulk({row.crawl_id for row in rows})
+    for row in rows:
         _settle(row, by_page[row.pk], crawls[row.crawl_id], gains[row.crawl_id])
     for key, gain in sorted(gains.items()):
         _store(crawls[key], gain, now)
@@ -129,6 +119,7 @@ def named_sitemaps(host: Host) -> list[str]:
 
 
 def _settle(row: CrawlUrl, harvest: Harvest, crawl: Crawl, gain: _Gain) -> None:
+    row.lease, row.losses = None, 0
     row.fetched = datetime.fromtimestamp(harvest.at, UTC)
     row.status, row.elapsed = harvest.status, harvest.elapsed
     row.failure, row.detail = harvest.failure, harvest.detail[:1000]
@@ -158,14 +149,8 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
         row.state = State.FAILED
         return
     row.state = State.QUEUED
-    row.queued = retry_at(harvest, row.attempts)
-    gain.retried.append(
-        QueuedUrl(
-            page_id=row.pk, crawl_id=row.crawl_id, host_id=row.host_id, url=row.url, link=row.link,
-            score=row.score - ATTEMPT_PENALTY * row.attempts, queued=row.queued, not_before=row.queued,
-            attempts=row.attempts,
-        )
-    )  # fmt: skip
+    row.queued = row.not_before = retry_at(harvest, row.attempts)
+    gain.hosts_of_retries.add(row.host_id)
 
 
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
@@ -198,8 +183,7 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     if gain.pages:
         keep_bodies(gain.pages)
     update_rows(CrawlUrl, gain.rows, CHANGED)
-    insert_rows(QueuedUrl, gain.retried)
-    renew_hosts(crawl.pk, {queued_url.host_id for queued_url in gain.retried})
+    renew_hosts(crawl.pk, gain.hosts_of_retries)
     dropped = drop_expired(crawl, now)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]

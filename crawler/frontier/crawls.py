@@ -12,10 +12,9 @@ from django.db.models.functions import Cast, Extract, Now
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import max_requests, max_seconds
 from crawler.frontier.figures import note
-from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
+from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.queue import (
     drop_expired,
-    enqueue,
     keep_statistics,
     remaining,
     renew_all_hosts,
@@ -131,11 +130,10 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
         locked.scope = list(scope)
         locked.save(update_fields=["scope"])
         rules = locked.bounds()
-        waiting = crawl.waiting.select_for_update().values_list("page_id", "host_id", "url")
+        waiting = crawl.waiting.select_for_update().values_list("id", "host_id", "url")
         outside = [
             (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)
         ]
-        QueuedUrl.objects.filter(page__in=[key for key, _ in outside]).delete()
         CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
         renew_hosts(crawl.pk, {host for _, host in outside})
     return len(outside)
@@ -152,17 +150,19 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
         failed = crawl.urls.filter(state=CrawlUrl.State.FAILED)
         failed = failed.filter(failure__in=failures) if failures else failed
         failed = failed.filter(host=host) if host is not None else failed
-        pages = list(failed.select_for_update().values_list("id", flat=True))
-        CrawlUrl.objects.filter(id__in=pages).update(state=CrawlUrl.State.QUEUED, attempts=0, queued=now)
-        renew_hosts(crawl.pk, enqueue(pages))
-        if pages:
+        hosts = dict(failed.select_for_update().values_list("id", "host_id"))
+        CrawlUrl.objects.filter(id__in=hosts).update(
+            state=CrawlUrl.State.QUEUED, attempts=0, queued=now, not_before=now
+        )
+        renew_hosts(crawl.pk, set(hosts.values()))
+        if hosts:
             _run_on(Crawl.objects.filter(pk=crawl.pk, state=State.DONE), now)
-    return len(pages)
+    return len(hosts)
 
 
 def _tend(crawl: Crawl, now: datetime) -> None:
     dropped = drop_expired(crawl, now)
-    by_link = dict(crawl.waiting.values_list("link").annotate(count=Count("page")))
+    by_link = dict(crawl.waiting.values_list("link").annotate(count=Count("id")))
     total = sum(by_link.values())
     note(
         crawl.pk,

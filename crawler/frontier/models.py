@@ -141,14 +141,19 @@ class Crawl(models.Model):
         return reverse("crawl", args=[self.pk])
 
     @property
-    def waiting(self) -> models.QuerySet[QueuedUrl]:
+    def queue(self) -> models.QuerySet[CrawlUrl]:
+        """The crawl's URLs that wait for their turn or are leased to terminals."""
+        return self.urls.filter(state=CrawlUrl.State.QUEUED)
+
+    @property
+    def waiting(self) -> models.QuerySet[CrawlUrl]:
         """The crawl's URLs that wait for their turn."""
         return self.queue.filter(lease__isnull=True)
 
     @property
-    def leased(self) -> models.QuerySet[QueuedUrl]:
+    def leased(self) -> models.QuerySet[CrawlUrl]:
         """The crawl's URLs that are leased to terminals."""
-        return self.queue.filter(lease__isnull=False)
+        return self.urls.filter(lease__isnull=False)
 
     def seconds(self, now: datetime) -> float:
         """Return the seconds that the crawl has run, without pauses."""
@@ -208,8 +213,11 @@ class Body(models.Model):
         return str(self.digest)
 
 
-class CrawlUrl(models.Model):
-    """A URL of a crawl, from its discovery to its end; the primary key is the order of discovery."""
+class CrawlUrl(LeasedRow):
+    """A URL of a crawl, from its discovery to its end; the primary key is the order of discovery.
+
+    A queued URL without a lease waits for its turn; one with a lease is out with a terminal.
+    """
 
     class State(models.TextChoices):
         QUEUED = "queued", pgettext_lazy("state of a URL", "waiting, or out with a terminal")
@@ -234,8 +242,10 @@ class CrawlUrl(models.Model):
     score = models.FloatField()
     state = models.CharField(max_length=8, choices=State, default=State.QUEUED)
     queued = models.DateTimeField()
-    attempts = models.PositiveSmallIntegerField(default=0)
-    waited = models.FloatField(null=True, help_text="Seconds in the queue.")
+    not_before = models.DateTimeField(help_text="When it may be tried, while it waits.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="The one that is out included.")
+    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
+    waited = models.FloatField(null=True, help_text="Seconds in the queue, once it is out.")
 
     fetched = models.DateTimeField(null=True)
     status = models.PositiveSmallIntegerField(default=0)
@@ -261,52 +271,19 @@ class CrawlUrl(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["crawl", "key"], name="crawl_url_once")]
-        indexes = [models.Index(fields=["crawl", "state", "id"], name="crawl_state")]
-
-    def __str__(self) -> str:
-        return self.url
-
-
-class QueuedUrl(LeasedRow):
-    """A URL that waits for its turn or, with a lease, is out with a terminal.
-
-    A row of its own, because it is small: a lease does not rewrite a page's long row and its indexes. It is
-    created and deleted with its page and its crawl in the same transactions, so the database has no
-    constraint.
-    """
-
-    page = models.OneToOneField(
-        CrawlUrl, on_delete=models.DO_NOTHING, primary_key=True, related_name="place", db_constraint=False
-    )
-    crawl = models.ForeignKey(
-        Crawl, on_delete=models.CASCADE, related_name="queue", db_index=False, db_constraint=False
-    )
-    host = models.ForeignKey(
-        Host, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
-    )
-    url = models.TextField()
-    link = models.CharField(max_length=5, choices=CrawlUrl.Link)
-    score = models.FloatField()
-    queued = models.DateTimeField()
-    not_before = models.DateTimeField()
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="The one that is out included.")
-    losses = models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")
-    waited = models.FloatField(null=True, help_text="Seconds in the queue, once it is out.")
-
-    class Meta:
         indexes = [
+            models.Index(fields=["crawl", "state", "id"], name="crawl_state"),
             models.Index(
-                "crawl",
-                "host",
-                F("score").desc(),
-                "page",
-                name="crawl_queue",
-                condition=Q(lease__isnull=True),
+                "crawl", "host", "attempts", F("score").desc(), "id", name="crawl_queue",
+                condition=Q(state="queued", lease__isnull=True),
             ),
-            models.Index(fields=["crawl", "queued"], name="crawl_waiting", condition=Q(lease__isnull=True)),
+            models.Index(
+                fields=["crawl", "queued"], name="crawl_waiting",
+                condition=Q(state="queued", lease__isnull=True),
+            ),
             models.Index(fields=["lease"], name="crawl_lease", condition=Q(lease__isnull=False)),
             models.Index(fields=["crawl"], name="crawl_out", condition=Q(lease__isnull=False)),
-        ]
+        ]  # fmt: skip
 
     def __str__(self) -> str:
         return self.url

@@ -15,8 +15,14 @@ from django.db import connection
 
 from crawler.engine.leased import Room, lease_rows
 from crawler.engine.models import Host
-from crawler.frontier.models import Crawl, CrawlHost, QueuedUrl
+from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
 from crawler.messages import Assignment
+
+ATTEMPT_PENALTY = 1e6
+"""Amount to subtract, per attempt, from the score by which a host is ordered; larger than any score.
+
+Within its host a URL comes behind all that were tried less often, so that a slow one does not block its host.
+"""
 
 
 def lease_urls(
@@ -29,14 +35,14 @@ def lease_urls(
     assignments: dict[int, list[Assignment]] = {}
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
     rows = lease_rows(
-        QueuedUrl,
+        CrawlUrl,
         leases,
         room,
         now,
-        where=f"crawl_id = {int(crawl.pk)}",
-        order="score DESC, page_id",
+        where=f"crawl_id = {int(crawl.pk)} AND state = 'queued'",
+        order="attempts, score DESC, id",
         also_set="attempts = attempts + 1, waited = extract(epoch FROM %(now)s - queued)",
-        returning=("host_id", "page_id", "url", "losses"),
+        returning=("host_id", "id", "url", "losses"),
     )
     for host, key, url, losses in rows:
         assignments.setdefault(host, []).append(
@@ -76,7 +82,7 @@ def release_urls(leases: Sequence[uuid.UUID]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            UPDATE frontier_queuedurl SET lease = NULL, attempts = attempts - 1, waited = NULL
+            UPDATE frontier_crawlurl SET lease = NULL, attempts = attempts - 1, waited = NULL
             WHERE lease = ANY(%s) RETURNING crawl_id, host_id
             """,
             [list(leases)],
@@ -101,8 +107,11 @@ def remaining(crawl: Crawl) -> Remaining:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT EXISTS (SELECT FROM frontier_queuedurl WHERE crawl_id = %(crawl)s AND lease IS NULL),
-                EXISTS (SELECT FROM frontier_queuedurl WHERE crawl_id = %(crawl)s AND lease IS NOT NULL),
+            SELECT EXISTS (
+                    SELECT FROM frontier_crawlurl
+                    WHERE crawl_id = %(crawl)s AND state = 'queued' AND lease IS NULL
+                ),
+                EXISTS (SELECT FROM frontier_crawlurl WHERE crawl_id = %(crawl)s AND lease IS NOT NULL),
                 EXISTS (SELECT FROM frontier_crawlhost WHERE crawl_id = %(crawl)s AND best IS NOT NULL)
             """,
             {"crawl": crawl.pk},
@@ -115,36 +124,13 @@ def renew_all_hosts(crawl: Crawl) -> None:
     renew_hosts(crawl.pk, set(crawl.waiting.order_by().values_list("host", flat=True).distinct()))
 
 
-def enqueue(pages: Sequence[int]) -> set[int]:
-    """Add URLs to the queue. Returns their hosts, which the caller must renew.
-
-    The URLs must not be in the queue yet.
-    """
-    if not pages:
-        return set()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO frontier_queuedurl
-                (page_id, crawl_id, host_id, url, link, score, queued, not_before, attempts)
-            SELECT id, crawl_id, host_id, url, link, score, queued, queued, 0
-            FROM frontier_crawlurl WHERE id = ANY(%s) RETURNING host_id
-            """,
-            [list(pages)],
-        )
-        return {host for (host,) in cursor.fetchall()}
-
-
 def drop_expired(crawl: Crawl, now: datetime) -> int:
     """Drop URLs that have waited longer than the crawl allows (the time control). Returns their number."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            WITH gone AS (
-                DELETE FROM frontier_queuedurl WHERE crawl_id = %s AND lease IS NULL AND queued < %s
-                RETURNING page_id
-            )
-            UPDATE frontier_crawlurl SET state = 'dropped' FROM gone WHERE id = page_id RETURNING host_id
+            UPDATE frontier_crawlurl SET state = 'dropped'
+            WHERE crawl_id = %s AND state = 'queued' AND lease IS NULL AND queued < %s RETURNING host_id
             """,
             [crawl.pk, now - timedelta(minutes=crawl.max_wait)],
         )
@@ -168,24 +154,25 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
         )
         cursor.execute(
             """
-            UPDATE frontier_crawlhost AS place SET best = first.score, head = first.page_id,
+            UPDATE frontier_crawlhost AS place SET best = first.score, head = first.id,
                 ready = coalesce(first.not_before, place.ready)
-            FROM unnest(%s::bigint[]) AS asked(host)
+            FROM unnest(%(hosts)s::bigint[]) AS asked(host)
             LEFT JOIN LATERAL (
-                SELECT page_id, score, (
+                SELECT id, score - attempts * %(penalty)s AS score, (
                     SELECT min(not_before) FROM (
-                        SELECT not_before FROM frontier_queuedurl
-                        WHERE crawl_id = %s AND host_id = asked.host AND lease IS NULL
-                        ORDER BY score DESC, page_id LIMIT 50
+                        SELECT not_before FROM frontier_crawlurl
+                        WHERE crawl_id = %(crawl)s AND host_id = asked.host
+                            AND state = 'queued' AND lease IS NULL
+                        ORDER BY attempts, score DESC, id LIMIT 50
                     ) AS front
                 ) AS not_before
-                FROM frontier_queuedurl
-                WHERE crawl_id = %s AND host_id = asked.host AND lease IS NULL
-                ORDER BY score DESC, page_id LIMIT 1
+                FROM frontier_crawlurl
+                WHERE crawl_id = %(crawl)s AND host_id = asked.host AND state = 'queued' AND lease IS NULL
+                ORDER BY attempts, frontier_crawlurl.score DESC, id LIMIT 1
             ) AS first ON true
-            WHERE place.crawl_id = %s AND place.host_id = asked.host
+            WHERE place.crawl_id = %(crawl)s AND place.host_id = asked.host
             """,
-            [sorted(hosts), crawl, crawl, crawl],
+            {"hosts": sorted(hosts), "penalty": ATTEMPT_PENALTY, "crawl": crawl},
         )
 
 
@@ -199,9 +186,7 @@ def keep_statistics() -> None:
         cursor.execute(
             """
             SELECT relid::regclass::text FROM pg_stat_user_tables JOIN pg_class ON pg_class.oid = relid
-            WHERE pg_class.relname IN (
-                    'frontier_crawlurl', 'frontier_queuedurl', 'frontier_crawlhost', 'frontier_crawlpattern'
-                )
+            WHERE pg_class.relname IN ('frontier_crawlurl', 'frontier_crawlhost', 'frontier_crawlpattern')
                 AND n_mod_since_analyze > greatest(reltuples, 1000)
             """
         )

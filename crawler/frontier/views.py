@@ -21,7 +21,7 @@ from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import CrawlError, begin, cancel, may_go_on, pause, requeue, rescope, resume
 from crawler.frontier.forms import CrawlForm, ScopeForm
 from crawler.frontier.graph import GraphError
-from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
+from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
@@ -173,11 +173,10 @@ def _listed(request: HttpRequest, form: CrawlForm, status: int = 200) -> HttpRes
     return response
 
 
-def _head(crawl: Crawl) -> list[QueuedUrl]:
+def _head(crawl: Crawl) -> list[CrawlUrl]:
     """Return the URLs that would go out first if all hosts were idle."""
     hosts = crawl.hosts.filter(best__isnull=False).order_by("-best", "head").values_list("head", flat=True)
-    places = crawl.waiting.filter(page__in=list(hosts[:HEAD])).select_related("page")
-    return sorted(places, key=lambda place: (-place.score, place.pk))
+    return list(crawl.waiting.filter(id__in=list(hosts[:HEAD])).order_by("attempts", "-score", "id"))
 
 
 def _failures(crawl: Crawl) -> list[Any]:

@@ -16,7 +16,7 @@ from crawler.engine.work import Results, Work, register
 from crawler.frontier import queue
 from crawler.frontier.check_in import Settled, check_in_crawls, queue_named_sitemaps
 from crawler.frontier.crawls import room as room_of
-from crawler.frontier.models import Crawl, QueuedUrl
+from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.messages import TURN_SECONDS, Assignment
 
 MAX_OF_HOST = 100
@@ -28,7 +28,7 @@ class UrlWork(Work):
 
     kinds = ("crawl",)
     order = 90
-    model = QueuedUrl
+    model = CrawlUrl
 
     def choose(self, now: datetime, limit: int) -> list[Host]:
         """Return the next hosts of every running crawl. The crawls share the room."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
 
-from crawler.frontier.models import Crawl, QueuedUrl
+from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.pipeline.documents import queues
 from crawler.pipeline.messages import PHASES
 from crawler.pipeline.models import Document, PhaseFigure
@@ -40,7 +40,8 @@ def phases() -> list[PhaseReport]:
             documents=Sum("documents"), failures=Sum("failures"), seconds=Sum("seconds")
         )
     }
-    waiting = queues() | {"fetch": QueuedUrl.objects.free().filter(crawl__in=Crawl.objects.running()).count()}
+    to_fetch = CrawlUrl.objects.free().filter(state=CrawlUrl.State.QUEUED, crawl__in=Crawl.objects.running())
+    waiting = queues() | {"fetch": to_fetch.count()}
     none = {"documents": 0, "failures": 0, "seconds": 0.0}
     reports = []
     for name in PHASES:

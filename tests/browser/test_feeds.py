@@ -98,6 +98,7 @@ def _read_a_first_article(visitor: Visitor, site: WebServer, shots: Path) -> Non
     visitor.listen()
     page = visitor.goto("/")
     expect(page.get_by_role("heading", level=1)).to_have_text("What do you like to read?")
+    expect(page.locator("main [name=url]")).to_be_focused()
     page.keyboard.type(site.origin)
     page.screenshot(path=shots / "1-welcome.png")
     page.get_by_role("button", name="Find feeds").click()
@@ -129,6 +130,7 @@ def test_an_address_is_looked_at_while_it_is_typed(keeper: Visitor, site: WebSer
 
 def test_words_lead_to_the_search(keeper: Visitor) -> None:
     page = keeper.goto("/add/")
+    expect(page.locator("#address")).to_be_focused()
     page.keyboard.type("harbour wall")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{keeper.address}/search/?q=harbour+wall")
@@ -244,6 +246,7 @@ def test_typing_in_the_filter_changes_the_table_and_the_address(keeper: Visitor)
 
 def test_results_appear_while_one_types_and_a_search_is_kept(keeper: Visitor) -> None:
     page = keeper.goto("/search/")
+    expect(page.locator("main [name=q]")).to_be_focused()
     page.keyboard.type("harb")
     expect(page.locator(".hit").first).to_be_visible()
     expect(page).to_have_url(f"{keeper.address}/search/?q=harb")

@@ -16,7 +16,7 @@ from crawler.engine import check_in as checking
 from crawler.engine.leased import MAX_LOSSES
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
-from crawler.frontier.models import Body, QueuedUrl
+from crawler.frontier.models import Body, CrawlUrl
 from crawler.messages import Batch, Report, decode, encode
 from crawler.pipeline import documents
 from crawler.pipeline.messages import Done, PhaseWork
@@ -33,7 +33,7 @@ from tests.servers import WebServer, article
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]
 
-LEASED = (Feed, ArticlePage, HubSubscription, Push, QueuedUrl, Wanted, Document)
+LEASED = (Feed, ArticlePage, HubSubscription, Push, CrawlUrl, Wanted, Document)
 MADE = (Article, ArticlePage, Retrieval, Push, Check, Document)
 
 

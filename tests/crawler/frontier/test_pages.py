@@ -110,7 +110,7 @@ def test_it_is_stopped_resumed_rescoped_requeued_cancelled_and_deleted(staff: Cl
     assert crawl.scope == [r"\.org/"]
     assert not crawl.urls.exists()
     host = crawl.hosts.get().host
-    failed = {"state": "failed", "failure": "dns", "queued": crawl.created}
+    failed = {"state": "failed", "failure": "dns", "queued": crawl.created, "not_before": crawl.created}
     CrawlUrl.objects.create(
         crawl=crawl, host=host, url="http://a.example/x", key="0" * 32, link="seed", score=1, **failed
     )

@@ -15,7 +15,7 @@ from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume, tend
-from crawler.frontier.models import Crawl, CrawlUrl, QueuedUrl
+from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
 from crawler.frontier.scope import ScopeError
 from crawler.messages import Harvest, Report
@@ -111,7 +111,7 @@ def test_crawls_do_not_know_each_others_urls() -> None:
 
 def test_what_waits_longer_than_allowed_is_dropped_and_may_come_back() -> None:
     crawl = crawl_from(max_wait=30)
-    QueuedUrl.objects.update(queued=NOW)
+    CrawlUrl.objects.update(queued=NOW)
     admit(crawl, [link("http://seed.example/late")], later(20))
     assert drop_expired(crawl, later(29)) == 0
     assert drop_expired(crawl, later(31)) == 1
@@ -154,7 +154,7 @@ def test_budgets_of_hosts_patterns_depth_and_scope() -> None:
 
 def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_waited() -> None:
     crawl = crawl_from()
-    QueuedUrl.objects.update(queued=NOW, not_before=NOW)
+    CrawlUrl.objects.update(queued=NOW, not_before=NOW)
     renew_hosts(crawl.pk, {crawl.urls.get().host_id})
     (host,) = hosts_in_order(crawl, 5, later(1))
     lease = uuid.uuid4()
@@ -172,7 +172,7 @@ def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_wai
 
 def test_a_retry_waits_for_its_time() -> None:
     crawl = crawl_from()
-    QueuedUrl.objects.update(not_before=later(10), queued=later(10))
+    CrawlUrl.objects.update(not_before=later(10), queued=later(10))
     renew_hosts(crawl.pk, {crawl.urls.get().host_id})
     assert hosts_in_order(crawl, 5, later(9)) == []
     assert len(hosts_in_order(crawl, 5, later(11))) == 1
@@ -194,7 +194,7 @@ def test_one_slow_url_comes_behind_the_others_after_its_first_failure() -> None:
     assert len({urls[0] for urls in asked}) == 3
     assert "http://seed.example/slow" not in [*asked[1], *asked[2]], "its time has not come"
     crawl.waiting.update(not_before=NOW)
-    order = list(crawl.waiting.order_by("-score", "page").values_list("url", flat=True))
+    order = list(crawl.waiting.order_by("attempts", "-score", "id").values_list("url", flat=True))
     assert order[-3:] == [urls[0] for urls in asked], "in the database, too"
     assert crawl.urls.get(url="http://seed.example/slow").score == 1.0, "the URL's own score stays"
 
@@ -202,20 +202,20 @@ def test_one_slow_url_comes_behind_the_others_after_its_first_failure() -> None:
 def test_cash_for_what_failed_before_is_paid_without_its_arrears() -> None:
     crawl = crawl_from(strategy="opic")
     admit(crawl, [link("http://seed.example/a", 0.2)], NOW)
-    QueuedUrl.objects.filter(url="http://seed.example/a").update(score=0.2 - 1e6)
+    CrawlUrl.objects.filter(url="http://seed.example/a").update(attempts=1)
+    CrawlUrl.objects.exclude(url="http://seed.example/a").update(state="crawled")
     admit(crawl, [link("http://seed.example/a", 0.3)], NOW)
     assert crawl.urls.get(url="http://seed.example/a").score == pytest.approx(0.5)
-    assert crawl.waiting.get(url="http://seed.example/a").score == pytest.approx(0.5 - 1e6)
+    assert crawl.hosts.get().best == pytest.approx(0.5 - 1e6)
 
 
 def test_a_crawl_ends_when_nothing_is_left_and_not_before() -> None:
     crawl = crawl_from()
     assert tend(datetime.now(UTC)) == [crawl.pk]
     assert len(taken(crawl)) == 1
-    Host.objects.update(lease=QueuedUrl.objects.get().lease, leased_until=later(60))
+    Host.objects.update(lease=CrawlUrl.objects.get().lease, leased_until=later(60))
     assert tend(datetime.now(UTC)) == [crawl.pk]
-    QueuedUrl.objects.all().delete()
-    CrawlUrl.objects.update(state="crawled")
+    CrawlUrl.objects.update(state="crawled", lease=None)
     assert tend(datetime.now(UTC)) == []
     crawl.refresh_from_db()
     assert (crawl.state, crawl.reason) == ("done", "nothing is left to crawl")
@@ -243,7 +243,7 @@ def test_stop_and_resume_leave_the_time_of_the_pause_out() -> None:
     assert pause(Crawl.objects.all()) == 1
     assert pause(Crawl.objects.all()) == 0
     Crawl.objects.update(paused=datetime.now(UTC) - timedelta(hours=2))
-    QueuedUrl.objects.update(queued=datetime.now(UTC) - timedelta(hours=2, minutes=10))
+    CrawlUrl.objects.update(queued=datetime.now(UTC) - timedelta(hours=2, minutes=10))
     assert tend(datetime.now(UTC)) == []
     assert resume(crawl)
     assert not resume(crawl)
@@ -271,7 +271,6 @@ def test_another_scope_takes_what_is_outside_out_of_the_queue() -> None:
 
 def test_failures_are_queued_again_by_cause_or_host() -> None:
     crawl = crawl_from("http://a.example/", "http://b.example/")
-    QueuedUrl.objects.all().delete()
     CrawlUrl.objects.update(state="failed", failure="http-503", attempts=4)
     CrawlUrl.objects.filter(url="http://a.example/").update(failure="dns")
     tend(datetime.now(UTC))
@@ -287,9 +286,9 @@ def test_a_deleted_crawl_takes_its_queue_along() -> None:
     crawl = crawl_from()
     admit(crawl, [link("http://other.example/")], NOW)
     taken(crawl, most=1)
-    assert QueuedUrl.objects.filter(lease__isnull=False).exists()
+    assert CrawlUrl.objects.filter(lease__isnull=False).exists()
     crawl.delete()
-    assert not (QueuedUrl.objects.exists() or CrawlUrl.objects.exists())
+    assert not CrawlUrl.objects.exists()
 
 
 def test_a_crawl_stays_on_the_hosts_of_its_seeds_with_and_without_www() -> None:

@@ -97,7 +97,7 @@ def test_a_robots_file_that_cannot_be_read_keeps_everything_out_for_now(site: We
     work_off()
     url = crawl_row.urls.get()
     assert (url.state, url.failure) == ("queued", "robots")
-    assert url.place.not_before > datetime.now(UTC)
+    assert url.not_before > datetime.now(UTC)
     assert "/" not in site.paths
 
 
