@@ -1,4 +1,4 @@
-"""Write docs/settings.md, commands.md and licences.md from the code: `python docs/reference.py`.
+"""Write the pages of docs that are made from the code: `python docs/reference.py`.
 
 Settings are the lines of crawler/settings.py that read the environment, with the comments above them;
 commands are those of our apps, with their help.
@@ -36,6 +36,19 @@ LICENCES_HEAD = """# Licences
 Freshet is under the Apache License 2.0 ([LICENSE](../LICENSE)). It is installed with these packages, each
 under its own; none forbids what that licence allows. Fonts and scripts of the pages have theirs beside them.
 This page is made by `python docs/reference.py`, with Python 3.11.
+"""
+QUESTIONS_HEAD = """# Twelve questions to the graph
+
+All that was read is one graph: who wrote what, and which page links to which. These questions have pages
+with their answers (`/graph/questions/`), are asked by the command `ask NAME`, and are listed by
+`/api/graph/questions/`. Each is a way to begin one of your own: the page `/graph/query/` takes the query to
+be changed, `ask --file FILE` answers it where there is no browser, and programs send it to `/graph/sparql`.
+
+A document's statements are in a graph with the document's address as its name, so `GRAPH ?page { ... }` also
+says where something stands; without it, all documents count as one. `<urn:crawl:meta>` says of each document
+when it was read. Tests ask the twelve of a small recorded world
+([test_questions.py](../tests/crawler/pipeline/test_questions.py)). This page is made by
+`python docs/reference.py`.
 """
 COMMANDS_HEAD = """# Commands
 
@@ -128,6 +141,21 @@ def _arguments(parser: ArgumentParser) -> list[str]:
     return rows
 
 
+def questions_page() -> str:
+    """Return the page of the questions to the graph, with their SPARQL."""
+    django.setup()
+    from crawler.pipeline.sparql.questions import QUESTIONS  # noqa: PLC0415 - after the set-up
+
+    page, audience = [QUESTIONS_HEAD], ""
+    for question in QUESTIONS.values():
+        if str(question.audience) != audience:
+            audience = str(question.audience)
+            page.append(f"\n## {audience}\n")
+        page.append(f"### {question.text}\n\n{question.explanation} `ask {question.slug}`\n")
+        page.append(f"```sparql\n{question.query}\n```\n")
+    return "\n".join(page)
+
+
 def licences() -> dict[str, str]:
     """Return the licence of each package that Freshet runs on here, as it names it."""
     names = re.findall(r"(?m)^([\w.-]+)(?:\[[^\]]*\])?==", (ROOT / "requirements" / "base.txt").read_text())
@@ -156,6 +184,7 @@ def main() -> None:
     (ROOT / "docs" / "licences.md").write_text(licences_page())
     (ROOT / "docs" / "settings.md").write_text(settings_page())
     (ROOT / "docs" / "commands.md").write_text(commands_page())
+    (ROOT / "docs" / "questions.md").write_text(questions_page())
 
 
 if __name__ == "__main__":

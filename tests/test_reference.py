@@ -23,7 +23,7 @@ def reference() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["settings", "commands", "licences"])
+@pytest.mark.parametrize("name", ["settings", "commands", "licences", "questions"])
 def test_pages_made_from_the_code_are_up_to_date(reference: ModuleType, name: str) -> None:
     if name == "licences" and sys.version_info[:2] != (3, 11):
         pytest.skip("other versions of Python have other packages")

@@ -40,12 +40,18 @@ from crawler.pipeline.serializers import (
     PatternSerializer,
     PhaseSerializer,
     QuadSerializer,
+    QuestionSerializer,
     SavedQuerySerializer,
     SentSerializer,
     StylesheetSerializer,
+    TrialAnswerSerializer,
+    TrialSerializer,
     UriFilterSerializer,
 )
+from crawler.pipeline.sparql.questions import QUESTIONS
 from crawler.pipeline.store import quads
+from crawler.pipeline.trying import document_for, read_again, tried
+from crawler.walled.client import ProgramError
 from crawler.web.filters import search_problem
 from crawler.web.permissions import OperatorWrites
 from crawler.web.roles import OPERATOR, is_at_least
@@ -95,6 +101,37 @@ class StylesheetViewSet(viewsets.ModelViewSet[Stylesheet]):
     serializer_class = StylesheetSerializer
     permission_classes = [OperatorWrites]
     ordering = ["id"]
+
+    @extend_schema(
+        summary="Try a stylesheet on a document; nothing is kept",
+        request=TrialSerializer,
+        responses={200: TrialAnswerSerializer},
+    )
+    @action(detail=False, methods=["post"])
+    def trial(self, request: Request) -> Response:
+        request_data = TrialSerializer(data=request.data)
+        request_data.is_valid(raise_exception=True)
+        wanted = request_data.validated_data
+        document = document_for([], "", wanted["document"])
+        if document is None:
+            raise ValidationError({"document": ["No such document was read here."]})
+        try:
+            triples = tried(wanted["content"], document)
+        except ProgramError as error:
+            raise ValidationError({"content": [error.detail or error.kind]}) from error
+        statements = [" ".join(term.n3() for term in triple) + " ." for triple in triples]
+        return Response({"document": document.url, "statements": statements})
+
+    @extend_schema(
+        summary="Use a stylesheet on documents that were read already",
+        request=None,
+        responses={200: SentSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def again(self, request: Request, pk: str | None = None) -> Response:
+        count = read_again(self.get_object())
+        wake_controller()
+        return Response({"sent": count})
 
 
 class HttpTransformerViewSet(viewsets.ModelViewSet[HttpTransformer]):
@@ -210,6 +247,16 @@ class ExportView(APIView):
             return export_response(request.query_params.dict(), request.query_params.get("as", "nq"))
         except ExportError as error:
             raise ValidationError(str(error)) from error
+
+
+class QuestionsView(APIView):
+    """The questions that have pages of their own."""
+
+    @extend_schema(
+        summary="Questions to the graph, with their SPARQL", responses=QuestionSerializer(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        return Response(QuestionSerializer(QUESTIONS.values(), many=True).data)
 
 
 class SearchView(APIView):

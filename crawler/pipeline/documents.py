@@ -246,6 +246,11 @@ def _plugins() -> tuple[Plugin, ...]:
     )
 
 
+def content_of(row: Document) -> bytes:
+    """Return the stored content of a document, at most UNPACKED_BYTES; empty where there is none."""
+    return _bodies([row], UNPACKED_BYTES).get(row.pk, b"")
+
+
 def _bodies(rows: Sequence[Document], max_bytes: int) -> dict[int, bytes]:
     """Return the first `max_bytes` bytes of the content of each document."""
     bodies = dict(Document.objects.filter(id__in=[row.pk for row in rows]).values_list("id", "body__content"))

@@ -13,6 +13,7 @@ from crawler.pipeline.models import (
     SavedQuery,
     Stylesheet,
     UriFilter,
+    is_stylesheet,
 )
 from crawler.web.fields import NumberField, RowSerializer, TextField
 
@@ -88,6 +89,20 @@ class StylesheetSerializer(RowSerializer[Stylesheet]):
         extra_kwargs = {"content": {"max_length": 1_000_000}}
 
 
+class TrialSerializer(serializers.Serializer[Any]):
+    """A stylesheet to try, and the address of a document here; without one, the newest."""
+
+    content = serializers.CharField(max_length=1_000_000, validators=[is_stylesheet])
+    document = serializers.CharField(max_length=4_096, required=False, default="")
+
+
+class TrialAnswerSerializer(serializers.Serializer[Any]):
+    """Statements that a stylesheet makes of a document, as N-Triples."""
+
+    document = serializers.CharField()
+    statements = serializers.ListField(child=serializers.CharField())
+
+
 class HttpTransformerSerializer(RowSerializer[HttpTransformer]):
     """A plug-in behind HTTP."""
 
@@ -107,6 +122,16 @@ class SavedQuerySerializer(RowSerializer[SavedQuery]):
         model = SavedQuery
         fields = ["id", "name", "query", "author", "page", "created"]
         read_only_fields = ["id", "created"]
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    """A question to the graph in words, with its SPARQL."""
+
+    slug = serializers.CharField()
+    audience = serializers.CharField()
+    text = serializers.CharField()
+    explanation = serializers.CharField()
+    query = serializers.CharField()
 
 
 class PatternSerializer(serializers.Serializer[Any]):

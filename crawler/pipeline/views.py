@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -35,7 +36,7 @@ from crawler.pipeline.models import (
 )
 from crawler.pipeline.prefixes import with_prefixes
 from crawler.pipeline.report import phases
-from crawler.pipeline.sparql.examples import EXAMPLES
+from crawler.pipeline.sparql.questions import QUESTIONS
 from crawler.pipeline.sparql.replica import lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import MAX_QUERY_CHARACTERS, SECONDS, QueryAnswer, QueryError, ask
 from crawler.pipeline.terms import Kind, Term
@@ -199,17 +200,17 @@ def export(request: HttpRequest, form: str) -> StreamingHttpResponse:
 @require_safe
 def query_page(request: HttpRequest) -> HttpResponse:
     """Run a SPARQL query and show the result as a table, with examples."""
-    example = EXAMPLES.get(request.GET.get("example", ""))
+    example = QUESTIONS.get(request.GET.get("example", ""))
     number = request.GET.get("saved", "")
     saved = get_object_or_404(SavedQuery, pk=int(number)) if re.fullmatch("[0-9]{1,9}", number) else None
     query = with_prefixes(
-        request.GET.get("query") or (saved.query if saved else "") or (example[1] if example else "")
+        request.GET.get("query") or (saved.query if saved else "") or (example.query if example else "")
     )
     newest = snapshot()
     context: dict[str, Any] = {
         "is_query_run": bool(query),
-        "query": query or EXAMPLES["authors"][1],
-        "examples": [(key, title) for key, (title, _) in EXAMPLES.items()],
+        "query": query or QUESTIONS["authors"].query,
+        "questions": QUESTIONS.values(),
         "saved": saved if saved and saved.query == query else None,
         "may_delete": saved is not None and _may_delete(request, saved),
         "queries": SavedQuery.objects.select_related("author").defer("query"),
@@ -227,6 +228,30 @@ def query_page(request: HttpRequest) -> HttpResponse:
         except QueryError as error:
             context["trouble"] = str(error)
     return render(request, "pipeline/query.html", context)
+
+
+@require_safe
+def question_list(request: HttpRequest) -> HttpResponse:
+    """Show the questions with pages of their own, by the readers they are meant for."""
+    return render(request, "pipeline/questions.html", {"questions": QUESTIONS.values()})
+
+
+@never_cache
+@require_safe
+def question_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Answer one of the questions, with its query and the time that the answer took."""
+    if slug not in QUESTIONS:
+        raise Http404("there is no such question")
+    question, newest = QUESTIONS[slug], snapshot()
+    context: dict[str, Any] = {"question": question, "state": newest[1] if newest else None}
+    if newest:
+        began = time.perf_counter()
+        try:
+            context |= _table(ask(newest[0], question.query, [JSON_RESULTS], rows=MAX_SHOWN))
+        except QueryError as error:
+            context["trouble"] = str(error)
+        context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - began)))
+    return render(request, "pipeline/question.html", context)
 
 
 @require_POST

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import uuid
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +13,29 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from crawler.pipeline.models import SavedQuery
+from crawler.frontier.models import Body
+from crawler.pipeline.models import Document, SavedQuery, Stylesheet
 from crawler.pipeline.sparql.replica import Replica
 from tests.browser.conftest import Visitor
+
+
+SHEET = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
+  xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/">
+  <xsl:param name="url"/><xsl:template match="/"><rdf:RDF><rdf:Description rdf:about="{$url}">
+  <x:heading><xsl:value-of select="//h1"/></x:heading></rdf:Description></rdf:RDF></xsl:template></xsl:stylesheet>"""
+
+
+@pytest.fixture
+def page_here() -> Iterator[None]:
+    """A finished document with its content."""
+    content = b"<html><body><h1>Soup</h1></body></html>"
+    document = Document.objects.filter(state="done").latest("id")
+    body = Body.objects.create(digest=uuid.uuid4(), content=zlib.compress(content), size=len(content))
+    earlier = document.body_id
+    Document.objects.filter(pk=document.pk).update(body=body, type="html")
+    yield
+    Document.objects.filter(pk=document.pk).update(body=earlier, type=document.type)
+    body.delete()
 
 
 @pytest.fixture
@@ -49,3 +72,35 @@ def test_a_query_is_saved_shared_and_deleted(keeper: Visitor, reader: Visitor, r
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("The query is back.").first).to_be_visible()
     assert SavedQuery.objects.get().name == "Is anybody there?"
+
+
+def test_a_question_has_a_page_with_its_query(reader: Visitor, replica: Replica) -> None:
+    page = reader.goto("/graph/questions/")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("link", name="Who writes most, and in how many feeds?").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Who writes most, and in how many feeds?")
+    page.get_by_text("The query", exact=True).click()
+    page.get_by_role("link", name="Change it").click()
+    expect(page.get_by_label("Query")).to_have_value(re.compile("dct:creator/foaf:name"))
+
+
+def test_a_stylesheet_is_tried_and_kept(keeper: Visitor, page_here: None) -> None:
+    page = keeper.goto("/pipeline/stylesheets/")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_label("Name:").fill("Headings")
+    page.get_by_label("Stylesheet (XSLT 1.0)").fill(SHEET)
+    try:
+        page.get_by_role("button", name="Try", exact=True).click()
+        expect(page.get_by_text("1 statement. Nothing was kept.")).to_be_visible()
+        assert Axe().run(page).response["violations"] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert not Stylesheet.objects.exists()
+        page.get_by_role("button", name="Keep", exact=True).click()
+        expect(page.get_by_text("“Headings” is used for what is read from now on.").first).to_be_visible()
+        page.get_by_role("button", name="Switch Headings off").click()
+        expect(page.get_by_role("button", name="Switch Headings on")).to_be_visible()
+        page.get_by_role("button", name="Delete Headings").click()
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_text("The stylesheet is back.").first).to_be_visible()
+    finally:
+        Stylesheet.objects.all().delete()

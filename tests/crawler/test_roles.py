@@ -24,7 +24,8 @@ NEEDS: dict[str, set[str]] = {
     },
     OPERATOR: {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
-        "pipeline-links-change", "experiment-start", "experiment-change", "interest-evaluation",
+        "pipeline-links-change", "pipeline-stylesheet", "pipeline-stylesheets-try",
+        "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "interest-evaluation",
     },
     OWNER: {"people", "person-role", "person-link", "person-close", "invitation-revoke"},
 }  # fmt: skip
@@ -39,7 +40,8 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
         "api-experiment-detail", "api-experiment-stop", "api-crawl-list", "api-crawl-detail",
         "api-crawl-requeue", "api-document-again", "api-link-query-list", "api-link-query-detail",
         "api-http-transformer-list", "api-http-transformer-detail", "api-stylesheet-list",
-        "api-stylesheet-detail", "api-uri-filter-list", "api-uri-filter-detail",
+        "api-stylesheet-detail", "api-stylesheet-trial", "api-stylesheet-again", "api-uri-filter-list",
+        "api-uri-filter-detail",
     },
 }  # fmt: skip
 BY_TOKEN = ("/api/greader.php", "/api/fever.php", "/fever/", "/reader/", "/accounts/ClientLogin", "/metrics")

@@ -23,6 +23,7 @@ PAGES = (
     "/pipeline/",
     "/pipeline/documents/",
     "/pipeline/links/",
+    "/pipeline/stylesheets/",
     "/graph/",
     "/graph/entity/?iri=http://site.example/page",
     "/graph/export.nq?host=site.example",

@@ -16,7 +16,7 @@ from django.test import Client
 from crawler.pipeline.models import GraphChange, SavedQuery
 from crawler.pipeline.prefixes import PREFIXES, with_prefixes
 from crawler.pipeline.sparql.endpoint import wanted
-from crawler.pipeline.sparql.examples import EXAMPLES
+from crawler.pipeline.sparql.questions import QUESTIONS
 from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import QueryAnswer, QueryError, QueryTooLong, ask
 from crawler.pipeline.terms import iri
@@ -299,13 +299,6 @@ def test_a_query_without_end_is_ended(replica: Replica) -> None:
         )
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_the_examples_are_answered(replica: Replica, name: str) -> None:
-    indexed(triple(1))
-    replica.follow()
-    json.loads(answer(EXAMPLES[name][1]).body)
-
-
 def test_the_protocol(replica: Replica, client: Client) -> None:
     assert client.get("/graph/sparql", {"query": VALUES}).status_code == 401
     token = {"Authorization": make_token(make_user())}
@@ -475,5 +468,5 @@ def test_the_page_asks_shows_and_explains(replica: Replica, client: Client) -> N
     assert "&lt;b&gt;one&lt;/b&gt;" in page
     assert "SyntaxError" in client.get("/graph/query/", {"query": "SELECT"}).content.decode()
     assert "yes" in client.get("/graph/query/", {"query": "ASK {}"}).content.decode()
-    for key in EXAMPLES:
+    for key in QUESTIONS:
         assert client.get("/graph/query/", {"example": key}).status_code == 200

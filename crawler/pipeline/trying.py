@@ -1,0 +1,62 @@
+"""Stylesheets tried on stored documents, and documents sent through again for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Q, QuerySet
+
+from crawler.pipeline.documents import content_of, key_of
+from crawler.pipeline.models import Document, Stylesheet
+from crawler.pipeline.terms import Term, read_triples
+from crawler.pipeline.transform.fitting import fits
+from crawler.pipeline.transform.graph import SourceDocument
+from crawler.pipeline.transform.trial import TRIAL
+from crawler.reading.detect import HTML, XHTML
+from crawler.walled import client
+
+SECONDS = 15.0
+MAX_BYTES = 5_000_000
+NEWEST = 1_000
+"""Documents among which one that fits is looked for."""
+
+client.add_programs("crawler.pipeline.transform.trial")
+
+
+def document_for(types: Sequence[str], pattern: str, url: str = "") -> Document | None:
+    """Return the document at an address, or else the newest one that fits. Returns None for none."""
+    documents = Document.objects.defer("triples")
+    if url:
+        return documents.filter(key=key_of(url)).first()
+    newest = _finished(types).order_by("-id")[:NEWEST]
+    return next((row for row in newest if _fits(types, pattern, row)), None)
+
+
+def tried(content: str, document: Document) -> list[tuple[Term, Term, Term]]:
+    """Return the statements that a stylesheet makes of a document; stores nothing. Raises ProgramError."""
+    sheet = content.encode()
+    words = {
+        "name": TRIAL, "url": document.url, "html": document.type in {HTML, XHTML}, "sheet": len(sheet),
+    }  # fmt: skip
+    lines = client.run(TRIAL, words, sheet + content_of(document), SECONDS, MAX_BYTES)
+    return read_triples(lines)[0]
+
+
+def read_again(sheet: Stylesheet) -> int:
+    """Send finished documents that fit a stylesheet through transform again. Returns their number."""
+    rows = _finished(sheet.types).only("id", "url", "type").iterator(chunk_size=5_000)
+    fitting = [row.pk for row in rows if _fits(sheet.types, sheet.pattern, row)]
+    return Document.objects.filter(id__in=fitting, state=Document.State.DONE).update(
+        state=Document.State.DETECTED
+    )
+
+
+def _finished(types: Sequence[str]) -> QuerySet[Document]:
+    """Return finished documents of these types (empty: all) whose content is still there."""
+    kept = Q(body__isnull=False) | Q(page__isnull=False)
+    finished = Document.objects.filter(kept, state=Document.State.DONE).defer("triples")
+    return finished.filter(type__in=types) if types else finished
+
+
+def _fits(types: Sequence[str], pattern: str, row: Document) -> bool:
+    return fits(types, pattern, SourceDocument(row.url, row.type, b""))
