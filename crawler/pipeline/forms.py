@@ -10,7 +10,6 @@ from crawler.reading import detect
 from crawler.web.forms import RowForm
 from crawler.web.validators import is_pattern
 
-
 KINDS = [
     (detect.HTML, "HTML"),
     (detect.XHTML, "XHTML"),

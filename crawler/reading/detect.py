@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 from xml.parsers import expat
 
+import msgspec
+
 from crawler.reading.charset import from_wide
 from crawler.reading.inflate import head_inside_gzip
 from crawler.reading.mime import (
@@ -37,6 +39,9 @@ TYPES = (
 )  # fmt: skip
 
 _WINDOW = 65_536
+_MAX_STRIPPED = 1_024
+"""Bytes at the beginning of a window that may be stray signs and blanks."""
+_BRACKETS = {b"{", b"["}
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _ATOM = {"http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#"}
@@ -78,7 +83,7 @@ _IRI = r"<[^<>\"{}|^`\\\x00-\x20]*>"
 _NODE = rf"(?:{_IRI}|_:\S+)"
 _LITERAL = rf'"(?:[^"\\\r\n]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
 _TRIPLE = rf"{_NODE}[ \t]+{_IRI}[ \t]+(?:{_NODE}|{_LITERAL})[ \t]*"
-_N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#.*)?$".encode(), re.MULTILINE)
+_N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#.*)?\r?$".encode(), re.MULTILINE)
 _DIRECTIVE = r"@(?:prefix|base)\s|PREFIX\s+\S*:\s*<|BASE\s*<"
 _TURTLE = re.compile(rf"\s*(?:#[^\n]*\n\s*)*(?:{_DIRECTIVE})".encode(), re.IGNORECASE)
 _STATEMENT = re.compile(
@@ -105,6 +110,15 @@ _TURTLE_LINE = re.compile(
 _COMMENTS = re.compile(rb"(?:\s*#[^\n]*\n)*\s*")
 _JSON_FEED = re.compile(rb'"version"\s*:\s*"https?:\\?/\\?/jsonfeed\.org\\?/version')
 _JSON_LD = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
+_JSON_START = re.compile(rb'\{\s*"(?:[^"\\\n]|\\.)*"\s*:|\[\s*(?:[\[{"]|-?[0-9][0-9.eE+-]*\s*,)')
+"""The beginning of JSON that is longer than the window."""
+_SCALAR = re.compile(rb"(?:-?[0-9][0-9.eE+-]*|true|false|null)\s*\Z")
+_TURTLE_START = re.compile(
+    rf"(?:\s*#[^\n]*\n)*\s*(?:{_DIRECTIVE}|@|VERSION\b|GRAPH\b|_:|<|\(|\[\s*(?:\]|a\s|<|[\w.-]*:)|\{{|"
+    r"(?:[^\W\d][\w.-]*)?:\S*\s+(?:a\s|<|[^\W\d][\w.-]*:|:))".encode(),
+    re.IGNORECASE,
+)
+"""How text may begin that is believed to be Turtle, TriG or lines of triples because its header says so."""
 _HTML_SOMEWHERE = re.compile(
     rb"<!doctype\s+html|<(?:html|head|body|div|p|h1|article|table)[\s>]", re.IGNORECASE
 )
@@ -153,7 +167,7 @@ def detect(body: bytes, content_type: str = "", url: str = "") -> Verdict:
     packed = bool(inner.strip())
     verdict = (
         _by_bytes(inner if packed else body, mime, agreed)
-        or _by_header(mime)
+        or _by_header(mime, inner if packed else body)
         or _by_name(url)
         or Verdict(TEXT, "text of no known kind")
     )
@@ -186,7 +200,7 @@ def _by_bytes(body: bytes, mime: MimeType | None, agreed: str) -> Verdict | None
         return verdict
     if data:
         return Verdict(BINARY, f"the bytes are {OCTETS}", OCTETS)
-    return _json(lead) if lead[:1] in {b"{", b"["} else _behind_junk(lead)
+    return _json(lead) if lead[:1] in _BRACKETS else _behind_junk(lead)
 
 
 def _agreed_rdf(lead: bytes, agreed: str) -> Verdict | None:
@@ -199,7 +213,7 @@ def _agreed_rdf(lead: bytes, agreed: str) -> Verdict | None:
 def _markup(lead: bytes, mime: MimeType | None, agreed: str) -> Verdict | None:
     root = _Root() if _NO_XML.match(lead) else _root(lead)
     if root.name:
-        verdict = _by_root(root, mime)
+        verdict = _by_root(root, mime, lead.startswith(b"<?xml"))
         if agreed == RDF_XML and root.namespace and (verdict is None or verdict.type == XML):
             return Verdict(RDF_XML, f"<{root.name[:60]}>; its header and its name say {RDF_XML}")
         if verdict:
@@ -207,10 +221,21 @@ def _markup(lead: bytes, mime: MimeType | None, agreed: str) -> Verdict | None:
     elif is_html(lead) and not _FEED_SOMEWHERE.search(lead):
         return Verdict(HTML, "the first tag is HTML's")
     xml_verdict = Verdict(XML, f"the root element is <{root.name[:60]}>") if root.name else None
+    if xml_verdict and _is_well_formed(lead):
+        return xml_verdict
     return _behind_junk(lead) or xml_verdict
 
 
-def _by_root(root: _Root, mime: MimeType | None) -> Verdict | None:
+def _is_well_formed(lead: bytes) -> bool:
+    """Return whether XML has no error, as far as it goes."""
+    try:
+        expat.ParserCreate("iso-8859-1").Parse(lead, False)
+    except expat.ExpatError:
+        return False
+    return True
+
+
+def _by_root(root: _Root, mime: MimeType | None, declared_xml: bool) -> Verdict | None:
     reason = f"the root element is <{root.name}>"
     verdict = _feed_or_data(root, reason)
     if verdict:
@@ -223,7 +248,7 @@ def _by_root(root: _Root, mime: MimeType | None) -> Verdict | None:
     if not root.namespace:
         if _ELEMENTS.fullmatch(root.name):
             return Verdict(HTML, reason)
-        if mime is not None and mime.essence == "text/html":
+        if mime is not None and mime.essence == "text/html" and not declared_xml:
             return Verdict(HTML, f"{reason}, and the header says text/html")
     return None
 
@@ -276,7 +301,21 @@ def _json(lead: bytes) -> Verdict | None:
         return Verdict(JSON_FEED, "JSON with a version of JSON Feed")
     if _JSON_LD.search(lead):
         return Verdict(JSON_LD, "JSON with keywords of JSON-LD")
-    return None
+    return Verdict(JSON, "JSON") if _is_json(lead) else None
+
+
+def _is_json(lead: bytes) -> bool:
+    """Return whether text is JSON or, where it fills the window or is no UTF-8, begins like JSON."""
+    if len(lead) < _WINDOW - _MAX_STRIPPED:
+        try:
+            msgspec.json.decode(lead)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        except UnicodeDecodeError:
+            pass
+        else:
+            return True
+    return _JSON_START.match(lead) is not None
 
 
 def _rdf_text(lead: bytes, mime: MimeType | None) -> Verdict | None:
@@ -284,9 +323,9 @@ def _rdf_text(lead: bytes, mime: MimeType | None) -> Verdict | None:
 
     Lines are valid Turtle and Turtle is valid TriG, so the header and later lines decide.
     """
-    if lead[:1] in {b"{", b"["} and _json(lead):
-        return None
     declared = _BY_HEADER.get(mime.essence) if mime is not None else None
+    if lead[:1] in _BRACKETS and (verdict := _json(lead)) and (verdict.type != JSON or declared != TRIG):
+        return None
     if _NAMED_GRAPH.match(lead) or _DEFAULT_GRAPH.match(lead):
         return Verdict(TRIG, "a graph in braces")
     if _TURTLE.match(lead):
@@ -316,10 +355,16 @@ def _lines(lead: bytes, line: re.Match[bytes], declared: str | None) -> Verdict:
     return Verdict(N_TRIPLES, "a triple")
 
 
-def _by_header(mime: MimeType | None) -> Verdict | None:
+def _by_header(mime: MimeType | None, body: bytes) -> Verdict | None:
+    """Believe a header about text that shows nothing of its kind, if it may be of that kind at all."""
     if mime is None:
         return None
     kind = _BY_HEADER.get(mime.essence)
+    lead = body[:_WINDOW].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if kind in _RDF_TEXTS and not _TURTLE_START.match(lead):
+        return None
+    if kind in {JSON, JSON_LD} and lead[:1] not in {b"{", b"[", b'"'} and not _SCALAR.match(lead):
+        return None
     if kind is None and mime.essence.endswith("+json"):
         kind = JSON
     return Verdict(kind, f"the header says {mime.essence}") if kind in {*_TEXTUAL, JSON, JSON_LD} else None

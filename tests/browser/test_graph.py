@@ -18,11 +18,11 @@ from crawler.pipeline.models import Document, SavedQuery, Stylesheet
 from crawler.pipeline.sparql.replica import Replica
 from tests.browser.conftest import Visitor
 
-
 SHEET = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
   xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/">
   <xsl:param name="url"/><xsl:template match="/"><rdf:RDF><rdf:Description rdf:about="{$url}">
-  <x:heading><xsl:value-of select="//h1"/></x:heading></rdf:Description></rdf:RDF></xsl:template></xsl:stylesheet>"""
+  <x:heading><xsl:value-of select="//h1"/></x:heading>
+  </rdf:Description></rdf:RDF></xsl:template></xsl:stylesheet>"""
 
 
 @pytest.fixture
