@@ -39,10 +39,11 @@ from tests.languages import (
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 _ADDRESSES = r"\b(?:dct|sioc|rdfs|rdf|foaf|schema|prov|urn|freshet|css)(?::[\w:]+)+|https?://\S+|\S+\.\S+|[\w-]+/[\w-]+"
 _SAME = "|".join((
-    r"Freshet|UTC|API|RSS|Atom|OPML|JSON-LD|JSON Feed|JSON|ZIP|CSV|SPARQL|WARC|URLs?|IRI|HTTP|PDF|HTML|WebSub",
-    r"Turtle|TriG|N-Quads|N-Triples|XHTML|GRDDL|PageRank|PostgreSQL|Prometheus|OpenStreetMap|YouTube|Reddit",
-    r"FreshRSS|FeedHQ|Miniflux|Google Reader|Feedly|Inoreader|NetNewsWire|Kumagai|Yamana|ToE|Beta|demo|keeper",
-    r"mara|kB|MB|GB|ms|min(?!-)|[smhMTKB]|p\d\d|UTF-8|etag|http-\d+|de|en|fr|es|ja|[\da-f]{4,}|link-score",
+    r"Freshet|UTC|API|RSS|Atom|OPML|JSON-LD|JSON Feed|JSON|ZIP|CSV|SPARQL|WARC|URLs?|IRI|HTTP|PDF|HTML",
+    r"WebSub|Turtle|TriG|N-Quads|N-Triples|XHTML|GRDDL|PageRank|PostgreSQL|Prometheus|OpenStreetMap|YouTube",
+    r"Reddit|FreshRSS|FeedHQ|Miniflux|Google Reader",
+    r"Feedly|Inoreader|NetNewsWire|Kumagai|Yamana|ToE|Beta|demo",
+    r"keeper|mara|kB|MB|GB|ms|min(?!-)|[smhMTKB]|p\d\d|UTF-8|etag|http-\d+|de|en|fr|es|ja|[\da-f]{4,}|link-score",
     r"breadth-first|opic|host-round-robin|oracle|server-sampling(?:\+[ABC])?|history|adaptive|round-robin|min-delay|commafeed",
     r"advarss(?:-training)?|newsblur|nutch-adaptive|freshness|full-information|fetch|detect|transform|index",
     r"extract|entities|malformed|not-a-feed|tls|dns|min-gap|back-off|Not Found|Service Unavailable",
