@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import resource
+from collections.abc import Callable
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -18,10 +20,14 @@ import pyoxigraph
 from crawler.process.fork_server import PROGRAMS, Program
 from crawler.process.walls import no_more_files, shut
 from crawler.text.cells import csv_row, guarded, is_number
+from crawler.text.matching import matcher
+from crawler.text.search import SearchError, parse_search
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema#"
 MEMORY = 2_000_000_000
 LENGTH = 8
+MATCHES = "urn:freshet:matches"
+"""A function of queries: full-text search in a text."""
 RESULTS = {
     "application/sparql-results+json": pyoxigraph.QueryResultsFormat.JSON,
     "application/sparql-results+xml": pyoxigraph.QueryResultsFormat.XML,
@@ -76,6 +82,7 @@ def answer(store: pyoxigraph.Store, request: dict[str, Any]) -> tuple[dict[str, 
         use_default_graph_as_union=not defaults,
         default_graph=defaults or None,
         named_graphs=named_graphs or None,
+        custom_functions={pyoxigraph.NamedNode(MATCHES): _matches},
     )
     formats, rows = request["formats"], request["rows"]
     if isinstance(results, pyoxigraph.QueryTriples):
@@ -99,6 +106,24 @@ def answer(store: pyoxigraph.Store, request: dict[str, Any]) -> tuple[dict[str, 
         again = pyoxigraph.parse_query_results(body, format=pyoxigraph.QueryResultsFormat.JSON)
         body = again.serialize(format=RESULTS[media]) or b""
     return {"type": media, "cut": len(bindings) > rows}, body
+
+
+def _matches(*terms: Any) -> pyoxigraph.Literal | None:
+    """Say whether a text has the words of a search: `freshet:matches(?text, "words")`; else an error."""
+    if len(terms) != 2 or not all(isinstance(term, pyoxigraph.Literal) for term in terms):
+        return None
+    text, words = terms
+    match = _matcher(words.value)
+    return pyoxigraph.Literal(match(text.value)) if match else None
+
+
+@cache
+def _matcher(words: str) -> Callable[[str], bool] | None:
+    """Return the function that matches a search, None for one too long."""
+    try:
+        return matcher(parse_search(words))
+    except SearchError:
+        return None
 
 
 def _csv(names: list[str], bindings: list[dict[str, dict[str, str]]]) -> bytes:

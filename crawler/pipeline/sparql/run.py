@@ -15,6 +15,7 @@ from pathlib import Path
 
 from crawler.pipeline.sparql import client
 from crawler.pipeline.sparql.lexer import refusal
+from crawler.pipeline.sparql.n3ql import N3qlError, as_sparql, is_n3ql
 from crawler.process.walls import environment as bare_environment
 
 SECONDS = 10
@@ -62,6 +63,11 @@ def ask(
     """
     if len(query) > MAX_QUERY_CHARACTERS:
         raise QueryError(f"a query of more than {MAX_QUERY_CHARACTERS} characters")
+    if is_n3ql(query):
+        try:
+            query = as_sparql(query)
+        except N3qlError as error:
+            raise QueryError(f"N3QL: {error}") from error
     if why := refusal(query):
         raise QueryError(why)
     request = {

@@ -289,6 +289,77 @@ def test_the_word_service_may_stand_in_texts_and_names(replica: Replica) -> None
     answer('SELECT * WHERE { ?s <http://a.example/SERVICE> "a service" } # SERVICE')
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("espana", {"España"}),
+        ("ESPAÑA", {"España"}),
+        ("harbour wall", {"The harbour wall"}),
+        ('"wall harbour"', set()),
+        ('"harbour wall"', {"The harbour wall"}),
+        ("harb", set()),
+        ("harb*", {"The harbour wall"}),
+        ("wall or españa", {"The harbour wall", "España"}),
+        ("wall -harbour", set()),
+        ("港", {"横浜の港"}),
+        ("横浜", {"横浜の港"}),
+        ("", set()),
+        ("***", set()),
+        ("x" * 1000, set()),
+    ],
+)
+def test_full_text_within_a_query(replica: Replica, words: str, found: set[str]) -> None:
+    indexed("\n".join(triple(text) for text in ("España", "The harbour wall", "横浜の港", "x" * 200)))
+    replica.follow()
+    query = f"SELECT ?o {{ ?s ?p ?o FILTER(freshet:matches(?o, {json.dumps(words)})) }}"
+    assert set(values(with_prefixes(query))) == found
+
+
+@pytest.mark.parametrize("arguments", ["", "?o", "?s, 'x'", "?o, ?s", "?o, 'x', 'y'"])
+def test_a_wrong_call_of_the_search_finds_nothing(replica: Replica, arguments: str) -> None:
+    indexed(triple("x"))
+    replica.follow()
+    assert values(with_prefixes(f"SELECT ?o {{ ?s ?p ?o FILTER(freshet:matches({arguments})) }}")) == []
+
+
+QL = "@prefix ql: <http://www.w3.org/2004/ql#> .\n@prefix : <http://p.example/> .\n"
+
+
+def test_n3ql_selects_rows_and_builds_graphs(replica: Replica) -> None:
+    indexed("\n".join([triple(1), triple("{ ) #")]))
+    replica.follow()
+    assert values(f"{QL}[] ql:select (?o) ; # rows\n ql:where {{ ?s <http://p.example/> ?o }} .") == [
+        "1",
+        "{ ) #",
+    ]
+    assert values(f'{QL}[] ql:where {{ ?s : "{{ ) #" ; : ?o }} ; ql:select (?o) .') == ["1", "{ ) #"]
+    built = answer(f"{QL}[] ql:select {{ ?o :of ?s }} ; ql:where {{ ?s : ?o }} .", "text/turtle")
+    assert built.type == "text/turtle"
+    built = answer(f"{QL}[] ql:select {{ ?s :has ?o }} ; ql:where {{ ?s : ?o }} .", "application/n-triples")
+    assert b"<http://p.example/has>" in built.body
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("[] ql:select (?o) .", "no ql:where"),
+        ("[] ql:where { ?s ?p ?o } .", "no ql:select"),
+        ("[] ql:select ?o ; ql:where { ?s ?p ?o } .", "takes a list or a formula"),
+        ("[] ql:select (<x>) ; ql:where { ?s ?p ?o } .", "takes variables"),
+        ("[] ql:select () ; ql:where { ?s ?p ?o } .", "takes variables"),
+        ("[] ql:select (?o) ; ql:where ( ?s ?p ?o ) .", "in braces"),
+        ("[] ql:select (?o) ; ql:where { ?s ?p ?o", "never closed"),
+        ("[] ql:select (?o) ; ql:where", "takes a list or a formula"),
+        ("[] ql:select (?o) ; ql:where { ?s ?p } .", "SyntaxError"),
+        ("[] ql:select (?o) ; ql:where { SERVICE <http://127.0.0.1/> { ?s ?p ?o } } .", "SERVICE"),
+    ],
+)
+def test_what_is_no_n3ql_says_why(replica: Replica, query: str, words: str) -> None:
+    replica.follow()
+    with pytest.raises(QueryError, match=words):
+        answer(QL + query)
+
+
 def test_a_query_without_end_is_ended(replica: Replica) -> None:
     indexed("\n".join(triple(number) for number in range(60)))
     replica.follow()
