@@ -50,6 +50,8 @@ ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
 PORT = environment.integer("PORT", 8000, min_value=1, max_value=65_535)
 # Address to listen on, such as 0.0.0.0 in a container. Empty: by ALLOWED_HOSTS.
 LISTEN_ADDRESS = environment.text("LISTEN_ADDRESS")
+# A public demonstration: invented data, one reader for all visitors; nothing can be changed, or is fetched.
+DEMO = environment.switch("FRESHET_DEMO", False)
 # Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
 # subscribed there; empty: hubs could not reach us and none is asked.
 PUBLIC_URL = environment.web_address("PUBLIC_URL")
@@ -266,6 +268,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "crawler.accounts.proxy.proxy_sign_in",
+    "crawler.accounts.demo.demonstration",
     # Every page is for people with an account, but for those that say otherwise (login_not_required).
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -61,6 +61,8 @@ def children(sealed: Sealed) -> list[Child]:
 
     Each is a fork of this process, which has loaded what they share, except for the sealed ones.
     """
+    if settings.DEMO:
+        return [Child("web", forked(_web))]
     if memory.is_small():
         queues = (*PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
         background = [Child("planner", forked(_all_in_background), queues)]

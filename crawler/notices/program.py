@@ -164,38 +164,26 @@ def _save(message: dict[str, Any]) -> SendOutcome:
     address, title = message["url"], message["title"]
     base = target.get("url", "").rstrip("/")
     token = target.get("token", "")
-    match target["service"]:
-        case "linkding":
-            return _post(
-                f"{base}/api/bookmarks/",
-                message,
-                json={"url": address, "title": title},
-                headers={"Authorization": f"Token {token}"},
-            )
-        case "karakeep":
-            return _post(
-                f"{base}/api/v1/bookmarks",
-                message,
-                json={"type": "link", "url": address, "title": title},
-                headers={"Authorization": f"Bearer {token}"},
-            )
-        case "readwise":
-            return _post(
-                "https://readwise.io/api/v3/save/",
-                message,
-                json={"url": address, "title": title},
-                headers={"Authorization": f"Token {token}"},
-            )
-        case "instapaper":
-            return _post(
-                "https://www.instapaper.com/api/add",
-                message,
-                data={"url": address, "title": title},
-                auth=(target.get("name", ""), token),
-            )
-        case "wallabag":
-            return _wallabag(base, target, message)
-    return SendOutcome("failed", "this service is not known here")
+    service = target["service"]
+    if service == "wallabag":
+        return _wallabag(base, target, message)
+    if service == "instapaper":
+        fields, login = {"url": address, "title": title}, (target.get("name", ""), token)
+        return _post("https://www.instapaper.com/api/add", message, data=fields, auth=login)
+    if service not in _BOOKMARKS:
+        return SendOutcome("failed", "this service is not known here")
+    place, scheme, more = _BOOKMARKS[service]
+    content = {**more, "url": address, "title": title}
+    headers = {"Authorization": f"{scheme} {token}"}
+    return _post(place.format(base=base), message, json=content, headers=headers)
+
+
+_BOOKMARKS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "linkding": ("{base}/api/bookmarks/", "Token", {}),
+    "karakeep": ("{base}/api/v1/bookmarks", "Bearer", {"type": "link"}),
+    "readwise": ("https://readwise.io/api/v3/save/", "Token", {}),
+}
+"""Services that take a bookmark as JSON: where, the word before the token, fields beside url and title."""
 
 
 def _wallabag(base: str, target: dict[str, str], message: dict[str, Any]) -> SendOutcome:

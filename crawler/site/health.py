@@ -84,6 +84,8 @@ def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
         behind = replica.behind()
     except DatabaseError as error:
         return _silent_database(str(error).strip().partition("\n")[0])
+    if settings.DEMO:  # which has a web server and nothing else
+        return Health("ok", OK, OK, OK)
     walls = confine.missing() or OK
     sandbox = OK if wall() else NO_WALL
     graph = replica.trouble(now) or OK

@@ -52,6 +52,8 @@ def add_programs(module: str) -> None:
 
 def fetch(url: str, limits: FetchLimits) -> Fetched:
     """Return the document at an address. Raises ProgramError."""
+    if settings.DEMO:
+        raise ProgramError(Failure.BLOCKED_ADDRESS, "a demonstration fetches nothing")
     words = {
         "name": FETCH,
         "url": url,

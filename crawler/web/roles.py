@@ -7,7 +7,9 @@ A role holds the rights of those before it. It is stored in what Django has for 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
@@ -65,11 +67,12 @@ def user_with_role(key: int) -> User | None:
     return user if user is not None and user.is_active else None
 
 
-def may(request: HttpRequest) -> dict[str, dict[str, bool]]:
-    """Return what the visitor may do, for templates: `may.edit`, `may.operate` and `may.own`."""
+def may(request: HttpRequest) -> dict[str, Any]:
+    """Return what the visitor may do, for templates: `may.edit`, `may.operate`, `may.own`; and `demo`."""
     user = getattr(request, "user", AnonymousUser())
     rights = {"edit": EDITOR, "operate": OPERATOR, "own": OWNER}
-    return {"may": {name: is_at_least(user, role) for name, role in rights.items()}}
+    rights_held = {name: is_at_least(user, role) for name, role in rights.items()}
+    return {"may": rights_held, "demo": settings.DEMO}
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import secrets
 import socket
@@ -11,12 +12,14 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ImproperlyConfigured
@@ -27,6 +30,7 @@ from django.db.migrations.executor import MigrationExecutor
 from kombu.exceptions import KombuError
 from redis import RedisError
 
+from crawler.accounts.demo import VISITOR
 from crawler.accounts.models import Account
 from crawler.celery import app
 from crawler.deployment.processes import Sealed, bind, children, load
@@ -95,7 +99,10 @@ class Command(BaseCommand):
         # In processes of their own: what they need of memory is not in all that is forked afterwards.
         for name, work in (("broker", make_broker_ready), ("migrations", migrate)):
             self._step(name, forks.ForkedResult(work, name).get)
-        self._step("administrator", forks.ForkedResult(ensure_administrator, "administrator").get)
+        if settings.DEMO:
+            self._step("demonstration", forks.ForkedResult(seed_demonstration, "demonstration").get)
+        else:
+            self._step("administrator", forks.ForkedResult(ensure_administrator, "administrator").get)
         self._step("static files", static.get)
         # Workers elsewhere may share a broker that was given: what its dead left waits for the timeout.
         ours = self._server is not None and not os.environ.get("CELERY_BROKER_URL")
@@ -104,9 +111,10 @@ class Command(BaseCommand):
         address = f"http://localhost:{settings.PORT}/"
         self._supervisor = Supervisor(children(self._sealed), self._say, self._server, release)
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready)
-        if first_tick:
+        if first_tick and not settings.DEMO:
             forks.ForkedResult(send_first_tick, "first tick").get()
-        self._say(f"{address} answers and feeds are read; the rest is coming")
+        if not settings.DEMO:
+            self._say(f"{address} answers and feeds are read; the rest is coming")
         self._supervisor.start(PATIENCE_SECONDS, self._tell_ready, later=True)
         self.stdout.write(self.style.SUCCESS(f"ready: {address} ({time.monotonic() - began:.1f} s)"))
         self.stdout.flush()
@@ -246,6 +254,18 @@ def static_fingerprint() -> str:
             stat = os.stat(storage.path(path))
             digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+def seed_demonstration() -> str:
+    """Fill an empty database with invented data, and make a snapshot of its graph."""
+    from crawler.deployment.demo import seed  # noqa: PLC0415 - much to load, which nobody else needs
+
+    if User.objects.filter(username=VISITOR).exists():
+        return "exists"
+    seed(datetime.now(UTC))
+    User.objects.filter(username=VISITOR).update(is_staff=False)
+    call_command("sparql_replica", once=True, verbosity=0, stdout=io.StringIO())
+    return "invented data made"
 
 
 def ensure_administrator() -> str:
