@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,15 @@ def web_address(name: str, *, with_path: bool = False) -> str:
             f"{name} must be an address such as https://feeds.example.org, not {value!r}"
         )
     return value
+
+
+def origin_and_path(name: str) -> tuple[str, str]:
+    """Return an http(s) address in two parts: https://example.org and /feeds. The path may be empty."""
+    value = web_address(name, with_path=True)
+    path = urlsplit(value).path
+    if not re.fullmatch(r"(?:/[\w.~-]+)*", path, re.ASCII) or "/." in path:
+        raise ImproperlyConfigured(f"the path of {name} takes letters, digits and .~_- only, not {path!r}")
+    return value.removesuffix(path), path
 
 
 def integer(name: str, default: int, *, min_value: int = 0, max_value: int | None = None) -> int:

@@ -52,9 +52,12 @@ PORT = environment.integer("PORT", 8000, min_value=1, max_value=65_535)
 LISTEN_ADDRESS = environment.text("LISTEN_ADDRESS")
 # A public demonstration: invented data, one reader for all visitors; nothing can be changed, or is fetched.
 DEMO = environment.switch("FRESHET_DEMO", False)
-# Where the web reaches this deployment (https://feeds.example.org). With it, feeds that name a WebSub hub are
-# subscribed there; empty: hubs could not reach us and none is asked.
-PUBLIC_URL = environment.web_address("PUBLIC_URL")
+# Where the web reaches this deployment: https://feeds.example.org, or https://example.org/feeds below another
+# site. With it, feeds that name a WebSub hub are subscribed there; empty: hubs could not reach us and none is
+# asked.
+PUBLIC_URL, URL_PREFIX = environment.origin_and_path("PUBLIC_URL")
+FORCE_SCRIPT_NAME = URL_PREFIX or None
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{URL_PREFIX}/"
 
 # True where a proxy that ends TLS and sets X-Forwarded-Proto and -For stands before this server, as one must
 # where PUBLIC_URL is https. Guesses are counted by the last address in X-Forwarded-For then, which the proxy
@@ -304,7 +307,7 @@ LANGUAGE_COOKIE_NAME = "freshet-language"
 LOCALE_PATHS = [SHARED_DIR / "locale"]
 USE_I18N = True
 
-STATIC_URL = "/static/"
+STATIC_URL = f"{URL_PREFIX}/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -60,7 +60,7 @@ def readers(request: HttpRequest) -> HttpResponse:
         "form": form,
         "made": new_password,
         "server": request.build_absolute_uri(reverse("greader-base")).removesuffix("/"),
-        "short_server": request.build_absolute_uri("/").removesuffix("/"),
+        "short_server": request.build_absolute_uri(get_script_prefix()).removesuffix("/"),
         "fever_server": request.build_absolute_uri(reverse("fever")),
         "app_passwords": subscriber.app_passwords.all(),
         "logins": [login for login in logins if is_good(login)],

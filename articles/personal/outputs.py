@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from articles.enrichment.models import Enrichment
@@ -124,7 +125,7 @@ def build_page(personal_feed: PersonalFeed, number: int, addresses: Addresses) -
         id=_urn(deployment, "personal-feed", personal_feed.pk),
         title=personal_feed.name,
         description=_description(personal_feed),
-        home_url=addresses.under("/me/"),
+        home_url=addresses.under(reverse("me")),
         self_url=addresses.page(number),
         first_url=addresses.page(1),
         next_url=addresses.page(number + 1) if has_next else "",

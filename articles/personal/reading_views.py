@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from django.views.decorators.http import require_POST, require_safe
@@ -97,7 +98,8 @@ def mark_list_read(request: HttpRequest) -> HttpResponse:
             ngettext("%(count)d article is marked as read.", "%(count)d articles are marked as read.", count)
             % {"count": count},
         )
-    return redirect(f"/me/?{query.query}" if query.query else "/me/")
+    own = reverse("me")
+    return redirect(f"{own}?{query.query}" if query.query else own)
 
 
 class ReadingQuery:

@@ -213,10 +213,10 @@ def _pages() -> Iterator[Finding]:
     else:
         yield Finding("pages", "fine", f"Pages are served at port {settings.PORT}.")
     if settings.PUBLIC_URL:
-        public = f"{settings.PUBLIC_URL.rstrip('/')}/healthz"
+        public = f"{settings.PUBLIC_URL}{settings.URL_PREFIX}/healthz"
         answer, problem = _answer_of(public)
         if answer:
-            yield Finding("public", "fine", f"{settings.PUBLIC_URL} leads here.")
+            yield Finding("public", "fine", f"{settings.PUBLIC_URL}{settings.URL_PREFIX} leads here.")
         else:
             remedy = "Look at the proxy and at ALLOWED_HOSTS. Some networks cannot reach themselves."
             yield Finding("public", "note", f"{public} was not reached from here: {problem}.", remedy)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.utils.module_loading import import_string
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
@@ -138,7 +139,11 @@ class Threads:
     def add_task(self, channel: HTTPChannel) -> None:
         """Let a thread of the right class answer the first request of a connection."""
         request = channel.requests[0]
-        name = "first" if request.error else request_class(request.path, request.query)
+        name = (
+            "first"
+            if request.error
+            else request_class(request.path.removeprefix(settings.URL_PREFIX), request.query)
+        )
         self._dispatchers[name].add_task(channel)
 
     def shutdown(self) -> None:
@@ -180,16 +185,16 @@ class WebServer:
             signal.signal(number, lambda *_: sys.exit(0))
         lifeline.die_when_stuck()
         _raise_file_limit()
-        settings, listener = adjustments(self._bind), systemd_socket()
+        adjusted, listener = adjustments(self._bind), systemd_socket()
         application = without_head_bodies(import_string("crawler.wsgi.application"))
         if listener is None:
-            server = LimitedServer(application, dispatcher=Threads(), adj=settings)
+            server = LimitedServer(application, dispatcher=Threads(), adj=adjusted)
         else:
             info = (listener.family, listener.type, listener.proto, listener.getsockname())
             server = LimitedServer(
                 application,
                 dispatcher=Threads(),
-                adj=settings,
+                adj=adjusted,
                 _sock=listener,
                 sockinfo=info,
                 bind_socket=False,
@@ -238,6 +243,7 @@ def adjustments(bind: str) -> Adjustments:
         raise ValueError("an address and a port are needed, such as 127.0.0.1:8000")
     return Adjustments(
         host=address.hostname,
+        url_prefix=settings.URL_PREFIX,
         port=address.port,
         ident=None,
         backlog=1024,

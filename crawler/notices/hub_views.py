@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
+from django.urls import get_script_prefix
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
@@ -21,7 +22,7 @@ def hub(request: HttpRequest) -> HttpResponse:
     """Take a subscription request: 202 when it is noted, 400 when it is none, 404 for an unknown feed."""
     now, topic = datetime.now(UTC), request.POST.get("hub.topic", "")
     try:
-        if not topic.startswith(request.build_absolute_uri("/personal/")):
+        if not topic.startswith(request.build_absolute_uri(f"{get_script_prefix()}personal/")):
             raise UnknownTopic("hub.topic is not the address of a feed that is announced here")
         state, _kind = read_topic(topic, attempts_of("personal-feed", request, now, topic))
         if not is_served(state):

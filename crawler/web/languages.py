@@ -23,7 +23,7 @@ def reader_language(
     """Show pages in the reader's language, as middleware."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path.startswith(PROGRAMS):
+        if request.path_info.startswith(PROGRAMS):
             with translation.override(settings.LANGUAGE_CODE):
                 return get_response(request)
         with translation.override(translation.get_language_from_request(request)):

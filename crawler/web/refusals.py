@@ -110,7 +110,7 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _speaks_json(request: HttpRequest) -> bool:
-    return request.path.startswith(API) and not request.path.startswith(GOOGLE_READER)
+    return request.path_info.startswith(API) and not request.path_info.startswith(GOOGLE_READER)
 
 
 def _answers() -> bool:

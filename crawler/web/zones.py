@@ -23,7 +23,7 @@ def reader_zone(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable
     """Show times in the reader's time zone, as middleware. The API keeps UTC."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if request.path.startswith("/api/"):
+        if request.path_info.startswith("/api/"):
             return get_response(request)
         name = request.COOKIES.get(CHOSEN_COOKIE) or request.COOKIES.get(COOKIE, "")
         with timezone.override(zone_named(unquote(name))):

@@ -24,7 +24,7 @@ const keep = async () => {
   const page = await answer.clone().text();
   const cache = await caches.open(KEPT);
   await cache.put(OFFLINE, answer);
-  const pictures = [...page.matchAll(/src="(\/img\/[^"]+)"/g)].slice(0, MAX_PICTURES);
+  const pictures = [...page.matchAll(/src="([^"]*\/img\/[^"]+)"/g)].slice(0, MAX_PICTURES);
   const wanted = new Set(pictures.map((match) => match[1].replaceAll("&amp;", "&")));
   for (const request of await cache.keys()) {
     const url = new URL(request.url);
@@ -62,7 +62,7 @@ self.addEventListener("fetch", (event) => {
     event.respondWith(fetch(request).catch(async () => (await caches.match(OFFLINE)) ?? Response.error()));
   } else if (url.pathname.startsWith("{% get_static_prefix %}")) {
     event.respondWith(caches.match(request).then((kept) => kept ?? fetch(request)));
-  } else if (url.pathname.startsWith("/img/")) {
+  } else if (url.pathname.startsWith("{{ root }}img/")) {
     event.respondWith(fetch(request).catch(async () => (await caches.match(request)) ?? Response.error()));
   }
 });

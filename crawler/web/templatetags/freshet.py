@@ -214,7 +214,7 @@ def undo_offer(context: Mapping[str, Any]) -> dict[str, Any] | None:
 @register.simple_tag(takes_context=True)
 def here_in(context: Mapping[str, Any], *paths: str) -> SafeString | str:
     """Mark the link to the place that the shown page belongs to."""
-    return mark_safe(' aria-current="page"') if context["request"].path.startswith(paths) else ""
+    return mark_safe(' aria-current="page"') if context["request"].path_info.startswith(paths) else ""
 
 
 @register.filter

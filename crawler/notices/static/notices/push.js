@@ -10,7 +10,7 @@
   button.addEventListener("click", async () => {
     try {
       if ((await Notification.requestPermission()) !== "granted") return say(t("The browser does not allow notifications here."));
-      await navigator.serviceWorker.register("/worker.js");
+      await navigator.serviceWorker.register(document.querySelector("link[rel=manifest]").href.replace("manifest.webmanifest", "worker.js"));
       const registration = await navigator.serviceWorker.ready;
       const subscription = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(button.dataset.key) });
       const token = JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];

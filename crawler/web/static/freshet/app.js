@@ -6,6 +6,7 @@
   const $ = (query, from = document) => from.querySelector(query);
   const $$ = (query, from = document) => [...from.querySelectorAll(query)];
   const YEAR = 31536000;
+  const ROOT = new URL($("link[rel=manifest]")?.href ?? "/", location).pathname.replace(/[^/]*$/, "");
 
   // Sentences are English here; a page in another language brings its own (`script_words`).
   let translations;
@@ -259,7 +260,7 @@
     if (!passed.size || !window.htmx) return;
     const articles = [...passed].join(",");
     passed.clear();
-    window.htmx.ajax("POST", "/read/passed/", { values: { articles }, swap: "none", source: "#list" });
+    window.htmx.ajax("POST", `${ROOT}read/passed/`, { values: { articles }, swap: "none", source: "#list" });
   };
   const watch = "IntersectionObserver" in window ? new IntersectionObserver((entries) => {
     if (root.dataset.scroll !== "on") return;
@@ -292,7 +293,7 @@
   const PEERTUBE = /^https:\/\/[^/?#]+\/(?:w|videos\/watch|videos\/embed)\/([\w-]{20,40})$/;
   const offerFilm = (link) => {
     const article = link.closest("[data-article]");
-    if (article && PEERTUBE.test(link.href)) addPlayButton(link, `/read/${article.dataset.article}/film/?u=${encodeURIComponent(link.getAttribute("href"))}`, link.hostname);
+    if (article && PEERTUBE.test(link.href)) addPlayButton(link, `${ROOT}read/${article.dataset.article}/film/?u=${encodeURIComponent(link.getAttribute("href"))}`, link.hostname);
     for (const [pattern, before, after, name] of FILMS) {
       const match = pattern.exec(link.href);
       if (!match) continue;
@@ -386,7 +387,7 @@
   }, true);
 
   const go = {
-    a: "/read/", y: "/read/?order=interest", s: "/read/?show=starred", f: "/feeds/", i: "/sites/",
+    a: `${ROOT}read/`, y: `${ROOT}read/?order=interest`, s: `${ROOT}read/?show=starred`, f: `${ROOT}feeds/`, i: `${ROOT}sites/`,
   };
   const keys = {
     j: () => step(1, true),
@@ -417,7 +418,7 @@
     "/": () => {
       const field = $('input[type="search"]');
       if (field) field.focus();
-      else location.assign("/search/");
+      else location.assign(`${ROOT}search/`);
     },
     "?": () => actions.keys(),
     u: () => actions.side(),
@@ -546,7 +547,7 @@
       const headers = document.body.getAttribute("hx-headers");
       if (!navigator.onLine || !headers || !(marks.articles?.length || marks.starred?.length)) return;
       const body = new URLSearchParams({ articles: (marks.articles ?? []).join(","), starred: (marks.starred ?? []).join(",") });
-      const answer = await fetch("/read/passed/", { method: "POST", body, headers: JSON.parse(headers) }).catch(() => null);
+      const answer = await fetch(`${ROOT}read/passed/`, { method: "POST", body, headers: JSON.parse(headers) }).catch(() => null);
       if (!answer?.ok || answer.redirected) return;
       const left = later.all();
       for (const name of ["articles", "starred"]) left[name] = (left[name] ?? []).filter((key) => !(marks[name] ?? []).includes(key));
@@ -563,7 +564,7 @@
   const KEEP_EVERY_MS = 15 * 60 * 1000;
   const keepOffline = async () => {
     if (!navigator.serviceWorker || !$("#list")) return;
-    const registration = await navigator.serviceWorker.register("/worker.js").catch(() => null);
+    const registration = await navigator.serviceWorker.register(`${ROOT}worker.js`).catch(() => null);
     const last = places.get("freshet.kept");
     if (!registration || Date.now() - last < KEEP_EVERY_MS) return;
     const { active } = await navigator.serviceWorker.ready;
