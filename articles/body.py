@@ -101,8 +101,8 @@ def lead_image(article: Article, body: str) -> str:
     else the preview picture that the page names.
     """
     preview = web_url(article.page.image) if article.page else ""
-    said = web_url(stored_details(article.details).image)
-    return first_picture(body) or said or attached_picture(article.enclosures) or preview
+    image_url = web_url(stored_details(article.details).image)
+    return first_picture(body) or image_url or attached_picture(article.enclosures) or preview
 
 
 def media_of(article: Article) -> list[dict[str, Any]]:

@@ -70,10 +70,10 @@ def podcast_named(body: bytes) -> str:
     if len(body) > MAX_LOOKUP_BYTES or body[:100].lstrip()[:1] != b"{":
         return ""
     try:
-        answer = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    results = answer.get("results")
+    results = document.get("results")
     for result in results if isinstance(results, list) else []:
         address = result.get("feedUrl") if isinstance(result, dict) else None
         if isinstance(address, str) and address.startswith(("http://", "https://")):

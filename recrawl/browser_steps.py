@@ -20,21 +20,21 @@ def lines_of_steps(steps: list[dict[str, Any]]) -> list[str]:
 
 
 def _step(line: str) -> dict[str, Any]:
-    word, _, rest = line.strip().partition(" ")
-    rest = rest.strip()
+    word, _, argument = line.strip().partition(" ")
+    argument = argument.strip()
     if word == "click":
-        return {"do": "click", "at": rest}
+        return {"do": "click", "at": argument}
     if word == "type":
-        at, _, text = f" {rest}".partition(" = ")
+        at, _, text = f" {argument}".partition(" = ")
         return {"do": "type", "at": at.strip(), "text": text}
-    if word == "wait" and rest.startswith("for "):
-        return {"do": "wait-for", "at": rest.removeprefix("for ").strip()}
+    if word == "wait" and argument.startswith("for "):
+        return {"do": "wait-for", "at": argument.removeprefix("for ").strip()}
     if word == "wait":
         try:
-            return {"do": "wait", "seconds": float(rest)}
+            return {"do": "wait", "seconds": float(argument)}
         except ValueError:
-            return {"do": "wait", "seconds": rest}
-    return {"do": word} | ({"at": rest} if rest else {})
+            return {"do": "wait", "seconds": argument}
+    return {"do": word} | ({"at": argument} if argument else {})
 
 
 def _line(step: Step) -> str:

@@ -108,8 +108,8 @@ def _decoded(data: bytes) -> dict[str, Any]:
 
 def _of_line(line: str) -> ForeignWatch:
     """Return the watch of a line: an address, then tags separated by commas."""
-    url, _, rest = line.strip().partition(" ")
-    words = (word.strip(" '\"") for word in rest.strip().strip("[]").split(","))
+    url, _, tags = line.strip().partition(" ")
+    words = (word.strip(" '\"") for word in tags.strip().strip("[]").split(","))
     return ForeignWatch(url, tags=tuple(word[:200] for word in words if word))
 
 

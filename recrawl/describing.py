@@ -84,14 +84,17 @@ def _little(gain: Difference) -> str:
 def _within_a_line(old: str, new: str) -> str:
     """Return what became what within a line, an empty text for more than one place."""
     before, after = word_difference(old, new)
-    gone = [piece.text.strip() for piece in before if piece.differs and piece.text.strip()]
-    come = [piece.text.strip() for piece in after if piece.differs and piece.text.strip()]
-    if len(gone) == 1 and len(come) == 1:
-        return _("“%(old)s” became “%(new)s”.") % {"old": _quoted(gone[0]), "new": _quoted(come[0])}
-    if len(come) == 1 and not gone:
-        return _("“%(new)s” was added.") % {"new": _quoted(come[0])}
-    if len(gone) == 1 and not come:
-        return _("“%(old)s” was removed.") % {"old": _quoted(gone[0])}
+    removed_texts = [piece.text.strip() for piece in before if piece.differs and piece.text.strip()]
+    added_texts = [piece.text.strip() for piece in after if piece.differs and piece.text.strip()]
+    if len(removed_texts) == 1 and len(added_texts) == 1:
+        return _("“%(old)s” became “%(new)s”.") % {
+            "old": _quoted(removed_texts[0]),
+            "new": _quoted(added_texts[0]),
+        }
+    if len(added_texts) == 1 and not removed_texts:
+        return _("“%(new)s” was added.") % {"new": _quoted(added_texts[0])}
+    if len(removed_texts) == 1 and not added_texts:
+        return _("“%(old)s” was removed.") % {"old": _quoted(removed_texts[0])}
     return ""
 
 

@@ -62,8 +62,8 @@ class ChangeList:
         """Return the query of the list, with a leading question mark if it is not empty."""
         values: dict[str, Any] = {"show": self.show, "site": self.site, "before": self.before} | changed
         usual = {"show": "unseen", "site": None, "before": None}
-        kept = {name: value for name, value in values.items() if value != usual[name]}
-        return f"?{urlencode(kept)}" if kept else ""
+        changed_values = {name: value for name, value in values.items() if value != usual[name]}
+        return f"?{urlencode(changed_values)}" if changed_values else ""
 
     @property
     def suffix(self) -> str:

@@ -100,12 +100,12 @@ def look_at_page(client: Client, assignment: Assignment, rules: Robots | None, s
         check_allowed(rules, assignment.url, client.config.user_agent)
         steps = checked_steps(json.loads(assignment.steps or "[]"))
         with client.turn(assignment.url, spacing):
-            shown = look(LookJob(assignment.url, steps, seconds=client.config.deadline))
-        response = _response_of(shown, time.time() - at)
-        if shown.status >= 400:
-            raise _refusal(shown)
+            browser_look = look(LookJob(assignment.url, steps, seconds=client.config.deadline))
+        response = _response_of(browser_look, time.time() - at)
+        if browser_look.status >= 400:
+            raise _refusal(browser_look)
         product = product_of(client.config.user_agent)
-        document = readers.read(read_look, response, assignment, product, shown.screenshot)
+        document = readers.read(read_look, response, assignment, product, browser_look.screenshot)
         return answered(assignment, at, response, body_hash=document.digest, payload=document)
     except FetchError as error:
         return refused(assignment, at, error)
@@ -127,24 +127,24 @@ def read_look(response: Response, assignment: Assignment, product: str, screensh
     return replace(page, picture=picture, look=grid)
 
 
-def _response_of(shown: BrowserLook, elapsed: float) -> Response:
+def _response_of(browser_look: BrowserLook, elapsed: float) -> Response:
     """Return the page of a browser as if a server had sent it."""
     return Response(
-        shown.status or 200,
-        shown.url,
+        browser_look.status or 200,
+        browser_look.url,
         {},
-        shown.html.encode("utf-8", "replace"),
-        wire_bytes=shown.bytes,
+        browser_look.html.encode("utf-8", "replace"),
+        wire_bytes=browser_look.bytes,
         elapsed=elapsed,
         content_type="text/html; charset=utf-8",
-        status_line=f"HTTP/1.1 {shown.status or 200}",
+        status_line=f"HTTP/1.1 {browser_look.status or 200}",
     )
 
 
-def _refusal(shown: BrowserLook) -> FetchError:
-    kind = of_response(shown.status, retry_after=False, challenged=False)
-    error = FetchError(kind, f"the server answers {shown.status}", status=shown.status)
-    error.url, error.bytes = shown.url, shown.bytes
+def _refusal(browser_look: BrowserLook) -> FetchError:
+    kind = of_response(browser_look.status, retry_after=False, challenged=False)
+    error = FetchError(kind, f"the server answers {browser_look.status}", status=browser_look.status)
+    error.url, error.bytes = browser_look.url, browser_look.bytes
     return error
 
 

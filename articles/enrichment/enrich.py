@@ -31,6 +31,7 @@ from articles.enrichment import (
 )
 from articles.enrichment.counting import count
 from articles.enrichment.models import Classifier, Enrichment
+from articles.enrichment.neighbours import Neighbours, alone_on_their_pages
 from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms, terms_of, words
 from articles.models import Article
@@ -119,18 +120,18 @@ def _make(keys: Sequence[int], now: datetime) -> None:
         )
         previous_stories = [reading.row.story_id for reading in enriched if reading.row.story_id]
         _categorise(enriched)
-        alone = {row.pk for row in stories.alone_on_their_pages([reading.row for reading in enriched])}
+        rows = [reading.row for reading in enriched]
+        alone = {row.pk for row in alone_on_their_pages(rows)}
+        neighbours = Neighbours(rows, alone)
         for reading in enriched:
             row, documents = reading.row, counted[reading.row.language]
             row.keywords = keywords.keywords(reading.frequency, documents, documents[""])
             row.terms = [term for term, _ in row.keywords]
-            stories.join(row, is_alone=row.pk in alone)
-            # Saved at once: the rest of the batch is compared with it.
-            update_rows(Enrichment, [row], _COMPARED)
+            stories.join(row, neighbours, is_alone=row.pk in alone)
             row.counted, row.versions, row.state = WORDS, VERSIONS, Enrichment.State.DONE
             row.failure, row.attempts, row.at = "", 0, now
         _store_detected_languages(enriched)  # which makes them wait again, so that this comes first
-        update_rows(Enrichment, [reading.row for reading in enriched], _WRITTEN)
+        update_rows(Enrichment, [reading.row for reading in enriched], (*_COMPARED, *_WRITTEN))
         stories.tidy(previous_stories)
     update_rows(Enrichment, failed, ("state", "attempts", "failure"))
     touch(reading.row.article.feed_id for reading in enriched)

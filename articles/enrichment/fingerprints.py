@@ -56,11 +56,19 @@ def fingerprint(hashes: frozenset[int]) -> Fingerprint:
     return Fingerprint(len(hashes), minima.tobytes(), bands)
 
 
-def resemblance(first: bytes, second: bytes) -> float:
-    """Estimate the Jaccard index from two MinHashes. Returns 0 where one is missing."""
-    if not first or len(first) != len(second):
-        return 0.0
-    return float(np.mean(np.frombuffer(first, np.uint32) == np.frombuffer(second, np.uint32)))
+def resemblances(first: bytes, others: Sequence[bytes]) -> list[float]:
+    """Estimate the Jaccard index of one MinHash with each of the others. It is 0 where one is missing."""
+    whole = BANDS * ROWS * 4
+    if len(first) != whole:
+        return [0.0] * len(others)
+    table = np.frombuffer(
+        b"".join(signature if len(signature) == whole else bytes(whole) for signature in others), np.uint32
+    )
+    same = (table.reshape(len(others), BANDS * ROWS) == np.frombuffer(first, np.uint32)).mean(axis=1)
+    return [
+        float(share) if len(signature) == whole else 0.0
+        for share, signature in zip(same, others, strict=True)
+    ]
 
 
 def jaccard(first: frozenset[int], second: frozenset[int]) -> float:

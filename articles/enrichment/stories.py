@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 from functools import lru_cache
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.utils.html import strip_tags
 
-from articles.enrichment.fingerprints import resemblance, shingles
+from articles.enrichment.fingerprints import shingles
 from articles.enrichment.models import Enrichment, Story
+from articles.enrichment.neighbours import Neighbours
 from articles.enrichment.sameness import (
-    WINDOW_DAYS,
     StoryCandidate,
     min_likeness,
     numbers,
@@ -21,14 +20,8 @@ from articles.enrichment.sameness import (
     same_text,
 )
 from articles.enrichment.words import terms_of, words
-from articles.models import Article
 from articles.personal.versions import touch_articles
 
-MAX_COMPARED = 12
-"""Candidates whose texts are compared: those with the most similar fingerprints."""
-MAX_CANDIDATES = 500
-LIKELY = 0.35
-"""The estimated Jaccard index from which two texts are compared."""
 OWN_CHARACTERS, MAX_OWN_MARKUP = 4_000, 20_000
 """Characters of an entry's text that are compared, and of its HTML that are read for them."""
 Reason = Enrichment.Reason
@@ -36,17 +29,24 @@ Reason = Enrichment.Reason
 
 def candidate(row: Enrichment, *, has_own: bool = False) -> StoryCandidate:
     """Return the compared features of an article, read from its row; `own` costs most, and is asked for."""
-    article, own = row.article, frozenset[str]()
+    article, own_words = row.article, frozenset[str]()
     if has_own:
-        own = _own_words((article.content or article.summary)[:MAX_OWN_MARKUP], row.language)
-    title_words = words(article.title, row.language)
+        own_words = _own_words((article.content or article.summary)[:MAX_OWN_MARKUP], row.language)
+    title_words, title_numbers = _of_title(article.title, row.language)
     return StoryCandidate(
         feed=article.feed_id,
-        title=frozenset(terms_of(title_words, row.language) or title_words),
-        numbers=numbers(article.title),
-        own=own,
+        title=title_words,
+        numbers=title_numbers,
+        own=own_words,
         address=row.address,
     )
+
+
+@lru_cache(1024)
+def _of_title(title: str, language: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the words and the numbers of a title."""
+    title_words = words(title, language)
+    return frozenset(terms_of(title_words, language) or title_words), numbers(title)
 
 
 @lru_cache(256)
@@ -60,24 +60,25 @@ def text_of(row: Enrichment) -> frozenset[int]:
     return _shingles(row.article.text, row.language)
 
 
-@lru_cache(64)
+@lru_cache(256)
 def _shingles(text: str, language: str) -> frozenset[int]:
     """Return the shingles of a text: many of a batch are compared with the same few."""
     return shingles(words(text, language))
 
 
-def join(row: Enrichment, *, is_alone: bool) -> None:
+def join(row: Enrichment, neighbours: Neighbours, *, is_alone: bool) -> None:
     """Find the story of an enriched article anew: join the most similar article's story, or begin one with
     it.
 
     Sets `story`, `reason` and `similarity`, and saves them for the other article when a story begins. The
     caller holds the lock on stories, and says whether the article is alone on its page
-    (`alone_on_their_pages`). An article that a person took out stays alone.
+    (`alone_on_their_pages`). An article that a person took out stays alone. `neighbours` are those of the
+    batch.
     """
     if row.reason == Reason.APART:
         return
     row.story_id, row.reason, row.similarity = None, Reason.ALONE, 0.0
-    match = _best_match(row) if is_alone else None
+    match = _best_match(row, neighbours) if is_alone else None
     if match is not None:
         member, row.reason, row.similarity = match
         if member.story_id is None:
@@ -126,18 +127,18 @@ def allow(row: Enrichment) -> None:
     )
 
 
-def _best_match(row: Enrichment) -> tuple[Enrichment, str, float] | None:
-    neighbours = _by_address(row)
-    own = candidate(row, has_own=True) if neighbours else None
+def _best_match(row: Enrichment, neighbours: Neighbours) -> tuple[Enrichment, str, float] | None:
+    with_address = neighbours.by_address(row)
+    own_candidate = candidate(row, has_own=True) if with_address else None
     matches = [
         (1.0, -neighbour.pk, neighbour, Reason.ADDRESS)
-        for neighbour in neighbours
-        if own is not None and same_address(own, candidate(neighbour, has_own=True))
+        for neighbour in with_address
+        if own_candidate is not None and same_address(own_candidate, candidate(neighbour, has_own=True))
     ]
-    if not matches and (neighbours := _by_bands(row)):
+    if not matches and (similar := neighbours.by_text(row)):
         candidate_of_row = candidate(row)
         thresholds = (
-            (neighbour, min_likeness(candidate_of_row, candidate(neighbour))) for neighbour in neighbours
+            (neighbour, min_likeness(candidate_of_row, candidate(neighbour))) for neighbour in similar
         )
         likely = [(neighbour, threshold) for neighbour, threshold in thresholds if threshold is not None]
         text = text_of(row) if likely else frozenset()
@@ -153,49 +154,3 @@ def _best_match(row: Enrichment) -> tuple[Enrichment, str, float] | None:
         return None
     likeness, _, neighbour, reason = max(matches, key=lambda match: match[:2])
     return neighbour, reason, likeness
-
-
-def _by_address(row: Enrichment) -> list[Enrichment]:
-    """Return articles of other feeds with the same canonical address."""
-    if row.address is None:
-        return []
-    alike = Enrichment.objects.filter(address=row.address).exclude(pk=row.pk).exclude(reason=Reason.APART)
-    others = alike.exclude(article__feed=row.article.feed_id).select_related("article").order_by("pk")
-    return alone_on_their_pages(others[:MAX_CANDIDATES])[:MAX_COMPARED]
-
-
-def _by_bands(row: Enrichment) -> list[Enrichment]:
-    """Return articles of other feeds within WINDOW_DAYS that have similar fingerprints, most similar first.
-
-    Excludes articles of the same page, because they have the page's text, whatever their entries say.
-    """
-    if not row.bands:
-        return []
-    window = timedelta(days=WINDOW_DAYS)
-    when = Q(article__published__range=(row.article.published - window, row.article.published + window))
-    others = Enrichment.objects.filter(when, bands__overlap=row.bands).exclude(pk=row.pk)
-    others = others.exclude(article__feed=row.article.feed_id).exclude(reason=Reason.APART)
-    if row.article.page_id is not None:
-        others = others.filter(Q(article__page__isnull=True) | ~Q(article__page=row.article.page_id))
-    signatures = others.order_by("-pk").values_list("pk", "signature")[:MAX_CANDIDATES]
-    estimates = [(resemblance(bytes(row.signature), bytes(signature)), -pk) for pk, signature in signatures]
-    keys = [-pk for likeness, pk in sorted(estimates, reverse=True)[:MAX_COMPARED] if likeness >= LIKELY]
-    return alone_on_their_pages(Enrichment.objects.filter(pk__in=keys).select_related("article"))
-
-
-def alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:
-    """Return the articles that share their page with no other article of their feed.
-
-    Entries that share a page are comments or notes on a front page: they have its address and text, but are
-    not that page. Entries whose address has a fragment are excluded, too.
-    """
-    rows = [row for row in rows if "#" not in row.article.url]
-    shared = {
-        (feed, page)
-        for feed, page in Article.objects.filter(page__in={row.article.page_id for row in rows} - {None})
-        .values_list("feed_id", "page_id")
-        .annotate(entries=Count("pk"))
-        .filter(entries__gt=1)
-        .values_list("feed_id", "page_id")
-    }
-    return [row for row in rows if (row.article.feed_id, row.article.page_id) not in shared]

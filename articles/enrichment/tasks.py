@@ -9,17 +9,20 @@ from django.dispatch import receiver
 
 from crawler.engine.signals import asked, tended, ticked
 
+RUN_SECONDS = 5.0
+"""Other tasks of the same worker wait for a run: messages to people."""
+
 
 @shared_task
 def enrich() -> None:
-    """Enrich for 20 seconds, then queue the next run while work remains."""
+    """Enrich for RUN_SECONDS, then queue the next run while work remains."""
     from articles.enrichment.models import Enrichment
 
     if not Enrichment.objects.exists():
         return
     from articles.enrichment.enrich import enrich_for
 
-    if enrich_for(seconds=20.0):
+    if enrich_for(RUN_SECONDS):
         enrich.delay()
 
 

@@ -123,9 +123,9 @@ def explain(subscriber: Subscriber, article: int, now: datetime) -> InterestExpl
     recency = aged.recency(age)
     crowd, of_crowd = crowd_of_all(), []
     if crowd.is_learned:
-        seen = Event.objects.filter(subscriber=subscriber, article=article).exists()
+        is_seen = Event.objects.filter(subscriber=subscriber, article=article).exists()
         signals = crowd.signals(
-            str(article), about.features, at=at, age=age, seen=seen, personal=score, recency=recency
+            str(article), about.features, at=at, age=age, seen=is_seen, personal=score, recency=recency
         )
         of_crowd = [
             CrowdPart(signal, str(CROWD[signal]), value)

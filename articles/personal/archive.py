@@ -189,10 +189,10 @@ def write_archive(subscriber: Subscriber, out: IO[bytes], now: datetime) -> None
             _write_list(file, _marks(subscriber))
         topics = [TopicRow(topic.kind, topic.value) for topic in subscriber.topics.all()]
         archive.writestr("topics.json", _json(topics))
-        own = [
+        own_rows = [
             {name: getattr(row, name) for name in PERSONAL_FEED} for row in subscriber.personal_feeds.all()
         ]
-        archive.writestr("own-feeds.json", _json(own))
+        archive.writestr("own-feeds.json", _json(own_rows))
         archive.writestr("interests.json", _json(_interests(subscriber)))
 
 
@@ -206,29 +206,29 @@ def read_archive(subscriber: Subscriber, data: bytes, now: datetime, *, makes_ar
     """
     if len(data) > MAX_ARCHIVE_BYTES:
         raise ArchiveError(_("the file is larger than 50 MB"))
-    taken = Taken()
+    counts = Taken()
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if "feeds.opml" in archive.namelist():
-                taken.feeds = _take_feeds(subscriber, _read(archive, "feeds.opml"))
+                counts.feeds = _take_feeds(subscriber, _read(archive, "feeds.opml"))
             feeds = {feed.url: feed.pk for feed in _feeds_of(subscriber)}
             starred = _starred_in(archive)
             if makes_articles:
                 _make_articles(starred, feeds, now)
             stars = [MarkRow(place.feed_url, place.identity, None, place.starred) for place in starred]
-            taken.starred, _waiting = take_marks(subscriber, stars, feeds, now)
+            counts.starred, _waiting = take_marks(subscriber, stars, feeds, now)
             marks = _decoded(archive, "marks.json", list[MarkRow])[:MAX_MARKS]
-            taken.marks, taken.waiting = take_marks(subscriber, marks, feeds, now)
+            counts.marks, counts.waiting = take_marks(subscriber, marks, feeds, now)
             for topic in _decoded(archive, "topics.json", list[TopicRow])[:MAX_TOPICS]:
-                taken.topics += _take_topic(subscriber, topic)
+                counts.topics += _take_topic(subscriber, topic)
             own_feeds = _decoded(archive, "own-feeds.json", list[OwnFeed])[:MAX_OWN_FEEDS]
-            taken.own_feeds = sum(_take_own_feed(subscriber, row) for row in own_feeds)
-            taken.features = _take_interests(subscriber, archive, feeds, now)
+            counts.own_feeds = sum(_take_own_feed(subscriber, row) for row in own_feeds)
+            counts.features = _take_interests(subscriber, archive, feeds, now)
     except LimitReached as error:
         raise ArchiveError(str(error).rstrip(".")) from error
     except DAMAGES as error:
         raise ArchiveError(_("the file is no ZIP archive, or is damaged")) from error
-    return taken
+    return counts
 
 
 @transaction.atomic
@@ -256,9 +256,9 @@ def settle_carried_marks(now: datetime) -> int:
                 )
             """  # noqa: S608 - the tables' own names
         )
-        given: int = cursor.rowcount
+        row_count: int = cursor.rowcount
     CarriedMark.objects.filter(created__lt=now - KEPT_FOR).delete()
-    return given
+    return row_count
 
 
 def take_marks(

@@ -176,10 +176,10 @@ def rename_folder(subscriber: Subscriber, old: str, new: str) -> int:
     Returns the number of feeds in it, plus one for a folder that stays without feeds.
     """
     row = Subscriber.objects.select_for_update(no_key=True).get(pk=subscriber.pk)
-    kept = [folder for folder in row.folders if folder != old]
-    is_kept = len(kept) < len(row.folders)
+    kept_folders = [folder for folder in row.folders if folder != old]
+    is_kept = len(kept_folders) < len(row.folders)
     if is_kept:
-        row.folders = kept + ([new] if new and new not in kept else [])
+        row.folders = kept_folders + ([new] if new and new not in kept_folders else [])
         row.save(update_fields=["folders"])
         subscriber.folders = row.folders
     # Locked in one order, so that two such requests cannot cross.

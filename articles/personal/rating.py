@@ -37,10 +37,10 @@ def read_feedback_address(value: str) -> tuple[PersonalFeed, Article] | None:
     if not hmac.compare_digest(_signature(feed, article), match[3]):
         return None
     rows = PersonalFeed.objects.select_related("subscriber__user").filter(pk=feed)
-    found = rows.filter(tokens__revoked__isnull=True, subscriber__user__is_active=True).first()
+    personal_feed = rows.filter(tokens__revoked__isnull=True, subscriber__user__is_active=True).first()
     articles = Article.objects.select_related("feed").defer("search", "text", "content")
     about = articles.filter(pk=article).first()
-    return (found, about) if found is not None and about is not None else None
+    return (personal_feed, about) if personal_feed is not None and about is not None else None
 
 
 def _signature(feed: int, article: int) -> str:

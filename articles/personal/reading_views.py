@@ -98,8 +98,8 @@ def mark_list_read(request: HttpRequest) -> HttpResponse:
             ngettext("%(count)d article is marked as read.", "%(count)d articles are marked as read.", count)
             % {"count": count},
         )
-    own = reverse("me")
-    return redirect(f"{own}?{query.query}" if query.query else own)
+    own_page = reverse("me")
+    return redirect(f"{own_page}?{query.query}" if query.query else own_page)
 
 
 class ReadingQuery:

@@ -311,18 +311,18 @@ def export_archive(request: HttpRequest) -> FileResponse:
 @require_POST
 def import_archive(request: HttpRequest) -> HttpResponse:
     """Take over the ZIP file of another deployment."""
-    given = request.FILES.get("file")
-    if given is None:
+    uploaded_file = request.FILES.get("file")
+    if uploaded_file is None:
         messages.error(request, "Nothing was read: no file was chosen.")
         return redirect("me-account")
     try:
         now, is_staff = datetime.now(UTC), person_of(request).is_staff
-        data = given.read(MAX_ARCHIVE_BYTES + 1)
-        taken = read_archive(subscriber_of(request.user), data, now, makes_articles=is_staff)
+        data = uploaded_file.read(MAX_ARCHIVE_BYTES + 1)
+        counts = read_archive(subscriber_of(request.user), data, now, makes_articles=is_staff)
     except ArchiveError as error:
         messages.error(request, f"It could not be read: {error}.")
     else:
-        messages.success(request, taken.in_words())
+        messages.success(request, counts.in_words())
     return redirect("me-account")
 
 

@@ -77,12 +77,12 @@ class MarksView(APIView):
         if "starred" in fields:
             star(subscriber, [article.pk], now, starred=fields["starred"])
         if "labels" in fields:
-            wanted = {label_named(label) for label in fields["labels"]}
+            wanted_labels = {label_named(label) for label in fields["labels"]}
             present = _marks(subscriber, article.pk)["labels"]
             try:
                 with transaction.atomic():
-                    remove_labels(subscriber, [article.pk], set(present) - wanted)
-                    add_labels(subscriber, [article.pk], wanted)
+                    remove_labels(subscriber, [article.pk], set(present) - wanted_labels)
+                    add_labels(subscriber, [article.pk], wanted_labels)
             except TooManyLabels as error:
                 raise ValidationError({"labels": [str(error)]}) from error
         return Response(_marks(subscriber, article.pk))

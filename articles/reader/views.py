@@ -418,7 +418,7 @@ def _article(
     body, details, audio = body_of(row), stored_details(row.details), audio_of(row)
     requested = request.GET.get("text", "")
     source = requested if requested in {"feed", "page"} and getattr(body, requested) else body.source
-    shown = body.page if source == "page" else body.feed
+    shown_body = body.page if source == "page" else body.feed
     previous, following = reading_list.neighbours(subscriber, row)
     story = row.enrichment.story_id if hasattr(row, "enrichment") else None
     members = list(told().filter(story=story).exclude(pk=row.pk)[:MAX_MEMBERS]) if story else []
@@ -426,10 +426,10 @@ def _article(
         "article": row,
         "list": reading_list,
         "source_name": names.get(row.feed_id) or str(row.feed),
-        "body": shown,
+        "body": shown_body,
         "source": source,
         "has_both": bool(body.feed and body.page),
-        "minutes": max(round(reading_seconds(text_of(shown)) / 60), 1) if shown else 0,
+        "minutes": max(round(reading_seconds(text_of(shown_body)) / 60), 1) if shown_body else 0,
         "audio": audio,
         "details": details,
         "place": point(details).split(),

@@ -102,10 +102,10 @@ def person_thing(name: str, site: str = "") -> Thing | None:
     addresses = addresses_of(name, sites)
     people = merged(spelling, sites, addresses)
     chosen = next((person for person in people if site.removeprefix("www.") in person.sites), people[0])
-    articles = _newest(key for own in chosen.sites for key in keys[own])
+    articles = _newest(key for own_site in chosen.sites for key in keys[own_site])
     others = [person for person in people if person is not chosen]
     search = f'author:"{spelling}"' + (f" site:{chosen.sites[0]}" if others else "")
-    own_addresses = {own: addresses[own] for own in chosen.sites if own in addresses}
+    own_addresses = {own_site: addresses[own_site] for own_site in chosen.sites if own_site in addresses}
     return Thing("person", spelling, articles, search, person=chosen, others=others, addresses=own_addresses)
 
 
@@ -154,16 +154,16 @@ def people_of(thing: Thing) -> list[tuple[str, int]]:
     names: Counter[str] = Counter()
     for byline in rows.values_list("author", flat=True):
         names.update(name[:200] for name in names_of(byline))
-    own = name_key(thing.name) if thing.kind == "person" else ""
-    return [row for row in names.most_common(MAX_AROUND + 1) if name_key(row[0]) != own][:MAX_AROUND]
+    own_key = name_key(thing.name) if thing.kind == "person" else ""
+    return [row for row in names.most_common(MAX_AROUND + 1) if name_key(row[0]) != own_key][:MAX_AROUND]
 
 
 def words_of(thing: Thing) -> list[str]:
     """Return the keywords of most of the articles, without the thing's own name."""
     rows = Enrichment.objects.filter(article__in=thing.articles).values_list("terms", flat=True)
     words = Counter(term for terms in rows for term in terms)
-    own = thing.name.casefold()
-    common = [word for word, count in words.most_common(MAX_AROUND + 1) if word != own and count > 1]
+    own_name = thing.name.casefold()
+    common = [word for word, count in words.most_common(MAX_AROUND + 1) if word != own_name and count > 1]
     return common[:MAX_AROUND]
 
 
@@ -173,5 +173,5 @@ def mention_count(thing: Thing) -> int:
         rows = Article.objects.search(f'"{thing.name}"')
     except SearchError:
         return 0
-    own = Q(pk__in=thing.articles) | Q(author__icontains=thing.name)
-    return rows.exclude(own).order_by()[:MAX_ARTICLES].count()
+    own_articles = Q(pk__in=thing.articles) | Q(author__icontains=thing.name)
+    return rows.exclude(own_articles).order_by()[:MAX_ARTICLES].count()

@@ -77,13 +77,13 @@ def _page(request: HttpRequest, thing: Thing | None) -> HttpResponse:
 
 def _bars(months: list[tuple[datetime, int]]) -> list[dict[str, Any]]:
     """Return place, height and date of each month's bar, in a picture 980 wide and 100 high."""
-    most = max(number for _, number in months) or 1
+    max_articles = max(number for _, number in months) or 1
     width = 980 / len(months)
     return [
         {
             "x": f"{at * width:.1f}",
-            "y": f"{100 - 84 * number / most:.1f}",
-            "height": f"{84 * number / most:.1f}",
+            "y": f"{100 - 84 * number / max_articles:.1f}",
+            "height": f"{84 * number / max_articles:.1f}",
             "month": month,
             "number": number,
         }

@@ -52,8 +52,8 @@ class SignIn(LoginView):  # type: ignore[misc]
         """Answer htmx with a reload, everyone else with the form."""
         if "HX-Request" in request.headers:
             return HttpResponse(headers={"HX-Refresh": "true"})
-        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
-        return answer
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add how people get an account here."""
@@ -79,16 +79,16 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
     The policy of the sign-in page lets its forms go nowhere else, not even by a redirect.
     """
     try:
-        answer: HttpResponse = provider_login(request, provider_id)
+        response: HttpResponse = provider_login(request, provider_id)
     except requests.RequestException as error:
         log.error("the identity provider does not answer: %s", error)
         messages.error(
             request, _("%(name)s does not answer. Try again later.") % {"name": settings.OIDC_NAME}
         )
         return redirect("login")
-    if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
-        return render(request, "account/onward.html", {"address": answer["Location"]})
-    return answer
+    if request.method == "POST" and response.status_code == HTTPStatus.FOUND:
+        return render(request, "account/onward.html", {"address": response["Location"]})
+    return response
 
 
 class Join(SignupView):  # type: ignore[misc]
@@ -109,8 +109,8 @@ class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
         """Show the form, or without a mail server whom to ask."""
         if not settings.EMAIL_URL:
             return render(request, "account/ask_for_link.html")
-        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
-        return answer
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
 
 
 @login_not_required

@@ -119,22 +119,22 @@ def _look(url: str, job: LookJob, proxy: GuardedProxy) -> BrowserLook:
         )
         encoded = _run(msgspec.json.encode(browser_job), job.seconds)
     try:
-        answer = msgspec.json.decode(encoded, type=BrowserAnswer)
+        browser_answer = msgspec.json.decode(encoded, type=BrowserAnswer)
     except msgspec.MsgspecError as error:
         raise FetchError(Failure.TOO_COSTLY, "the browser ended without an answer") from error
-    if refusal := proxy.refusals.get(_place(answer.url or url)):
+    if refusal := proxy.refusals.get(_place(browser_answer.url or url)):
         raise FetchError(refusal.kind, refusal.detail)
-    if answer.failure:
-        raise _failure(answer, proxy)
-    if not answer.url.startswith(("http://", "https://")):
-        raise FetchError(Failure.BAD_SCHEME, f"the page led to {answer.url[:200]}")
+    if browser_answer.failure:
+        raise _failure(browser_answer, proxy)
+    if not browser_answer.url.startswith(("http://", "https://")):
+        raise FetchError(Failure.BAD_SCHEME, f"the page led to {browser_answer.url[:200]}")
     return BrowserLook(
-        url=answer.url,
-        status=answer.status,
-        title=answer.title,
-        html=answer.html,
-        screenshot=answer.screenshot,
-        is_complete=answer.is_complete,
+        url=browser_answer.url,
+        status=browser_answer.status,
+        title=browser_answer.title,
+        html=browser_answer.html,
+        screenshot=browser_answer.screenshot,
+        is_complete=browser_answer.is_complete,
         exceeded=proxy.exceeded,
         requests=proxy.requests,
         bytes=proxy.bytes,
@@ -150,18 +150,18 @@ def _directory_of_sockets() -> Iterator[str]:
         yield path
 
 
-def _failure(answer: BrowserAnswer, proxy: GuardedProxy) -> FetchError:
+def _failure(browser_answer: BrowserAnswer, proxy: GuardedProxy) -> FetchError:
     """Return the failure of an answer without a page."""
     if proxy.exceeded:
         kind = Failure.TOO_LARGE if proxy.exceeded == BYTES else Failure.TOO_COSTLY
         return FetchError(kind, f"the browser's limit of {proxy.exceeded} was reached")
     try:
-        kind = Failure(answer.failure)
+        kind = Failure(browser_answer.failure)
     except ValueError:
         return FetchError(Failure.TOO_COSTLY, "the browser answered with an unknown failure")
     if kind == Failure.NO_BROWSER:
-        log.warning("no page can be opened in a browser: %s", answer.detail)
-    return FetchError(kind, answer.detail, status=answer.status)
+        log.warning("no page can be opened in a browser: %s", browser_answer.detail)
+    return FetchError(kind, browser_answer.detail, status=browser_answer.status)
 
 
 def _run(job: bytes, seconds: float) -> bytes:

@@ -280,12 +280,12 @@ def _serve(decode: Callable[[bytes], BrowserJob]) -> None:
     os.nice(5)
     job = decode(sys.stdin.buffer.read())
     try:
-        answer = run(job)
+        browser_answer = run(job)
     except Error as error:
         words = [line.partition("[err] ")[2] for line in error.message.splitlines()]
         reason = next((line for line in words if "FATAL" in line or "No usable" in line), _first_line(error))
-        answer = BrowserAnswer(failure=Failure.NO_BROWSER, detail=f"it did not start: {reason[:300]}")
-    sys.stdout.buffer.write(msgspec.json.encode(answer))
+        browser_answer = BrowserAnswer(failure=Failure.NO_BROWSER, detail=f"it did not start: {reason[:300]}")
+    sys.stdout.buffer.write(msgspec.json.encode(browser_answer))
     sys.stdout.buffer.flush()
 
 

@@ -260,12 +260,12 @@ class GuardedProxy:
 
     def _response_head(self, server: socket.socket) -> _Head:
         """Read the head of the final response, past interim ones. Raises ValueError for an endless series."""
-        rest = b""
+        surplus = b""
         for _ in range(_MAX_INTERIM_HEADS):
-            head = self._read_head(server, rest)
+            head = self._read_head(server, surplus)
             if not re.match(r"HTTP/1\.[01] 1[0-9]{2}(?: |$)", head.first):
                 return head
-            rest = head.rest
+            surplus = head.rest
         raise ValueError("too many interim responses")
 
     def _read_head(self, sock: socket.socket, received: bytes = b"") -> _Head:
@@ -277,11 +277,11 @@ class GuardedProxy:
             if not piece or len(received) > _MAX_HEAD or not self._count(len(piece)):
                 raise ValueError("the head is not complete")
             received += piece
-        encoded, _, rest = received.partition(b"\r\n\r\n")
+        encoded, _, surplus = received.partition(b"\r\n\r\n")
         first, *lines = encoded.decode("latin-1").split("\r\n")
         if any(":" not in line for line in lines) or "\n" in first:
             raise ValueError("a line of the head is no header")
-        return _Head(first, tuple((line.partition(":")[0].strip().lower(), line) for line in lines), rest)
+        return _Head(first, tuple((line.partition(":")[0].strip().lower(), line) for line in lines), surplus)
 
     def _count(self, size: int) -> bool:
         """Count bytes. Returns False, and ends the run, when they are too many."""

@@ -57,9 +57,9 @@ class UnreadableBackup(ValueError):
 def unknown_migrations(applied: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return those of these migrations (app, name) of our apps that this version does not know."""
     loader = MigrationLoader(None)
-    known = {old for migration in loader.replacements.values() for old in migration.replaces}
-    known |= set(loader.disk_migrations)
-    return sorted(key for key in applied if key not in known and key[0] in loader.migrated_apps)
+    migration_names = {old for migration in loader.replacements.values() for old in migration.replaces}
+    migration_names |= set(loader.disk_migrations)
+    return sorted(key for key in applied if key not in migration_names and key[0] in loader.migrated_apps)
 
 
 def tables_of(connection: psycopg.Connection[Any]) -> dict[str, list[str]]:
@@ -123,8 +123,8 @@ class BackupReader:
         counts: dict[str, int] = {}
         with _readable(), connection.transaction(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL statement_timeout = 0")
-            known = tables_of(connection)
-            names = [sql.Identifier(name) for name in known]
+            columns_by_table = tables_of(connection)
+            names = [sql.Identifier(name) for name in columns_by_table]
             cursor.execute(sql.SQL("TRUNCATE {} CASCADE").format(sql.SQL(", ").join(names)))
             _switch_triggers(cursor, names, on=False)
             while True:
@@ -132,7 +132,7 @@ class BackupReader:
                 if "end" in line:
                     break
                 table, columns = str(line.get("table")), list(line.get("columns") or ["-"])
-                if table not in known or not set(columns) <= set(known[table]):
+                if table not in columns_by_table or not set(columns) <= set(columns_by_table[table]):
                     raise UnreadableBackup(
                         f"The backup has a table or column that is not known here: {table}."
                     )

@@ -63,8 +63,10 @@ def words_query(search: Search, language: str = "", *, beginning: str = "") -> s
     configurations = ("simple", *([stemmer] if stemmer else sorted(set(STEMMERS.values()))))
     forms = _forms(tuple(search.terms), configurations)
     if beginning in forms:
-        known = forms[beginning]
-        forms = forms | {beginning: _Forms(f"{known.stems} | '{_plain(beginning)}':*", is_stop_word=False)}
+        known_forms = forms[beginning]
+        forms = forms | {
+            beginning: _Forms(f"{known_forms.stems} | '{_plain(beginning)}':*", is_stop_word=False)
+        }
     alternatives = [
         _all_of([forms[term] for term in terms if term in forms]) for terms in search.alternatives
     ]

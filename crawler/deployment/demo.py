@@ -309,11 +309,13 @@ def _subscriber(now: datetime) -> None:
     follow_topic(subscriber, "keyword", "ferry")
     create_personal_feed(subscriber, name="Rivers and ferries", include=["ferry", "river"], order="interest")
     revoke_address(create_personal_feed(subscriber, name="Everything, newest first"))
-    told = Article.objects.filter(feed__title="The Harbour Courier").latest("published")
+    first_report = Article.objects.filter(feed__title="The Harbour Courier").latest("published")
     again = Feed.objects.get(title="Riverside Weather Desk").articles.latest("published")
-    Article.objects.filter(pk=again.pk).update(title=told.title, text=told.text, published=told.published)
+    Article.objects.filter(pk=again.pk).update(
+        title=first_report.title, text=first_report.text, published=first_report.published
+    )
     newest = list(followed_articles(subscriber).values_list("pk", flat=True)[:80])
-    keys = {*newest, told.pk, again.pk}
+    keys = {*newest, first_report.pk, again.pk}
     Enrichment.objects.exclude(pk__in=keys).update(state=Enrichment.State.DONE)
     while enrich(now):
         pass
@@ -378,10 +380,10 @@ def _failing(now: datetime, failing: Failing) -> None:
 def _crawl(now: datetime) -> None:
     """A crawl that has begun well: an hour of pages, a queue, some failures."""
     crawl = begin_crawl(Crawl(seeds=["https://courier.example/"], scope=[r"\.example/"], max_wait=600.0))
-    own = [Found(f"https://courier.example/{i}", "intra", 0.2357, 1, None) for i in range(12)]
+    own_links = [Found(f"https://courier.example/{i}", "intra", 0.2357, 1, None) for i in range(12)]
     others = [Found(f"https://{source[1]}/", "inter", 0.4714, 1, None) for source in SOURCES[1:]]
     with transaction.atomic():
-        admit(crawl, [*own, *others], now)
+        admit(crawl, [*own_links, *others], now)
     urls = list(crawl.urls.order_by("id"))
     for at, url in enumerate(urls[:20]):
         url.fetched, url.waited, url.attempts, url.elapsed = now, 30.0 * at, 1, 0.2
@@ -390,7 +392,7 @@ def _crawl(now: datetime) -> None:
         )
         if url.state == "crawled":
             url.title, url.size, url.inter, url.intra = "A page", 20_000 + at, 5, 2
-            url.out = [other.key for other in urls[at + 1 : at + 5]]
+            url.out = [linked_url.key for linked_url in urls[at + 1 : at + 5]]
         url.save()
     renew_hosts(crawl.pk, {url.host_id for url in urls})
     Crawl.objects.filter(pk=crawl.pk).update(crawled=17, duplicates=240, refused={"scope": 31}, bytes=412_000)

@@ -206,16 +206,16 @@ def _queues() -> Iterator[Finding]:
 
 def _pages() -> Iterator[Finding]:
     local = f"http://localhost:{settings.PORT}/healthz"
-    answer, problem = _answer_of(local)
-    if not answer:
+    status_text, problem = _answer_of(local)
+    if not status_text:
         remedy = "Start Freshet, or set PORT to the port it listens on."
         yield Finding("pages", "bad", f"Nothing answers at {local}: {problem}.", remedy)
     else:
         yield Finding("pages", "fine", f"Pages are served at port {settings.PORT}.")
     if settings.PUBLIC_URL:
         public = f"{settings.PUBLIC_URL}{settings.URL_PREFIX}/healthz"
-        answer, problem = _answer_of(public)
-        if answer:
+        status_text, problem = _answer_of(public)
+        if status_text:
             yield Finding("public", "fine", f"{settings.PUBLIC_URL}{settings.URL_PREFIX} leads here.")
         else:
             remedy = "Look at the proxy and at ALLOWED_HOSTS. Some networks cannot reach themselves."
@@ -316,8 +316,8 @@ EXAMINATIONS: dict[str, Callable[[], Iterator[Finding]]] = {
 def _answer_of(address: str) -> tuple[str, str]:
     """Return the date of an address' answer, and what went wrong where there was none."""
     try:
-        with urllib.request.urlopen(address, timeout=SECONDS) as answer:  # noqa: S310 - http(s), written here
-            return str(answer.headers.get("Date", "now")), ""
+        with urllib.request.urlopen(address, timeout=SECONDS) as response:  # noqa: S310 - http(s), written here
+            return str(response.headers.get("Date", "now")), ""
     except urllib.error.HTTPError as error:  # it does answer
         return str(error.headers.get("Date", "now")), ""
     except (OSError, ValueError) as error:

@@ -13,8 +13,8 @@ SECONDS = 4.0
 def is_healthy(port: str) -> bool:
     """Return whether the web server at a port of this machine says that all is well."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=SECONDS) as answer:
-            return bool(answer.status == 200)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=SECONDS) as response:
+            return bool(response.status == 200)
     except (OSError, ValueError):
         return False
 

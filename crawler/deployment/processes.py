@@ -24,8 +24,9 @@ from crawler.process import confine, fork_server, memory
 from crawler.process.forks import Process
 
 PLANNER_QUEUES = ("recrawl", "later")
-GRAPH_QUEUES = ("index", "extract", "enrich")
-NOTIFIER_QUEUES = ("notify",)
+GRAPH_QUEUES = ("index", "extract")
+NOTIFIER_QUEUES = ("notify", "enrich")
+"""Enrichment runs beside the graph, each on a processor; a message waits for it for some seconds at most."""
 WEB_NICENESS = (
     7  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
 )
@@ -192,13 +193,13 @@ def _planner() -> None:
 
 
 def _graph() -> None:
-    """Run the worker for graph and enrichment, which can wait, with the SPARQL replica beside it."""
+    """Run the worker for the graph, which can wait, with the SPARQL replica beside it."""
     workers.beside(partial(call_command, "sparql_replica"), "replica")
     workers.work("graph", ",".join(GRAPH_QUEUES), niceness=NICENESS)
 
 
 def _notifier() -> None:
-    """Run the worker that looks for what people want to be told of, and sends messages."""
+    """Run the worker that enriches articles, looks for news that people want to be told of, and sends it."""
     workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=NICENESS)
 
 

@@ -193,7 +193,7 @@ def _run_on(crawls: QuerySet[Crawl], now: datetime) -> int:
 
 def _may_bring_more(crawl: Crawl) -> bool:
     """Return whether URLs are in the queue, or work under way may add some."""
-    if any(answer for _, answer in more_expected.send(sender=Crawl, crawl=crawl)):
+    if any(is_expected for _, is_expected in more_expected.send(sender=Crawl, crawl=crawl)):
         return True
     return crawl.queue.exists()
 

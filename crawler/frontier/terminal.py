@@ -91,7 +91,7 @@ def page_links(root: html.HtmlElement, url: str, limit: int = MAX_LINKS, *, foll
     links: dict[str, None] = {}
     raw: set[str] = set()
     withheld: set[str] = set()
-    more = 0
+    links_over_limit = 0
     for reference, followed in _references(root):
         if reference in raw:
             continue
@@ -106,10 +106,10 @@ def page_links(root: html.HtmlElement, url: str, limit: int = MAX_LINKS, *, foll
         if link in links or link == url:
             continue
         if len(links) >= limit:
-            more += 1
+            links_over_limit += 1
             continue
         links[link] = None
-    return Links(tuple(links), more, len(withheld - raw))
+    return Links(tuple(links), links_over_limit, len(withheld - raw))
 
 
 def _base(root: html.HtmlElement, url: str) -> str:

@@ -227,12 +227,12 @@ class TargetViewSet(
 
     def create(self, request: Request, *args: Any, **options: Any) -> Response:
         """Store a place; a webhook's secret is in this answer alone."""
-        given = NewTargetSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        serializer = NewTargetSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         user = person_of(request)
         if Target.objects.filter(user=user).count() >= MAX_TARGETS:
             raise ValidationError({"detail": f"{MAX_TARGETS} places are enough"})
-        form = TargetForm(given.validated_data)
+        form = TargetForm(serializer.validated_data)
         if not form.is_valid():
             raise ValidationError({name: list(map(str, errors)) for name, errors in form.errors.items()})
         fields = form.cleaned_data

@@ -172,8 +172,8 @@ def _save(message: dict[str, Any]) -> SendOutcome:
         return _post("https://www.instapaper.com/api/add", message, data=fields, auth=login)
     if service not in _BOOKMARKS:
         return SendOutcome("failed", "this service is not known here")
-    place, scheme, more = _BOOKMARKS[service]
-    content = {**more, "url": address, "title": title}
+    place, scheme, more_fields = _BOOKMARKS[service]
+    content = {**more_fields, "url": address, "title": title}
     headers = {"Authorization": f"{scheme} {token}"}
     return _post(place.format(base=base), message, json=content, headers=headers)
 

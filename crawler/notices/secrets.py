@@ -40,5 +40,9 @@ def unseal(sealed: str) -> str:
 
 def masked(address: str) -> str:
     """Return an address with most of each part hidden: "ntfy://…/my…"."""
-    scheme, sign, rest = address.partition("://")
-    return f"{scheme}{sign}{_TELLING.sub(lambda part: f'{part[0][:2]}…', '/' + rest)[1:]}" if sign else scheme
+    scheme, sign, secret_part = address.partition("://")
+    return (
+        f"{scheme}{sign}{_TELLING.sub(lambda part: f'{part[0][:2]}…', '/' + secret_part)[1:]}"
+        if sign
+        else scheme
+    )

@@ -112,8 +112,8 @@ def run_program(parcel: dict[str, Any]) -> SendOutcome:
     words = {"allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]}
     body = json.dumps(parcel).encode()
     try:
-        answer = client.run(SEND, {"name": SEND, **words}, body, SECONDS, MAX_ANSWER)
-        return msgspec.msgpack.decode(answer, type=SendOutcome)
+        encoded_outcome = client.run(SEND, {"name": SEND, **words}, body, SECONDS, MAX_ANSWER)
+        return msgspec.msgpack.decode(encoded_outcome, type=SendOutcome)
     except ProgramError as error:
         return SendOutcome("failed", _words_of(error))
     except msgspec.MsgspecError:

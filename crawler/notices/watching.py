@@ -71,11 +71,13 @@ def look(rule: Rule, now: datetime) -> int:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL statement_timeout = %s", [f"{STATEMENT_SECONDS}s"])
-        wanted = [happening for happening in _happenings(rule, since, now) if _wanted(rule, happening)]
-        new = _unknown(rule, wanted)
+        wanted_happenings = [
+            happening for happening in _happenings(rule, since, now) if _wanted(rule, happening)
+        ]
+        new = _unknown(rule, wanted_happenings)
         _keep(rule, new[:MAX_NOTICED])
-        looked = now if len(new) <= MAX_NOTICED else max(rule.looked, new[MAX_NOTICED - 1].at)
-        Rule.objects.filter(pk=rule.pk).update(looked=looked)
+        looked_until = now if len(new) <= MAX_NOTICED else max(rule.looked, new[MAX_NOTICED - 1].at)
+        Rule.objects.filter(pk=rule.pk).update(looked=looked_until)
     return len(new[:MAX_NOTICED])
 
 
@@ -92,8 +94,8 @@ def preview(rule: Rule, now: datetime, limit: int = 3) -> list[Happening]:
 def _unknown(rule: Rule, happenings: list[Happening]) -> list[Happening]:
     """Return the happenings that the rule has not noticed yet, the earliest first."""
     keys = [happening.key for happening in happenings]
-    known = set(rule.notices.filter(key__in=keys).values_list("key", flat=True))
-    unknown = [happening for happening in happenings if happening.key not in known]
+    known_keys = set(rule.notices.filter(key__in=keys).values_list("key", flat=True))
+    unknown = [happening for happening in happenings if happening.key not in known_keys]
     return sorted(unknown, key=lambda happening: happening.at)
 
 

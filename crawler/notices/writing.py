@@ -55,10 +55,10 @@ def _write_alerts(rule: Rule, now: datetime, zone: tzinfo) -> int:
     targets = list(rule.targets.all())
     if not notices or not targets:
         return 0
-    told = rule.notices.filter(told__gt=now - HOUR).count()
-    room = max(rule.most_an_hour - told, 0)
-    held = [notice.pk for notice in notices[room:]]
-    Notice.objects.filter(pk__in=held).update(held=Notice.Held.LIMIT)
+    sent_count = rule.notices.filter(told__gt=now - HOUR).count()
+    room = max(rule.most_an_hour - sent_count, 0)
+    held_keys = [notice.pk for notice in notices[room:]]
+    Notice.objects.filter(pk__in=held_keys).update(held=Notice.Held.LIMIT)
     due = after_quiet_hours(now, rule.quiet_from, rule.quiet_until, zone)
     rows = [_alert(rule, notice, target, due) for notice in notices[:room] for target in targets]
     Notification.objects.bulk_create(rows, ignore_conflicts=True)

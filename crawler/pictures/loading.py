@@ -97,13 +97,13 @@ def _icon(candidates: Sequence[str], site: str) -> Rendered:
             continue
     if not urlsplit(site).hostname:
         raise PictureError(Failure.BAD_URL, "the feed names no site")
-    named: list[str] = []
+    icon_urls: list[str] = []
     try:
         page, final = client.fetched(site)
-        named = client.icon_links(page, final)
+        icon_urls = client.icon_links(page, final)
     except PictureError:
         final = site
-    for url in (*named, urljoin(final, "/favicon.ico")):
+    for url in (*icon_urls, urljoin(final, "/favicon.ico")):
         try:
             return client.rendered(client.fetched(url)[0])
         except PictureError as error:

@@ -111,12 +111,12 @@ class StylesheetViewSet(viewsets.ModelViewSet[Stylesheet]):
     def trial(self, request: Request) -> Response:
         request_data = TrialSerializer(data=request.data)
         request_data.is_valid(raise_exception=True)
-        wanted = request_data.validated_data
-        document = document_for([], "", wanted["document"])
+        trial_request = request_data.validated_data
+        document = document_for([], "", trial_request["document"])
         if document is None:
             raise ValidationError({"document": ["No such document was read here."]})
         try:
-            triples = tried(wanted["content"], document)
+            triples = tried(trial_request["content"], document)
         except ProgramError as error:
             raise ValidationError({"content": [error.detail or error.kind]}) from error
         statements = [" ".join(term.n3() for term in triple) + " ." for triple in triples]

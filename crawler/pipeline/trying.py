@@ -53,8 +53,8 @@ def read_again(sheet: Stylesheet) -> int:
 
 def _finished(types: Sequence[str]) -> QuerySet[Document]:
     """Return finished documents of these types (empty: all) whose content is still there."""
-    kept = Q(body__isnull=False) | Q(page__isnull=False)
-    finished = Document.objects.filter(kept, state=Document.State.DONE).defer("triples")
+    has_content = Q(body__isnull=False) | Q(page__isnull=False)
+    finished = Document.objects.filter(has_content, state=Document.State.DONE).defer("triples")
     return finished.filter(type__in=types) if types else finished
 
 

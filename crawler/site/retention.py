@@ -97,7 +97,7 @@ def delete_unused_bodies() -> int:
     """Delete contents that no URL, document or watched page has any more. Returns their number."""
     urls = CrawlUrl.objects.filter(body=OuterRef("pk"))
     documents = Document.objects.filter(body=OuterRef("pk"))
-    kept = Q(body=OuterRef("pk")) | Q(picture=OuterRef("pk"))
-    pages, versions = WatchedPage.objects.filter(kept), Version.objects.filter(kept)
+    is_used = Q(body=OuterRef("pk")) | Q(picture=OuterRef("pk"))
+    pages, versions = WatchedPage.objects.filter(is_used), Version.objects.filter(is_used)
     unused = Body.objects.filter(~Exists(urls), ~Exists(documents), ~Exists(pages), ~Exists(versions))
     return unused._raw_delete(connection.alias)

@@ -230,11 +230,11 @@ def _people(words: str) -> list[dict[str, Any]]:
     newest = Article.objects.filter(search=author_query(words)).newest_first()
     numbers: Counter[str] = Counter()
     names: dict[str, str] = {}
-    wanted = {name_key(word) for word in words.split()}
+    wanted_keys = {name_key(word) for word in words.split()}
     for byline in newest.exclude(author="").values_list("author", flat=True)[:MAX_COUNTED]:
         by_key = {name_key(name): name for name in names_of(byline[:1000])}
         # Where the words are there in another form alone, all names of the byline are.
-        keys = [key for key in by_key if any(word in key for word in wanted)] or list(by_key)
+        keys = [key for key in by_key if any(word in key for word in wanted_keys)] or list(by_key)
         numbers.update(keys)
         names = by_key | names
     return [

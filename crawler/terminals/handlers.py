@@ -38,9 +38,9 @@ def serves(kind: str, *, asks_robots: bool = False) -> Callable[[Run], Run]:
     """
 
     def register(run: Run) -> Run:
-        known = _handlers.get(kind)
-        if known is not None and _name(known.run) != _name(run):
-            names = f"{_name(run)} and {_name(known.run)}"
+        known_handler = _handlers.get(kind)
+        if known_handler is not None and _name(known_handler.run) != _name(run):
+            names = f"{_name(run)} and {_name(known_handler.run)}"
             raise ValueError(f"{names} serve the same kind of assignments: {kind}")
         _handlers[kind] = Handler(run, asks_robots)
         return run

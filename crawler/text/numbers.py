@@ -21,9 +21,9 @@ def number_in(text: str) -> float | None:
     last = max(digits.rfind("."), digits.rfind(","))
     if last >= 0:
         mark, decimals = digits[last], len(digits) - last - 1
-        other = "," if mark == "." else "."
-        is_grouped = digits.count(mark) > 1 or (decimals == 3 and last <= 3 and other not in digits)
-        digits = digits.replace(other, "")
+        other_mark = "," if mark == "." else "."
+        is_grouped = digits.count(mark) > 1 or (decimals == 3 and last <= 3 and other_mark not in digits)
+        digits = digits.replace(other_mark, "")
         digits = digits.replace(mark, "") if is_grouped else digits.replace(mark, ".")
     try:
         return sign * float(digits[:40])

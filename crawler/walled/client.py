@@ -88,12 +88,12 @@ def run(program: str, words: dict[str, Any], body: bytes | None, seconds: float,
     finally:
         _close(child_ends)
     try:
-        answer = _exchange(in_write, body or b"", out_read, until, max_bytes)
+        reply = _exchange(in_write, body or b"", out_read, until, max_bytes)
     finally:
         child.close()
-    if answer[:1] == OK:
-        return answer[1:]
-    kind, _, detail = answer.removeprefix(FAILED).decode("utf-8", "replace").partition("\n")
+    if reply[:1] == OK:
+        return reply[1:]
+    kind, _, detail = reply.removeprefix(FAILED).decode("utf-8", "replace").partition("\n")
     raise ProgramError(kind or Failure.TOO_COSTLY, detail if kind else "its process ended")
 
 

@@ -18,7 +18,7 @@ class Command(AccountFileCommand):
     def use_file(self, subscriber: Subscriber, file: Path) -> str:
         """Read the file. Returns what was taken over."""
         try:
-            taken = read_archive(subscriber, file.read_bytes(), datetime.now(UTC), makes_articles=True)
+            counts = read_archive(subscriber, file.read_bytes(), datetime.now(UTC), makes_articles=True)
         except ArchiveError as error:
             raise CommandError(f"{file}: {error}") from error
-        return taken.in_words()
+        return counts.in_words()

@@ -44,11 +44,11 @@ class Command(BaseCommand):
         if newest is None:
             raise CommandError("there is nothing to ask yet: the process sparql_replica has made no snapshot")
         try:
-            answer = ask(newest[0], with_prefixes(query), FORMATS[options["format"]])
+            query_answer = ask(newest[0], with_prefixes(query), FORMATS[options["format"]])
         except QueryError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(answer.body.decode(), ending="")
-        if answer.cut:
+        self.stdout.write(query_answer.body.decode(), ending="")
+        if query_answer.cut:
             self.stderr.write(
                 "There are more rows than one answer may have: narrow the query, or set a LIMIT."
             )

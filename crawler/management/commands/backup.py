@@ -112,11 +112,11 @@ class Command(BaseCommand):
         }
         say = self._say if self.verbosity > 1 else lambda line: None
         try:
-            with psycopg.connect(settings.DATABASE_URL) as own:
+            with psycopg.connect(settings.DATABASE_URL) as own_connection:
                 if not password:
-                    return sum(write_backup(own, file, header, say).values())
+                    return sum(write_backup(own_connection, file, header, say).values())
                 with EncryptedWriter(file, password) as encrypted:
-                    return sum(write_backup(own, cast(BinaryIO, encrypted), header, say).values())
+                    return sum(write_backup(own_connection, cast(BinaryIO, encrypted), header, say).values())
         except (DatabaseError, psycopg.Error) as error:
             raise CommandError(f"the database broke off: {error}") from error
         finally:

@@ -58,21 +58,21 @@ class Command(BaseCommand):
     def _restore(self, backup: BackupReader, *, replace: bool) -> None:
         targets = self._targets(backup)
         try:
-            with psycopg.connect(settings.DATABASE_URL, autocommit=True) as own:
-                _refuse_in_use(own)
-                if not replace and not _is_empty(own):
+            with psycopg.connect(settings.DATABASE_URL, autocommit=True) as target:
+                _refuse_in_use(target)
+                if not replace and not _is_empty(target):
                     raise CommandError("there is something already: --replace deletes it")
-                _empty(own)
-                own.execute(f"CREATE TABLE {UNFINISHED} ()")
+                _empty(target)
+                target.execute(f"CREATE TABLE {UNFINISHED} ()")
                 self._say(f"tables of version {backup.header.get('version', 'unknown')}")
                 MigrationExecutor(connection).migrate(targets)
                 connection.close()
-                counts = backup.store(own, self._say if self.verbosity > 1 else lambda line: None)
+                counts = backup.store(target, self._say if self.verbosity > 1 else lambda line: None)
                 self._say(f"{sum(counts.values()):,} rows stored; bringing them up to date")
                 call_command("migrate", interactive=False, verbosity=0)
                 self._keep_files(backup.header.get("files", {}))
-                own.execute("ANALYZE")
-                own.execute(f"DROP TABLE {UNFINISHED}")
+                target.execute("ANALYZE")
+                target.execute(f"DROP TABLE {UNFINISHED}")
         except (DatabaseError, psycopg.Error) as error:
             raise CommandError(f"the database refused: {str(error).strip()}") from error
         finally:
@@ -124,36 +124,36 @@ def _decrypted(file: BinaryIO, password: str) -> BinaryIO:
     return cast(BinaryIO, EncryptedReader(file, password))
 
 
-def _refuse_in_use(own: psycopg.Connection[Any]) -> None:
+def _refuse_in_use(target: psycopg.Connection[Any]) -> None:
     """Raise CommandError where others are connected to the database."""
-    others = own.execute(
+    others = target.execute(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     ).fetchone()
     if others and others[0]:
         raise CommandError(f"{others[0]} others use the database: stop Freshet's processes first")
 
 
-def _is_empty(own: psycopg.Connection[Any]) -> bool:
+def _is_empty(target: psycopg.Connection[Any]) -> bool:
     """Return whether nobody uses this database yet: no person but a new administrator, and no feed."""
-    if _exists(own, UNFINISHED):
+    if _exists(target, UNFINISHED):
         return True
-    if not _exists(own, "auth_user"):
+    if not _exists(target, "auth_user"):
         return True
     tables = ("feeds_feed", "articles_article", "recrawl_site", "frontier_crawl", "pipeline_document")
-    used = [table for table in tables if _exists(own, table) and _has_rows(own, table)]
-    people = own.execute("SELECT count(*) FROM auth_user").fetchone()
+    used = [table for table in tables if _exists(target, table) and _has_rows(target, table)]
+    people = target.execute("SELECT count(*) FROM auth_user").fetchone()
     return not used and people is not None and people[0] <= 1
 
 
-def _exists(own: psycopg.Connection[Any], table: str) -> bool:
-    row = own.execute("SELECT to_regclass(%s)", [f"public.{table}"]).fetchone()
+def _exists(target: psycopg.Connection[Any], table: str) -> bool:
+    row = target.execute("SELECT to_regclass(%s)", [f"public.{table}"]).fetchone()
     return row is not None and row[0] is not None
 
 
-def _has_rows(own: psycopg.Connection[Any], table: str) -> bool:
-    return own.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None  # noqa: S608 - a known name
+def _has_rows(target: psycopg.Connection[Any], table: str) -> bool:
+    return target.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None  # noqa: S608 - a known name
 
 
-def _empty(own: psycopg.Connection[Any]) -> None:
+def _empty(target: psycopg.Connection[Any]) -> None:
     """Delete all tables and functions."""
-    own.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    target.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")

@@ -415,8 +415,8 @@ class _Reader:
                 return self._text(e), e.get("url") or ""
             links = {link.rel: link.href for link in self._links(inner)}
             return self._first(inner, "title"), links.get("self") or links.get("alternate", "")
-        named = self._first(fields, "dc:source")
-        return ("", named) if named.startswith(("http://", "https://")) else (named, "")
+        source_name = self._first(fields, "dc:source")
+        return ("", source_name) if source_name.startswith(("http://", "https://")) else (source_name, "")
 
     def _point(self, fields: Fields) -> tuple[str, str]:
         """Return latitude and longitude as written by GeoRSS, its GML, or W3C's geo."""

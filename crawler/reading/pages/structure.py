@@ -336,7 +336,7 @@ def _ending(
             if sibling.tag in _HEADINGS:
                 headings.append(sibling)
             elif not has_words or (sibling.tag == "li" and is_list_kept) or _leads_elsewhere(sibling, host):
-                ending.update(inner for kept in (*headings, sibling) for inner in kept.iter())
+                ending.update(inner for kept_element in (*headings, sibling) for inner in kept_element.iter())
                 headings = []
             else:
                 return ending
