@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +13,10 @@ from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import viewsets
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter
@@ -47,7 +49,8 @@ from crawler.pipeline.api import (
     StylesheetViewSet,
     UriFilterViewSet,
 )
-from crawler.site.serializers import HostSerializer, StatisticsSerializer
+from crawler.site.kept import MAX_DAYS, kept
+from crawler.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
 from crawler.site.statistics import statistics
 from crawler.web.documentation import endpoints
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
@@ -64,6 +67,21 @@ class HostViewSet(viewsets.ReadOnlyModelViewSet[Host]):
     search_fields = ["name"]
     ordering_fields = ["id", "name", "served"]
     ordering = ["id"]
+
+
+class KeptView(APIView):
+    """What is kept for how long."""
+
+    @extend_schema(
+        summary="What is kept, and what another number of days would delete",
+        parameters=[OpenApiParameter("days", {"type": "integer", "minimum": 1, "maximum": MAX_DAYS})],
+        responses=KeptSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        text = request.query_params.get("days", "365")
+        if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_DAYS:
+            raise ValidationError({"days": [f"A number from 1 to {MAX_DAYS} is wanted."]})
+        return Response(KeptSerializer(kept(int(text), datetime.now(UTC)), many=True).data)
 
 
 class StatisticsView(APIView):
@@ -114,6 +132,7 @@ router.register("hosts", HostViewSet, "api-host")
 urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/<int:pk>/marks/", MarksView.as_view(), name="api-article-marks"),
     path("unread/", UnreadView.as_view(), name="api-unread"),
+    path("kept/", KeptView.as_view(), name="api-kept"),
     path("stats/", StatisticsView.as_view(), name="api-stats"),
     path("pipeline/", PhasesView.as_view(), name="api-pipeline"),
     path("things/", ThingView.as_view(), name="api-thing"),

@@ -130,6 +130,7 @@ FETCH_HOST_SPACING_SECONDS = environment.number("FETCH_HOST_SPACING_SECONDS", 2.
 
 RETENTION_RETRIEVALS_DAYS = environment.integer("RETENTION_RETRIEVALS_DAYS", 90)
 RETENTION_PAGE_HTML_DAYS = environment.integer("RETENTION_PAGE_HTML_DAYS", 365)
+# Articles that somebody starred or labelled are kept.
 RETENTION_ARTICLES_DAYS = environment.integer("RETENTION_ARTICLES_DAYS", 0)
 # What each fetch of a watched page showed, and the changes that were found.
 RETENTION_CHECKS_DAYS = environment.integer("RETENTION_CHECKS_DAYS", 365)

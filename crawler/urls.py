@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/", include("articles.enrichment.urls")),
     path("about/", include("articles.things.urls")),
     path("health/", views.feed_health, name="feed-health"),
+    path("tools/kept/", views.kept_page, name="kept"),
     path("crawls/", include("crawler.frontier.urls")),
     path("pipeline/", include("crawler.pipeline.urls")),
     path("graph/", include("crawler.pipeline.graph_urls")),

@@ -10,11 +10,12 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
 from articles.interest.models import Event
-from articles.models import Article, Page
+from articles.models import Page
 from articles.personal.archive import settle_carried_marks
 from articles.personal.versions import touch
 from crawler.frontier.models import Body, CrawlUrl
 from crawler.pipeline.models import Document, PhaseFigure
+from crawler.site.kept import expirable_articles
 from crawler.web.models import Attempts
 from feeds.models import Retrieval, Tick
 from recrawl.models import Change, Check, Version, WatchedPage
@@ -51,10 +52,13 @@ def _expire(rows, column: str, days: int, now: datetime) -> int:  # type: ignore
 
 @transaction.atomic
 def _expire_articles(now: datetime) -> int:
-    """Delete old articles and tell readers of their feeds. Returns the number of articles."""
+    """Delete old articles that nobody starred or labelled, and tell readers of their feeds.
+
+    Returns the number of articles.
+    """
     if not settings.RETENTION_ARTICLES_DAYS:
         return 0
-    old = Article.objects.filter(fetched__lt=now - timedelta(days=settings.RETENTION_ARTICLES_DAYS))
+    old = expirable_articles().filter(fetched__lt=now - timedelta(days=settings.RETENTION_ARTICLES_DAYS))
     feeds = list(old.order_by("pk").values_list("feed_id", flat=True)[:AT_ONCE])
     deleted = _delete(old)
     touch(feeds)

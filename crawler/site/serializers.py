@@ -39,6 +39,17 @@ class BudgetSerializer(serializers.Serializer[Any]):
     share = serializers.FloatField()
 
 
+class KeptSerializer(serializers.Serializer[Any]):
+    """What is kept of a kind, and the rows that another number of days would delete at once."""
+
+    name = serializers.CharField()
+    words = serializers.CharField()
+    setting = serializers.CharField()
+    days = serializers.IntegerField()
+    oldest = serializers.DateTimeField(allow_null=True)
+    deleted = serializers.IntegerField()
+
+
 class StatisticsSerializer(serializers.Serializer[Any]):
     """Totals of now (feeds ... articles), and of the last 24 hours (the rest)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_safe
 from articles.listing import latest
 from crawler.site import phrases
 from crawler.site.health import check_health
+from crawler.site.kept import MAX_DAYS, kept
 from crawler.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
 from crawler.site.room import days_left
 from crawler.site.statistics import statistics
@@ -92,6 +94,16 @@ def feed_health(request: HttpRequest) -> HttpResponse:
             "pages": page_troubles(),
         },
     )
+
+
+@require_safe
+def kept_page(request: HttpRequest) -> HttpResponse:
+    """Show what is kept for how long, and what ?days= would delete."""
+    text = request.GET.get("days", "")
+    days = int(text) if re.fullmatch("[0-9]{1,5}", text) else 365
+    days = min(max(days, 1), MAX_DAYS)
+    context = {"days": days, "max_days": MAX_DAYS, "rows": kept(days, datetime.now(UTC))}
+    return render(request, "crawler/kept.html", context)
 
 
 def _tiles(now: datetime) -> dict[str, Any]:

@@ -58,6 +58,7 @@ PAGES = (
     "/graph/",
     "/graph/?q=harbour",
     "/graph/query/?example=authors",
+    "/tools/kept/?days=30",
     "/graph/questions/",
     "/graph/questions/authors/",
     "/about/person/Ines Vold/",
