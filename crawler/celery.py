@@ -25,6 +25,7 @@ from celery.signals import (
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
+from crawler import logs
 from crawler.process import lifeline, memory
 from crawler.process.lifeline import ending
 
@@ -104,6 +105,12 @@ def load_what_tasks_use(**_: Any) -> None:
         from crawler.engine import work  # noqa: PLC0415 - terminals never load it
 
         work.discover()
+
+
+@task_prerun.connect
+def name_task_in_log(task_id: str, **_: Any) -> None:
+    """Give all records of a task its id."""
+    logs.begin(task_id=task_id)
 
 
 @worker_init.connect

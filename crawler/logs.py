@@ -9,11 +9,33 @@ from __future__ import annotations
 import json
 import logging
 import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 EVERY_FEW_SECONDS = "crawler.engine.tasks.tend"
+
+
+_context: ContextVar[Mapping[str, str]] = ContextVar("log context", default=MappingProxyType({}))
+
+
+@contextmanager
+def named(**names: str) -> Iterator[None]:
+    """Give the records of this thread these fields, such as the id of the request that they are about."""
+    token = _context.set({**_context.get(), **names})
+    try:
+        yield
+    finally:
+        _context.reset(token)
+
+
+def begin(**names: str) -> None:
+    """Give the following records of this thread these fields, and no others."""
+    _context.set(names)
 
 
 class NotWorthALine(logging.Filter):
@@ -43,7 +65,7 @@ class JsonLine(logging.Formatter):
         self._process = process
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return time, level, process, logger, message, and of an error its traceback."""
+        """Return time, level, process, logger, message, the ids of `named`, and of an error its traceback."""
         content: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname,
@@ -52,6 +74,7 @@ class JsonLine(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        content |= _context.get()
         for name in ("task_id", "task_name", "status_code"):
             if (value := getattr(record, name, None)) is not None:
                 content[name] = value if isinstance(value, int | float) else str(value)

@@ -259,6 +259,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount.providers.openid_connect",
 ]
 MIDDLEWARE = [
+    "crawler.web.request_ids.request_id",
     "django.middleware.security.SecurityMiddleware",
     # Before all that would look something up by what the request says, and in the reader's language.
     "crawler.web.languages.reader_language",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 from msgspec.structs import replace
 
+from crawler import logs
 from crawler.database.transactions import passing, retried
 from crawler.engine.models import Host
 from crawler.engine.settle import give_back, lose, settle
@@ -46,8 +47,9 @@ def check_in(reports: Sequence[Report]) -> None:
                 check_in([report])
             return
         (report,) = reports
-        log.warning("a report of %s cannot be stored as it is: %s", report.host, _in_a_line(error))
-        harvests = retried(_store_mended, report)
+        with logs.named(lease=report.lease, host=report.host):
+            log.warning("a report of %s cannot be stored as it is: %s", report.host, _in_a_line(error))
+            harvests = retried(_store_mended, report)
     checked_in.send(sender=None, results=harvests)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from crawler import logs
 from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.terms import plain
 from crawler.pipeline.transform.dispatch import transform
@@ -34,7 +35,8 @@ def run(work: PhaseWork, worker: str, call: Call | None = None) -> Done:
     for task in work.tasks:
         if work.expires and outcomes and time.time() > work.expires - MARGIN:
             break  # what is done counts; the rest comes back when the lease is over, one document at a time
-        outcomes.append(_timed(phase_function, task))
+        with logs.named(lease=work.lease, document=str(task.id)):
+            outcomes.append(_timed(phase_function, task))
     return Done(work.phase, work.lease, worker, tuple(outcomes))
 
 

@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 
 from msgspec.structs import replace
 
+from crawler import logs
 from crawler.http import robots, urls
 from crawler.http.client import Client
 from crawler.http.failures import Failure
@@ -90,6 +91,11 @@ def serve_host(client: Client, batch: Batch) -> Report:
     the report asks for a pause of the host: a slow server or a long crawl delay must not make it fail as
     busy.
     """
+    with logs.named(lease=batch.lease, host=batch.host):
+        return _serve_host(client, batch)
+
+
+def _serve_host(client: Client, batch: Batch) -> Report:
     started = time.time()
     last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
