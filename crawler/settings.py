@@ -109,6 +109,10 @@ PIPELINE_STORED = environment.switch("PIPELINE_STORED", True)
 PIPELINE_HASH_MAIL = environment.switch("PIPELINE_HASH_MAIL", False)
 # RDFa, too; a page that has some takes a second.
 PIPELINE_RDFA = environment.switch("PIPELINE_RDFA", True)
+# The graph store of another program that follows the graph, by the SPARQL 1.1 Graph Store HTTP Protocol: the
+# address that takes ?graph=, and a login there, such as dba:secret.
+SPARQL_MIRROR_URL = environment.web_address("SPARQL_MIRROR_URL", with_path=True)
+SPARQL_MIRROR_LOGIN = environment.text("SPARQL_MIRROR_LOGIN")
 
 # Special networks in which transformers behind HTTP (the admin's plug-ins) may stand, comma-separated CIDR.
 PIPELINE_PLUGIN_NETWORKS = environment.networks("PIPELINE_PLUGIN_NETWORKS", ("127.0.0.0/8", "::1/128"))

@@ -8,10 +8,12 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
-from crawler.pipeline.sparql.replica import Replica
+from crawler.pipeline.sparql.mirror import Mirror
+from crawler.pipeline.sparql.replica import Replica, home
 from crawler.process import lifeline
 
 PAUSE_SECONDS = 5.0
@@ -31,10 +33,17 @@ class Command(BaseCommand):
             replica = Replica()
         except OSError as error:
             raise CommandError(f"the replica cannot be opened; who else has it? {error}") from error
+        mirror = None
+        if settings.SPARQL_MIRROR_URL:
+            file = home() / "mirror.json"
+            mirror = Mirror(settings.SPARQL_MIRROR_URL, settings.SPARQL_MIRROR_LOGIN, file, replica.content)
         lifeline.tell_ready()
         while True:
             try:
                 changed = replica.follow()
+                if mirror is not None:
+                    mirror.follow()
+                    replica.tell(mirror.trouble)
             except (DatabaseError, OSError) as error:
                 # The database is away for a moment, or the disk is full: what was published stays.
                 if options["once"]:

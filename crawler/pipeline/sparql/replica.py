@@ -83,6 +83,12 @@ class Replica:
         self._seen = {number: at for number, at in self._seen.items() if now - at < 2 * _OVERLAP}
         return len(contexts)
 
+    def content(self, name: str) -> bytes:
+        """Return a graph as N-Triples, empty where there is none of this name."""
+        graph = pyoxigraph.NamedNode(name)
+        triples = (quad.triple for quad in self._store.quads_for_pattern(None, None, None, graph))
+        return pyoxigraph.serialize(triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
+
     def tell(self, trouble: str = "") -> None:
         """Write a heartbeat with the current problem, at once where it changed, else now and then."""
         now = time.monotonic()
