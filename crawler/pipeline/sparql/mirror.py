@@ -112,9 +112,12 @@ class Mirror:
         """
         content = self._content(name)
         response = self._asked(name, content)
-        if response.status_code == 401 and "digest" in response.headers.get("WWW-Authenticate", "").lower():
+        if response.status_code == 401 and self._session.auth == self._login:
+            # Not all stores say that they want Digest: Virtuoso does so only where nothing else was tried.
             self._session.auth = HTTPDigestAuth(*self._login)
             response = self._asked(name, content)
+            if response.status_code == 401:
+                self._session.auth = self._login
         if response.status_code in {401, 403, 408, 429} or response.status_code >= 500:
             raise requests.HTTPError(f"{response.status_code}", response=response)
         if response.ok or (response.status_code == 404 and not content):
