@@ -26,7 +26,7 @@ _WINDOW = timedelta(days=WINDOW_DAYS)
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """What is known of an article before its text is read."""
+    """An article as far as it is known before its text is read."""
 
     pk: int
     feed: int

@@ -101,7 +101,7 @@ FOLLOWED = {
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """What keeps failing at a feed of the demo."""
+    """A feed that cannot be read, with its failure for some hours."""
 
     name: str
     host: str

@@ -141,9 +141,12 @@ def test_a_query_that_can_have_no_rows_is_not_asked(django_assert_num_queries):
 def test_a_built_row_has_the_columns_and_defaults_of_its_model() -> None:
     new_url = row_builder(CrawlUrl)
     first, second = (
-        new_url(crawl_id=1, host_id=2, url="u", key=UUID(int=number), link="seed", score=1.0, queued=AT)
+        new_url(
+            crawl_id=1, host_id=2, url="u", key=UUID(int=number), link="seed", score=1.0, queued=AT,
+            not_before=AT,
+        )
         for number in (1, 2)
-    )
+    )  # fmt: skip
     assert (first.state, first.depth, first.title, first.waited, first.headers) == ("queued", 0, "", None, [])
     assert first.headers is not second.headers
     with pytest.raises(TypeError, match="crawl_id"):

@@ -243,7 +243,7 @@ def keep_one(kind: str, key: int) -> None:
     """Delete the rows of this kind but one."""
     models = {"feed": Feed, "page": Page, "hub": HubSubscription, "watch": recrawl.Wanted}
     if kind == "crawl":
-        Crawl.objects.get().waiting.exclude(page=key).delete()
+        Crawl.objects.get().waiting.exclude(pk=key).delete()
     else:
         models[kind].objects.exclude(pk=key).delete()
 
