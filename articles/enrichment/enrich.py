@@ -59,8 +59,6 @@ VERSIONS = " ".join(
     )
 )  # fmt: skip
 """Versions of the components, stored with every enrichment."""
-_LOCK = 0x466E7269
-"""The advisory lock under which counts, classifier and stories are written."""
 _PATIENCE = "500ms"
 """Lock timeout for rows that another transaction holds."""
 _WRITTEN = (
@@ -109,8 +107,8 @@ def _make(keys: Sequence[int], now: datetime) -> None:
     enriched = [reading for reading in readings if _read(reading)]
     failed = [reading.row for reading in readings if reading not in enriched]
     if enriched:
+        stories.lock()
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
             # Stories take hold of other articles' enrichments late and in any order: whoever stores articles
             # goes first, before PostgreSQL looks for a deadlock (after a second).
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])

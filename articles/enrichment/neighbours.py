@@ -38,12 +38,12 @@ class _Candidate:
 class Neighbours:
     """The neighbours of a batch's articles: stored ones, and those of the batch that come before them.
 
-    All rows of the batch have fingerprints. A stored neighbour is one object for the whole batch, so that
-    an article sees the story that one before it has given to their neighbour.
+    All rows of the batch have fingerprints. A stored neighbour is one object for the whole batch, so that a
+    story that one article gives it is seen by the next.
     """
 
     def __init__(self, rows: Sequence[Enrichment], alone: Iterable[int]) -> None:
-        """Read the neighbours of `rows`; those in `alone` share their page with no other of their feed."""
+        """Read the neighbours of `rows`; `alone` are keys of those with a page of their own in their feed."""
         self._batch = {row.pk: row for row in rows}
         self._alone = set(alone)
         similar = self._similar(rows)
@@ -58,7 +58,7 @@ class Neighbours:
 
         Articles of the same page are left out: they have the page's text, whatever their entries say.
         """
-        return self._rows(self._by_text.get(row.pk, ()))
+        return self._rows(self._by_text.get(row.pk, ()))[:MAX_COMPARED]
 
     def by_address(self, row: Enrichment) -> list[Enrichment]:
         """Return articles of other feeds with the same canonical address, the oldest first."""
@@ -105,7 +105,7 @@ class Neighbours:
         """Return stored articles with any of these bands and their own, the newest first."""
         dates = [row.article.published for row in rows]
         with connection.cursor() as cursor:
-            # By the index of bands: what PostgreSQL knows of their frequencies is older than the batch.
+            # By the index of bands: the table's statistics are older than the batch.
             cursor.execute("SELECT set_config('enable_seqscan', 'off', true)")
             cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
             cursor.execute(
@@ -169,12 +169,15 @@ def _may_be_one(row: Enrichment, candidate: _Candidate) -> bool:
 
 
 def _most_similar(signature: bytes, candidates: Sequence[_Candidate]) -> list[int]:
-    """Return the keys of the likely candidates with the most similar fingerprints."""
+    """Return the keys of the likely candidates with the most similar fingerprints.
+
+    They are more than are compared: some share their page with others, and are left out then.
+    """
     values = resemblances(signature, [candidate.signature for candidate in candidates])
     likely = [
         (value, -candidate.pk) for value, candidate in zip(values, candidates, strict=True) if value >= LIKELY
     ]
-    return [-key for _, key in sorted(likely, reverse=True)[:MAX_COMPARED]]
+    return [-key for _, key in sorted(likely, reverse=True)[: 3 * MAX_COMPARED]]
 
 
 def alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:

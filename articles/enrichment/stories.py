@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count
 from django.utils.html import strip_tags
 
@@ -25,10 +25,12 @@ from articles.personal.versions import touch_articles
 OWN_CHARACTERS, MAX_OWN_MARKUP = 4_000, 20_000
 """Characters of an entry's text that are compared, and of its HTML that are read for them."""
 Reason = Enrichment.Reason
+_LOCK = 0x466E7269
+"""The advisory lock under which counts, classifier and stories are written."""
 
 
 def candidate(row: Enrichment, *, has_own: bool = False) -> StoryCandidate:
-    """Return the compared features of an article, read from its row; `own` costs most, and is asked for."""
+    """Return the compared features of an article, read from its row; `own` is costly: only with `has_own`."""
     article, own_words = row.article, frozenset[str]()
     if has_own:
         own_words = _own_words((article.content or article.summary)[:MAX_OWN_MARKUP], row.language)
@@ -99,9 +101,16 @@ def tidy(stories: Iterable[int]) -> None:
         Story.objects.filter(pk__in=lonely).delete()
 
 
+def lock() -> None:
+    """Wait until nobody else writes stories, counts or the classifier, until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+
+
 @transaction.atomic
 def take_out(row: Enrichment) -> None:
     """Take one article out of its story, for good."""
+    lock()
     story = row.story_id
     Enrichment.objects.filter(pk=row.pk).update(story=None, reason=Reason.APART, similarity=0.0)
     if story is not None:
@@ -112,6 +121,7 @@ def take_out(row: Enrichment) -> None:
 @transaction.atomic
 def take_apart(story: Story) -> int:
     """Take all members out of a story for good. Returns their number."""
+    lock()
     members = list(story.members.values_list("pk", flat=True))
     count = story.members.update(story=None, reason=Reason.APART, similarity=0.0)
     story.delete()

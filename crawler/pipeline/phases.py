@@ -18,6 +18,7 @@ from crawler.pipeline.terms import plain
 from crawler.pipeline.transform.dispatch import transform
 from crawler.pipeline.transform.graph import SourceDocument
 from crawler.pipeline.transform.plugins import Call, Plugins
+from crawler.pipeline.transform.rdf import FORMATS
 from crawler.reading.detect import BINARY, EMPTY, detect
 from crawler.reading.errors import ReadingError
 
@@ -70,6 +71,8 @@ def _detected(task: Task) -> PhaseOutcome:
 
 
 def _transformed(task: Task, work: PhaseWork, plugins: Plugins | None) -> PhaseOutcome:
+    if not task.body and task.type not in FORMATS:  # an empty graph would take the place of its own
+        raise ReadingError("unsupported-type", "its content is not stored any more")
     document = SourceDocument(task.url, task.type, task.body, task.content_type)
     result = transform(
         document, hash_mail=work.hash_mail, rdfa=work.rdfa, sheets=work.sheets, plugins=plugins

@@ -1,9 +1,11 @@
-"""Stylesheets tried on stored documents, and documents sent through again for one."""
+"""Stylesheets tried on stored documents, and finished documents transformed again for one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from crawler.pipeline.documents import content_of, key_of
@@ -53,7 +55,10 @@ def read_again(sheet: Stylesheet) -> int:
 
 def _finished(types: Sequence[str]) -> QuerySet[Document]:
     """Return finished documents of these types (empty: all) whose content is still there."""
-    has_content = Q(body__isnull=False) | Q(page__isnull=False)
+    of_page = Q(page__isnull=False)
+    if days := settings.RETENTION_PAGE_HTML_DAYS:  # older pages have lost their HTML
+        of_page &= Q(fetched__gte=datetime.now(UTC) - timedelta(days=days))
+    has_content = Q(body__isnull=False) | of_page
     finished = Document.objects.filter(has_content, state=Document.State.DONE).defer("triples")
     return finished.filter(type__in=types) if types else finished
 

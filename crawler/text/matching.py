@@ -1,19 +1,22 @@
 """Texts matched against a search in memory, for queries that no index of PostgreSQL answers. Pure.
 
-Words match whole, without regard to case and accents; a `*` at the end of a word matches any ending. Other
-forms of a word are other words here: languages' endings are known to PostgreSQL alone.
+Words match whole, without regard to case and accents; a `*` at the end of a word matches any ending. Nothing
+is stemmed: PostgreSQL alone does that.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 
 from crawler.text.characters import without_accents
 from crawler.text.search import CJK, Search, spaced
 
 MAX_MATCHED_CHARACTERS = 100_000
-_WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M")
+_WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}][^\W_{CJK}]*(?:[{re.escape(_MARKS)}]+[^\W_{CJK}]*)*")
+"""A character of CJK, or a word: letters and digits, with the vowel signs of Indic scripts and of Thai."""
 
 
 def matcher(search: Search) -> Callable[[str], bool]:

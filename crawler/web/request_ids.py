@@ -18,7 +18,7 @@ _ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
 def request_id(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Name the request in the log and in its answer, as middleware.
 
-    A proxy before this server may bring the id in X-Request-Id; nobody else may.
+    A proxy before this server may bring the id in X-Request-Id; it must set that header itself.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:

@@ -40,9 +40,11 @@ class Command(BaseCommand):
         lifeline.tell_ready()
         while True:
             try:
+                if mirror is not None:
+                    mirror.look()
                 changed = replica.follow()
                 if mirror is not None:
-                    mirror.follow()
+                    mirror.send()
                     replica.tell(mirror.trouble)
             except (DatabaseError, OSError) as error:
                 # The database is away for a moment, or the disk is full: what was published stays.

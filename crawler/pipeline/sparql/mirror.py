@@ -16,21 +16,24 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import requests
-from requests.auth import HTTPDigestAuth
+from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from crawler.pipeline.models import GraphChange
 from crawler.pipeline.store import META
 from crawler.pipeline.terms import iri, safe
 
 MAX_AT_ONCE = 500
-"""Graphs that are sent in one turn: the replica's own turn comes between."""
+MAX_TURN_SECONDS = 15.0
+"""Graphs that are sent, and time that is spent, before the replica follows again."""
+MAX_IN_A_ROW = 3
+"""Graphs that fail one after the other before the store is left alone for a while."""
 MAX_REFUSALS = 5
 MAX_ASIDE = 1_000
-SECONDS = 30.0
+SECONDS = 10.0
 _OVERLAP = timedelta(minutes=10)
-"""A change commits after its number was given: those of the last minutes are looked at once more."""
+"""Numbers are given before changes commit, so a lower one can come later: the last minutes are read again."""
 _ORIGINS_SECONDS = 3_600.0
-_MAX_PAUSE_SECONDS = 600.0
+MAX_PAUSE_SECONDS = 600.0
 
 
 @dataclass(slots=True)
@@ -52,32 +55,60 @@ class Mirror:
         self._session.trust_env = False
         name, _, password = login.partition(":")
         self._login = name, password
-        if login:
-            self._session.auth = self._login
+        self._sign_in(is_basic=True)
         self._position = self._read()
-        self._seen: set[int] = set()
+        self._seen: dict[int, datetime] = {}
         self._again, self._pause, self._origins_again = 0.0, 0.0, 0.0
         self.trouble = ""
         """Why the store does not take anything now, empty where it does."""
 
     def follow(self) -> int:
-        """Send graphs that have changed. Returns the number of graphs that arrived. Never waits for long."""
-        self._look()
-        if time.monotonic() < self._again:
+        """Look for changes and send them. Returns the number of graphs that arrived."""
+        self.look()
+        return self.send()
+
+    def look(self) -> None:
+        """Note which graphs have changed. Comes before the replica's own look, which then has all of them."""
+        late = datetime.now(UTC) - _OVERLAP
+        rows = GraphChange.objects.filter(id__gt=self._position.change) | GraphChange.objects.filter(
+            at__gte=late
+        )
+        changes = [row for row in rows.values_list("id", "url", "at") if row[0] not in self._seen]
+        for number, url, _ in changes:
+            self._position.waiting.setdefault(iri(safe(url)).value, 0)
+            self._position.change = max(self._position.change, number)
+        self._seen = {number: at for number, at in self._seen.items() if at >= late - _OVERLAP}
+        self._seen |= {number: at for number, _, at in changes}
+        if changes:
+            self._write()
+
+    def send(self) -> int:
+        """Send graphs that wait, for MAX_TURN_SECONDS. Returns the number of graphs that arrived."""
+        until = time.monotonic() + MAX_TURN_SECONDS
+        if time.monotonic() < self._again or not self._has_work:
             return 0
-        sent = 0
-        try:
-            for name in list(self._position.waiting)[:MAX_AT_ONCE]:
+        sent, failures, in_a_row = 0, [], 0
+        for name in list(self._position.waiting)[:MAX_AT_ONCE]:
+            try:
                 sent += self._send(name)
-            if time.monotonic() >= self._origins_again and not self._position.waiting:
-                self._send(META.value)
-                self._origins_again = time.monotonic() + _ORIGINS_SECONDS
-        except requests.RequestException as error:
-            self._pause = min(max(2 * self._pause, 5.0), _MAX_PAUSE_SECONDS)
+                in_a_row = 0
+            except requests.RequestException as error:
+                failures.append(name)
+                in_a_row += 1
+                self.trouble = f"the mirror of the graph does not answer: {type(error).__name__}"
+                if in_a_row == MAX_IN_A_ROW or isinstance(error, requests.ConnectionError):
+                    break
+            if time.monotonic() > until:
+                break
+        for name in failures:  # behind the others; what fails while others arrive is at fault itself
+            refusals = self._position.waiting.pop(name, 0)
+            self._refuse(name, refusals + bool(sent), "it does not take it in time")
+        if failures and not sent:
+            self._pause = min(max(2 * self._pause, 5.0), MAX_PAUSE_SECONDS)
             self._again = time.monotonic() + self._pause
-            self.trouble = f"the mirror of the graph does not answer: {type(error).__name__}"
         else:
             self._pause, self.trouble = 0.0, ""
+            self._send_origins()
         self._write()
         return sent
 
@@ -91,45 +122,62 @@ class Mirror:
         """The names of graphs that the store refused, with its reasons."""
         return dict(self._position.aside)
 
-    def _look(self) -> None:
-        """Add the names of graphs that have changed since the last look."""
-        late = datetime.now(UTC) - _OVERLAP
-        rows = GraphChange.objects.filter(id__gt=self._position.change) | GraphChange.objects.filter(
-            at__gte=late
-        )
-        changes = [(number, url) for number, url in rows.values_list("id", "url") if number not in self._seen]
-        for number, url in changes:
-            self._position.waiting.setdefault(iri(safe(url)).value, 0)
-            self._position.change = max(self._position.change, number)
-        self._seen = {number for number, _ in rows.filter(at__gte=late).values_list("id", "url")}
-        if changes:
-            self._write()
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._position.waiting) or time.monotonic() >= self._origins_again
+
+    def _send_origins(self) -> None:
+        """Send the statements about graphs, once an hour, when nothing else waits."""
+        if self._position.waiting or time.monotonic() < self._origins_again:
+            return
+        self._origins_again = time.monotonic() + _ORIGINS_SECONDS
+        try:
+            self._send(META.value)
+        except requests.RequestException as error:
+            self.trouble = f"the mirror of the graph does not answer: {type(error).__name__}"
 
     def _send(self, name: str) -> bool:
         """Send a graph, or delete it where it is empty. Returns whether it arrived.
 
         Raises RequestException where the store does not answer, or cannot take anything now.
         """
-        content = self._content(name)
+        try:
+            content = self._content(name)
+        except ValueError as error:
+            self._position.waiting.pop(name, None)
+            self._refuse(name, MAX_REFUSALS, str(error))
+            return False
         response = self._asked(name, content)
-        if response.status_code == 401 and self._session.auth == self._login:
+        if response.status_code == 401 and self._is_basic:
             # Not all stores say that they want Digest: Virtuoso does so only where nothing else was tried.
-            self._session.auth = HTTPDigestAuth(*self._login)
+            self._sign_in(is_basic=False)
             response = self._asked(name, content)
             if response.status_code == 401:
-                self._session.auth = self._login
-        if response.status_code in {401, 403, 408, 429} or response.status_code >= 500:
-            raise requests.HTTPError(f"{response.status_code}", response=response)
-        if response.ok or (response.status_code == 404 and not content):
-            self._position.waiting.pop(name, None)
+                self._sign_in(is_basic=True)
+        status = response.status_code
+        if status in {401, 403, 408, 429} or status >= 500:
+            raise requests.HTTPError(f"{status}", response=response)
+        refusals = self._position.waiting.pop(name, 0)
+        if 200 <= status < 300 or (status == 404 and not content):
             self._position.aside.pop(name, None)
             return True
-        refusals = self._position.waiting.pop(name, 0) + 1
-        if refusals < MAX_REFUSALS:
-            self._position.waiting[name] = refusals  # behind the others
-        elif len(self._position.aside) < MAX_ASIDE:
-            self._position.aside[name] = f"{response.status_code} {response.reason}"[:300]
+        self._refuse(name, refusals + 1, f"{status} {response.reason}")
         return False
+
+    def _refuse(self, name: str, refusals: int, reason: str) -> None:
+        """Let a graph wait behind the others, or set it aside after MAX_REFUSALS."""
+        if refusals < MAX_REFUSALS:
+            self._position.waiting[name] = refusals
+        elif len(self._position.aside) < MAX_ASIDE:
+            self._position.aside[name] = reason[:300]
+
+    def _sign_in(self, *, is_basic: bool) -> None:
+        """Choose how to sign in, where there is a login."""
+        self._is_basic = is_basic and bool(self._login[0])
+        if self._login[0]:
+            name, password = (part.encode() for part in self._login)
+            basic = HTTPBasicAuth(name, password)
+            self._session.auth = basic if is_basic else HTTPDigestAuth(*self._login)
 
     def _asked(self, name: str, content: bytes) -> requests.Response:
         return self._session.request(

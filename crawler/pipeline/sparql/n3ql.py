@@ -11,10 +11,10 @@ import re
 
 NAMESPACE = "http://www.w3.org/2004/ql#"
 _TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|<[^<>\s]*>|#[^\n]*|[{}()]|[^\s"<#{}()]+|["<#]',
+    r'\s*("""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|<[^<>\s]*>|#[^\n]*|[{}();,]|[^\s"<#{}();,]+)',
     re.DOTALL,
 )
-_PREFIX = re.compile(r"@prefix\s+([\w.-]*):\s*(<[^<>\s]*>)\s*\.", re.IGNORECASE)
+_PREFIX = re.compile(r"@?\bprefix\s+([\w.-]*):\s*(<[^<>\s]*>)\s*\.?", re.IGNORECASE)
 _CLOSING = {"{": "}", "(": ")"}
 
 
@@ -33,7 +33,7 @@ def as_sparql(query: str) -> str:
     short = next((name for name, space in prefixes.items() if space == f"<{NAMESPACE}>"), None)
     if short is None:
         raise N3qlError(f"no prefix names {NAMESPACE}")
-    tokens = _TOKEN.findall(_PREFIX.sub(" ", query))
+    tokens = _tokens(_PREFIX.sub(" ", query))
     selected, pattern = _clause(tokens, f"{short}:select"), _clause(tokens, f"{short}:where")
     if pattern[0] != "{":
         raise N3qlError("where takes a pattern in braces")
@@ -48,6 +48,19 @@ def as_sparql(query: str) -> str:
     return "\n".join(lines)
 
 
+def _tokens(text: str) -> list[str]:
+    """Return the tokens of a query without its comments. Raises N3qlError where a text never ends."""
+    tokens, at, text = [], 0, text.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise N3qlError(f"what begins with {text[at : at + 20].strip()!r} never ends")
+        if not match[1].startswith("#"):
+            tokens.append(match[1])
+        at = match.end()
+    return tokens
+
+
 def _clause(tokens: list[str], name: str) -> list[str]:
     """Return the tokens in brackets behind a property, the brackets included. Raises N3qlError."""
     if name not in tokens:
@@ -59,5 +72,5 @@ def _clause(tokens: list[str], name: str) -> list[str]:
     for end in range(start, len(tokens)):
         depth += (tokens[end] in _CLOSING) - (tokens[end] in {"}", ")"})
         if not depth:
-            return [token for token in tokens[start : end + 1] if not token.startswith("#")]
+            return tokens[start : end + 1]
     raise N3qlError(f"the {tokens[start]} behind {name} is never closed")

@@ -64,7 +64,7 @@ _ALL = [
         f"""SELECT ?address (COUNT(DISTINCT ?site) AS ?sites) WHERE {{
   GRAPH ?page {{ ?page sioc:links_to ?address }}
   BIND({_SITE_OF.format("?page")} AS ?site)
-  FILTER(!STRSTARTS(STR(?address), ?site))
+  FILTER({_SITE_OF.format("?address")} != ?site)
 }} GROUP BY ?address ORDER BY DESC(?sites) ?address LIMIT 20""",
     ),
     Question(
@@ -145,13 +145,14 @@ _ALL = [
         ARCHIVE,
         gettext_lazy("Which feeds have recordings, and how large are they?"),
         gettext_lazy("Feeds by the number of their files, with the bytes that they say these have."),
-        """SELECT ?feed ?title (COUNT(DISTINCT ?file) AS ?files) (SUM(?size) AS ?bytes) WHERE {
-  GRAPH ?feed {
-    ?feed sioc:container_of ?item ; dct:title ?title .
-    ?item sioc:attachment ?file .
-    OPTIONAL { ?file schema:contentSize ?said }
-  }
-  BIND(COALESCE(xsd:integer(?said), 0) AS ?size)
+        """SELECT ?feed ?title (COUNT(?file) AS ?files) (SUM(?size) AS ?bytes) WHERE {
+  { SELECT ?feed ?title ?file (MAX(COALESCE(xsd:integer(?said), 0)) AS ?size) WHERE {
+    GRAPH ?feed {
+      ?feed sioc:container_of ?item ; dct:title ?title .
+      ?item sioc:attachment ?file .
+      OPTIONAL { ?file schema:contentSize ?said }
+    }
+  } GROUP BY ?feed ?title ?file }
 } GROUP BY ?feed ?title ORDER BY DESC(?files) ?feed LIMIT 20""",
     ),
     Question(

@@ -166,13 +166,67 @@ def test_a_graph_that_is_refused_is_set_aside_and_comes_back_with_its_next_chang
     assert graph_store.graphs()[URL] == {"9"}
 
 
+def test_a_redirect_stores_nothing(replica: Replica, store: tuple[GraphStore, str], tmp_path: Path) -> None:
+    graph_store, address = store
+    graph_store.status[""] = 301
+    mirror = mirror_of(replica, address, tmp_path)
+    indexed(triple(1))
+    replica.follow()
+    assert mirror.follow() == 0
+    assert mirror.waiting == 1
+
+
+def test_a_graph_that_the_store_cannot_take_delays_no_other(
+    replica: Replica, store: tuple[GraphStore, str], tmp_path: Path
+) -> None:
+    graph_store, address = store
+    graph_store.status[URL] = 500
+    mirror = mirror_of(replica, address, tmp_path)
+    indexed(triple(1))
+    for number in range(MAX_REFUSALS + 1):
+        indexed(triple(number), f"http://site.example/{number}")
+        replica.follow()
+        assert mirror.follow() == 1
+    assert list(mirror.aside) == [URL]
+    assert mirror.trouble == ""
+
+
+def test_a_change_between_the_looks_is_not_lost(
+    replica: Replica, store: tuple[GraphStore, str], tmp_path: Path
+) -> None:
+    graph_store, address = store
+    mirror = mirror_of(replica, address, tmp_path)
+    indexed(triple(1))
+    mirror.look()
+    replica.follow()
+    indexed(triple(2))  # after the looks of both
+    mirror.send()
+    assert graph_store.graphs()[URL] == {"1"}
+    mirror.look()
+    replica.follow()
+    mirror.send()
+    assert graph_store.graphs()[URL] == {"2"}
+
+
+def test_a_store_that_takes_very_long_does_not_hold_the_replica_up(
+    replica: Replica, store: tuple[GraphStore, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirrors, "MAX_TURN_SECONDS", 0.0)
+    _, address = store
+    mirror = mirror_of(replica, address, tmp_path)
+    for number in range(3):
+        indexed(triple(number), f"http://site.example/{number}")
+    replica.follow()
+    assert [mirror.follow() for _ in range(3)] == [1, 1, 1]
+
+
 def test_it_signs_in(replica: Replica, store: tuple[GraphStore, str], tmp_path: Path) -> None:
     graph_store, address = store
-    graph_store.login = "dba:se:cret"
+    graph_store.login = "dba:se:crét€"
     indexed(triple(1))
     replica.follow()
     assert mirror_of(replica, address, tmp_path).follow() == 0
-    assert mirror_of(replica, address, tmp_path, "dba:se:cret").follow() == 1
+    assert mirror_of(replica, address, tmp_path, "dba:se:crét€").follow() == 1
 
 
 def test_many_graphs_are_sent_in_turns(

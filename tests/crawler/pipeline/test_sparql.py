@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from django.test import Client
 from crawler.pipeline.models import GraphChange, SavedQuery
 from crawler.pipeline.prefixes import PREFIXES, with_prefixes
 from crawler.pipeline.sparql.endpoint import wanted
+from crawler.pipeline.sparql.n3ql import N3qlError, as_sparql
 from crawler.pipeline.sparql.questions import QUESTIONS
 from crawler.pipeline.sparql.replica import Replica, lag, set_aside, snapshot, trouble
 from crawler.pipeline.sparql.run import QueryAnswer, QueryError, QueryTooLong, ask
@@ -305,11 +307,13 @@ def test_the_word_service_may_stand_in_texts_and_names(replica: Replica) -> None
         ("横浜", {"横浜の港"}),
         ("", set()),
         ("***", set()),
+        ("की", {"की"}),
+        ("का", set()),
         ("x" * 1000, set()),
     ],
 )
 def test_full_text_within_a_query(replica: Replica, words: str, found: set[str]) -> None:
-    indexed("\n".join(triple(text) for text in ("España", "The harbour wall", "横浜の港", "x" * 200)))
+    indexed("\n".join(triple(text) for text in ("España", "The harbour wall", "横浜の港", "की", "x" * 200)))
     replica.follow()
     query = f"SELECT ?o {{ ?s ?p ?o FILTER(freshet:matches(?o, {json.dumps(words)})) }}"
     assert set(values(with_prefixes(query))) == found
@@ -337,6 +341,25 @@ def test_n3ql_selects_rows_and_builds_graphs(replica: Replica) -> None:
     assert built.type == "text/turtle"
     built = answer(f"{QL}[] ql:select {{ ?s :has ?o }} ; ql:where {{ ?s : ?o }} .", "application/n-triples")
     assert b"<http://p.example/has>" in built.body
+
+
+def test_n3ql_is_read_however_it_is_spaced_and_with_prefixes_of_the_page(replica: Replica) -> None:
+    indexed(triple(1))
+    replica.follow()
+    assert values(f"{QL}[] ql:select (?o);ql:where {{?s : ?o}}.") == ["1"]
+    pattern = "?s : ?o . FILTER(!BOUND(?x)) OPTIONAL { ?s foaf:name ?x }"
+    page = with_prefixes(f"{QL}[] ql:select (?o) ; ql:where {{ {pattern} }} .")
+    assert page.startswith("PREFIX foaf:")
+    assert values(page) == ["1"]
+
+
+def test_n3ql_of_quotes_without_end_is_refused_at_once() -> None:
+    began = time.process_time()
+    with pytest.raises(N3qlError, match="never ends"):
+        as_sparql(QL + '"' + r"\"" * 49_000)
+    with pytest.raises(N3qlError, match="never ends"):
+        as_sparql(QL + '"\n' * 30_000)
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

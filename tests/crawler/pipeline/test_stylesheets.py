@@ -75,6 +75,19 @@ def test_a_kept_one_reads_on_what_was_read_already_when_asked(staff: Client, doc
     assert "0 documents are read again." in page
 
 
+def test_a_page_that_has_lost_its_html_keeps_its_graph(staff: Client, document: Document) -> None:
+    sheet = Stylesheet.objects.create(name="Headings", content=TITLE)
+    before = lines(URL)
+    Document.objects.update(body=None, page=7, fetched="2020-01-01T00:00:00Z")
+    _, page = posted(staff, f"{sheet.pk}/", action="again")
+    assert "0 documents are read again." in page
+    Document.objects.update(state="detected")  # whoever sends it again
+    work_off()
+    document.refresh_from_db()
+    assert (document.state, document.failure) == ("dead", "unsupported-type")
+    assert lines(URL) == before
+
+
 def test_it_is_switched_deleted_and_brought_back(staff: Client) -> None:
     sheet = Stylesheet.objects.create(name="<b>x</b>", content=TITLE, types=["html"])
     assert "&lt;b&gt;x&lt;/b&gt;" in staff.get("/pipeline/stylesheets/").content.decode()
