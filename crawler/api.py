@@ -70,7 +70,7 @@ class HostViewSet(viewsets.ReadOnlyModelViewSet[Host]):
 
 
 class KeptView(APIView):
-    """What is kept for how long."""
+    """Days that each kind of data is kept."""
 
     @extend_schema(
         summary="What is kept, and what another number of days would delete",

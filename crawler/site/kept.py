@@ -1,4 +1,4 @@
-"""What is kept and for how long, and what another number of days would delete."""
+"""Days that each kind of data is kept, and the rows that another number of days would delete."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ RETENTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a kind, and the rows that `days` instead of its setting would delete at once."""
+    """The kept data of one kind, and the rows that `days` instead of its setting would delete at once."""
 
     name: str
     words: str
@@ -121,7 +121,7 @@ class Kept:
 
 
 def kept(days: int, now: datetime) -> list[Kept]:
-    """Return what is kept of each kind, and what keeping it for `days` would delete now. Deletes nothing."""
+    """Return the kept data of each kind, and the rows that `days` would delete. Deletes nothing."""
     return [
         Kept(
             retention.name,

@@ -40,7 +40,7 @@ class BudgetSerializer(serializers.Serializer[Any]):
 
 
 class KeptSerializer(serializers.Serializer[Any]):
-    """What is kept of a kind, and the rows that another number of days would delete at once."""
+    """The kept data of one kind, and the rows that another number of days would delete at once."""
 
     name = serializers.CharField()
     words = serializers.CharField()

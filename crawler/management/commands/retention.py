@@ -1,4 +1,4 @@
-"""`manage.py retention`: what is kept for how long, and what another number of days would delete."""
+"""`manage.py retention`: days that each kind of data is kept, and the rows that others would delete."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ MAX_PAUSE_SECONDS = 600.0
 
 @dataclass(slots=True)
 class _Position:
-    """What the mirror has: changes up to `change`; names that wait, with how often they were refused."""
+    """The place in the log of changes, and the names that wait, with how often they were refused."""
 
     address: str = ""
     change: int = 0
