@@ -63,7 +63,7 @@ def test_a_server_that_takes_its_time_is_left_at_the_deadline(
     with Stopwatch() as watch:
         error = fetcher.failure(serve(script).url(), fetcher.client(deadline=0.5))
     assert error.kind is Failure.TOO_SLOW
-    assert 0.4 < watch.seconds < 1
+    assert 0.4 < watch.seconds < 2
 
 
 def test_silence_ends_before_the_deadline(fetcher: Fetcher, serve: Serve) -> None:
@@ -97,7 +97,7 @@ def test_a_tls_handshake_that_hangs_is_left(fetcher: Fetcher) -> None:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
         error = fetcher.failure(url, fetcher.client(deadline=0.4))
     assert error.kind in (Failure.TOO_SLOW, Failure.TIMEOUT)
-    assert watch.seconds < 1
+    assert watch.seconds < 2
 
 
 def test_a_connection_that_nobody_accepts_is_left(fetcher: Fetcher) -> None:
@@ -111,7 +111,7 @@ def test_a_connection_that_nobody_accepts_is_left(fetcher: Fetcher) -> None:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         error = fetcher.failure(url, fetcher.client(connect_timeout=0.3))
     assert error.kind is Failure.TIMEOUT
-    assert watch.seconds < 1
+    assert watch.seconds < 2
 
 
 def test_a_closed_port_refuses(fetcher: Fetcher, serve: Serve) -> None:
