@@ -31,6 +31,8 @@ from crawler.embedded import place
 from crawler.engine import pulses
 from crawler.engine.models import Pulse
 from crawler.pipeline.sparql import replica
+from crawler.pipeline.sparql.mirror import MIRROR
+from crawler.pipeline.sparql.replica import read_json
 from crawler.pipeline.sparql.run import wall
 from crawler.process import confine
 from crawler.site.health import NO_WALL
@@ -296,6 +298,18 @@ def _walls() -> Iterator[Finding]:
         yield Finding("browser", "note", f"Pages cannot be opened in a browser: {missing}")
 
 
+def _mirror() -> Iterator[Finding]:
+    if not settings.SPARQL_MIRROR_URL:
+        return
+    position = read_json(replica.home() / MIRROR)
+    waiting, aside = len(position.get("waiting", ())), len(position.get("aside", ()))
+    sentence = f"Graphs that wait for the mirror: {waiting:,}; refused by it: {aside:,}."
+    remedy = (
+        "The log says why the store does not take them; SPARQL_MIRROR_URL and SPARQL_MIRROR_LOGIN name it."
+    )
+    yield Finding("mirror", "note" if waiting or aside else "fine", sentence, remedy)
+
+
 IN_DATABASE = {"tables", "processes", "hubs"}
 """Examinations that only look into the database."""
 EXAMINATIONS: dict[str, Callable[[], Iterator[Finding]]] = {
@@ -310,6 +324,7 @@ EXAMINATIONS: dict[str, Callable[[], Iterator[Finding]]] = {
     "network": _network,
     "hubs": _hubs,
     "walls": _walls,
+    "mirror": _mirror,
 }
 
 

@@ -26,13 +26,17 @@ MAX_DAYS = 36_500
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """A kind of rows that are deleted by age: its setting, its rows, and the column with their time."""
+    """A kind of rows that are deleted by age: its setting, its rows, and the column with their time.
+
+    `whole_rows` is false where more is to be done than to delete rows (`crawler.site.retention`).
+    """
 
     name: str
     words: _StrPromise
     setting: str
     rows: Callable[[], QuerySet[Any]]
     column: str
+    whole_rows: bool = True
 
     @property
     def days(self) -> int:
@@ -57,6 +61,7 @@ RETENTIONS = (
         "RETENTION_ARTICLES_DAYS",
         expirable_articles,
         "fetched",
+        whole_rows=False,
     ),
     Retention(
         "html",
@@ -64,6 +69,7 @@ RETENTIONS = (
         "RETENTION_PAGE_HTML_DAYS",
         lambda: Page.objects.filter(~Q(html=b"")),
         "fetched",
+        whole_rows=False,
     ),
     Retention(
         "retrievals",

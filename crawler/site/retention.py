@@ -9,16 +9,15 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
-from articles.interest.models import Event
 from articles.models import Page
 from articles.personal.archive import settle_carried_marks
 from articles.personal.versions import touch
 from crawler.frontier.models import Body, CrawlUrl
 from crawler.pipeline.models import Document, PhaseFigure
-from crawler.site.kept import expirable_articles
+from crawler.site.kept import RETENTIONS, Retention, expirable_articles
 from crawler.web.models import Attempts
-from feeds.models import Retrieval, Tick
-from recrawl.models import Change, Check, Version, WatchedPage
+from feeds.models import Tick
+from recrawl.models import Version, WatchedPage
 
 AT_ONCE = 5000  # rows a tick, so that no tick is long
 KEPT_TICKS_DAYS = 30
@@ -31,23 +30,17 @@ def tidy(now: datetime) -> dict[str, int]:
         "attempts": _delete(Attempts.objects.filter(window__lt=now - timedelta(days=KEPT_ATTEMPTS_DAYS))),
         "phases": _delete(PhaseFigure.objects.filter(minute__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
         "ticks": _delete(Tick.objects.filter(started__lt=now - timedelta(days=KEPT_TICKS_DAYS))),
-        "retrievals": _expire(Retrieval.objects, "at", settings.RETENTION_RETRIEVALS_DAYS, now),
         "articles": _expire_articles(now),
-        "checks": _expire(Check.objects, "at", settings.RETENTION_CHECKS_DAYS, now),
-        "versions": _expire(Version.objects, "until", settings.RETENTION_CHANGES_DAYS, now),
-        "changes": _expire(Change.objects, "at", settings.RETENTION_CHANGES_DAYS, now),
-        "shown": _expire(
-            Event.objects.filter(kind=Event.Kind.SHOWN), "at", settings.RETENTION_SHOWN_DAYS, now
-        ),
+        **{retention.name: _expire(retention, now) for retention in RETENTIONS if retention.whole_rows},
         "bodies": _empty_bodies(now),
         "carried": settle_carried_marks(now),
         "accounts": _delete_accounts(now),
     }
 
 
-def _expire(rows, column: str, days: int, now: datetime) -> int:  # type: ignore[no-untyped-def]
-    """Delete rows whose `column` is older than `days` (0: never). Returns their number."""
-    return _delete(rows.filter(**{f"{column}__lt": now - timedelta(days=days)})) if days else 0
+def _expire(retention: Retention, now: datetime) -> int:
+    """Delete the rows that are older than their setting allows (0: never). Returns their number."""
+    return _delete(retention.older(retention.days, now)) if retention.days else 0
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from argparse import ArgumentParser
@@ -12,10 +13,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
-from crawler.pipeline.sparql.mirror import Mirror
+from crawler.pipeline.sparql.mirror import MIRROR, Mirror
 from crawler.pipeline.sparql.replica import Replica, home
 from crawler.process import lifeline
 
+log = logging.getLogger(__name__)
 PAUSE_SECONDS = 5.0
 
 
@@ -35,8 +37,9 @@ class Command(BaseCommand):
             raise CommandError(f"the replica cannot be opened; who else has it? {error}") from error
         mirror = None
         if settings.SPARQL_MIRROR_URL:
-            file = home() / "mirror.json"
+            file = home() / MIRROR
             mirror = Mirror(settings.SPARQL_MIRROR_URL, settings.SPARQL_MIRROR_LOGIN, file, replica.content)
+        trouble = ""
         lifeline.tell_ready()
         while True:
             try:
@@ -45,7 +48,9 @@ class Command(BaseCommand):
                 changed = replica.follow()
                 if mirror is not None:
                     mirror.send()
-                    replica.tell(mirror.trouble)
+                    if mirror.trouble and mirror.trouble != trouble:
+                        log.warning(mirror.trouble)
+                    trouble = mirror.trouble
             except (DatabaseError, OSError) as error:
                 # The database is away for a moment, or the disk is full: what was published stays.
                 if options["once"]:

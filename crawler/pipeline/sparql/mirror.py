@@ -8,10 +8,9 @@ once an hour. Source: https://www.w3.org/TR/sparql11-http-rdf-update/.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,9 +18,12 @@ import requests
 from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
 from crawler.pipeline.models import GraphChange
+from crawler.pipeline.sparql.replica import read_json, write_json
 from crawler.pipeline.store import META
 from crawler.pipeline.terms import iri, safe
 
+MIRROR = "mirror.json"
+"""The file of the mirror's position, in the replica's directory."""
 MAX_AT_ONCE = 500
 MAX_TURN_SECONDS = 15.0
 """Graphs that are sent, and time that is spent, before the replica follows again."""
@@ -193,18 +195,10 @@ class Mirror:
     def _read(self) -> _Position:
         """Return the stored position; a mirror at another address begins anew."""
         try:
-            position = _Position(**json.loads(self._file.read_text()))
-        except (OSError, ValueError, TypeError):
+            position = _Position(**read_json(self._file))
+        except TypeError:  # other fields, of another version
             position = _Position()
         return position if position.address == self._address else _Position(self._address)
 
     def _write(self) -> None:
-        """Write the position in one step."""
-        new = self._file.with_suffix(".new")
-        position = self._position
-        content = {
-            "address": position.address, "change": position.change, "waiting": position.waiting,
-            "aside": position.aside,
-        }  # fmt: skip
-        new.write_text(json.dumps(content))
-        new.replace(self._file)
+        write_json(self._file, asdict(self._position))

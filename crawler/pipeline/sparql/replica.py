@@ -63,7 +63,7 @@ class Replica:
         self._file = self._directory / "position.json"
         self._seen: dict[int, datetime] = {}
         self._trouble, self._tell_again = "", 0.0
-        self._aside: dict[str, dict[str, str]] = _read(self._directory / ASIDE)
+        self._aside: dict[str, dict[str, str]] = read_json(self._directory / ASIDE)
 
     def follow(self) -> int:
         """Take over changed graphs and publish a snapshot. Returns the number of changed graphs."""
@@ -95,7 +95,7 @@ class Replica:
         if trouble == self._trouble and now < self._tell_again:
             return
         self._trouble, self._tell_again = trouble, now + TELL_SECONDS
-        _write(self._directory / ALIVE, {"at": datetime.now(UTC).isoformat(), "trouble": trouble[:1000]})
+        write_json(self._directory / ALIVE, {"at": datetime.now(UTC).isoformat(), "trouble": trouble[:1000]})
 
     def _changes(self, position: int) -> list[tuple[int, int]]:
         """Return numbers and contexts of changes that are not in the store yet."""
@@ -126,7 +126,7 @@ class Replica:
         for context, reason in wrong.items():
             if len(self._aside) < MAX_ASIDE:
                 self._aside[str(context)] = {"url": names.get(context, ""), "reason": reason[:300]}
-        _write(self._directory / ASIDE, self._aside)
+        write_json(self._directory / ASIDE, self._aside)
 
     def _renew(self, contexts: list[int]) -> dict[int, str]:
         """Copy these graphs from PostgreSQL to the store. Returns problems by context."""
@@ -219,7 +219,8 @@ def _quads(
             yield quad
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a file of JSON, empty where there is none."""
     try:
         content = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -227,7 +228,7 @@ def _read(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _write(path: Path, content: object) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write JSON to a file in one step, so that no reader sees half of it."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(content))
@@ -262,13 +263,13 @@ def behind() -> int:
 
 def set_aside() -> list[tuple[str, str]]:
     """Return the addresses of graphs missing or incomplete in the replica, with reasons."""
-    return [(entry["url"], entry["reason"]) for entry in _read(home() / ASIDE).values()]
+    return [(entry["url"], entry["reason"]) for entry in read_json(home() / ASIDE).values()]
 
 
 def trouble(now: datetime) -> str:
     """Describe what is wrong with this machine's replica; empty for nothing, or where none has ever run."""
     try:
-        sign_of_life = _read(home() / ALIVE)
+        sign_of_life = read_json(home() / ALIVE)
         if not sign_of_life:
             return ""
         at = datetime.fromisoformat(sign_of_life["at"])

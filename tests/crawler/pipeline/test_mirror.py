@@ -6,6 +6,7 @@ import base64
 import http.server
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,10 +15,11 @@ import pyoxigraph
 import pytest
 from django.core.management import call_command
 
+from crawler.deployment import doctor
 from crawler.pipeline.models import GraphChange
 from crawler.pipeline.sparql import mirror as mirrors
 from crawler.pipeline.sparql.mirror import MAX_REFUSALS, Mirror
-from crawler.pipeline.sparql.replica import Replica
+from crawler.pipeline.sparql.replica import Replica, trouble
 from tests.crawler.pipeline.test_store import URL, indexed, triple
 
 pytestmark = pytest.mark.django_db
@@ -239,6 +241,21 @@ def test_many_graphs_are_sent_in_turns(
         indexed(triple(number), f"http://site.example/{number}")
     replica.follow()
     assert [mirror.follow() for _ in range(4)] == [2, 2, 1, 0]
+
+
+def test_a_mirror_that_is_away_leaves_the_deployment_well_and_the_doctor_tells(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA_DIR = tmp_path
+    settings.SPARQL_MIRROR_URL = "http://127.0.0.1:1/store"
+    indexed(triple(1))
+    call_command("sparql_replica", once=True)
+    assert trouble(datetime.now(UTC)) == ""
+    (finding,) = doctor.EXAMINATIONS["mirror"]()
+    assert (finding.level, finding.sentence) == (
+        "note",
+        "Graphs that wait for the mirror: 1; refused by it: 0.",
+    )
 
 
 def test_the_command_mirrors_where_an_address_is_set(
