@@ -15,7 +15,8 @@ from crawler.pipeline.documents import key_of
 from crawler.pipeline.index import context_of
 from crawler.pipeline.models import Document
 from crawler.pipeline.oxigraph import valid
-from crawler.pipeline.store import quads
+from crawler.pipeline.store import Quad, parts_of, quads, read_terms
+from crawler.pipeline.terms import Term
 
 MAX_OF_GRAPH = 1_000_000
 
@@ -68,7 +69,7 @@ def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
     if is_json_ld:
         yield b"["
     for row in documents.only("url").iterator(chunk_size=500):
-        graph = quads(context=context_of(row), limit=MAX_OF_GRAPH)
+        graph = _all_quads(context_of(row))
         text = pyoxigraph.serialize(valid(graph), format=form.format) or b""
         if is_json_ld:
             inner = text.strip().removeprefix(b"[").removesuffix(b"]").strip()
@@ -79,6 +80,12 @@ def chunks(documents: QuerySet[Document], form: Form) -> Iterator[bytes]:
             yield text
     if is_json_ld:
         yield b"]\n"
+
+
+def _all_quads(context: Term) -> list[Quad]:
+    """Return the quads of a document and of the named graphs within it."""
+    parts = read_terms(set(parts_of([context.key()]).get(context.key(), [])))
+    return [quad for name in (context, *parts.values()) for quad in quads(context=name, limit=MAX_OF_GRAPH)]
 
 
 def export_response(parameters: Mapping[str, str], form: str) -> StreamingHttpResponse:

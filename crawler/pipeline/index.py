@@ -14,15 +14,26 @@ from crawler.pipeline.documents import RESULTS, State, bury, note
 from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, GraphChange
 from crawler.pipeline.prefixes import PREFIXES
-from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
-from crawler.pipeline.terms import Kind, Term, iri, node, read_triples, safe
-from crawler.pipeline.transform.graph import MAX_OUTPUT
+from crawler.pipeline.store import (
+    IS_PART_OF,
+    META,
+    Keys,
+    Triple,
+    parts_of,
+    read_terms,
+    replace_graphs,
+    replace_subjects,
+)
+from crawler.pipeline.terms import Kind, Term, iri, node, read_graphs, safe
+from crawler.pipeline.transform.graph import MAX_OUTPUT, part_prefix
 from crawler.reading.inflate import inflated
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
 _INTEGER, _STAMP = PREFIXES["xsd"] + "integer", PREFIXES["xsd"] + "dateTime"
 
 Terms = list[tuple[Term, Term, Term]]
+Graphs = dict[str, Terms]
+"""A document's triples, under an empty name, and those of its named graphs by their addresses."""
 
 
 def context_of(document: Document) -> Term:
@@ -37,7 +48,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
     rows = list(
         Document.objects.select_for_update().filter(lease=lease, state=State.TRANSFORMED).order_by("id")
     )
-    graphs: dict[int, Terms] = {}
+    graphs: dict[int, Graphs] = {}
     outcomes = []
     for row in rows:
         try:
@@ -57,7 +68,7 @@ def index(lease: uuid.UUID, worker: str) -> int:
     return len(rows)
 
 
-def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[PhaseOutcome]:
+def _put(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> list[PhaseOutcome]:
     """Replace the graphs of these documents, one by one where that fails, to isolate a bad one."""
     if not rows:
         return []
@@ -77,49 +88,63 @@ def _put(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> list[PhaseOut
     return [PhaseOutcome(row.pk) for row in rows]
 
 
-def _source(row: Document) -> Terms:
-    """Return a document's triples, with its key before blank nodes' labels to keep them distinct.
+def _source(row: Document) -> Graphs:
+    """Return a document's graphs, with its key before blank nodes' labels to keep them distinct.
 
     Invalid lines are left out and noted. Raises ValueError when no line is valid.
     """
-    node(context_of(row))  # raises ValueError for an address that cannot name a graph
+    context = context_of(row)
+    node(context)  # raises ValueError for an address that cannot name a graph
     text = inflated(bytes(row.triples), 4 * MAX_OUTPUT)
-    triples, bad = read_triples(text, f"d{row.key.hex}")
-    if bad and not triples:
+    graphs, bad = read_graphs(text, f"d{row.key.hex}")
+    if bad and not any(graphs.values()):
         raise ValueError("none of its lines is a triple")
     if bad:
         row.notes = [*row.notes, f"{bad} lines were left out: they are no triples"]
-    return triples
+    within = part_prefix(context.value)
+    return {name: triples for name, triples in graphs.items() if not name or name.startswith(within)}
 
 
-def _replace(rows: Sequence[Document], graphs: Mapping[int, Terms]) -> None:
+def _replace(rows: Sequence[Document], graphs: Mapping[int, Graphs]) -> None:
     keys = Keys()
-    meta: dict[int, Terms] = {}
+    meta: dict[Term, Terms] = {}
     for row in rows:
-        meta[row.pk] = _provenance(row, len(graphs[row.pk]))
-        keys.add(term for triple in graphs[row.pk] for term in triple)
-        keys.add(term for triple in meta[row.pk] for term in triple)
-    keys.add([META, *map(context_of, rows)])
+        context = context_of(row)
+        for name, triples in graphs[row.pk].items():
+            graph = iri(name) if name else context
+            meta[graph] = _part(context, graph, len(triples)) if name else _provenance(row, len(triples))
+            keys.add(term for triple in triples for term in triple)
+            keys.add(term for triple in meta[graph] for term in triple)
+    keys.add([META, IS_PART_OF, *meta])
     keys.save()
     contexts = {row.pk: keys[context_of(row)] for row in rows}
-    new = {contexts[row.pk]: _keyed(graphs[row.pk], keys) for row in rows}
+    parts = parts_of(contexts.values())
+    new: dict[int, set[Triple]] = {part: set() for gone in parts.values() for part in gone}
+    for row in rows:
+        for name, triples in graphs[row.pk].items():
+            new[keys[iri(name)] if name else contexts[row.pk]] = _keyed(triples, keys)
     replaced = replace_graphs(new, set(new))
-    provenance = {contexts[row.pk]: _keyed(meta[row.pk], keys) for row in rows}
+    provenance: dict[int, set[Triple]] = {context: set() for context in new}
+    provenance |= {keys[graph]: _keyed(statements, keys) for graph, statements in meta.items()}
     origins = replace_subjects(keys[META], provenance)
+    names = {keys[graph]: graph.value for graph in meta}
+    names |= {key: term.value for key, term in read_terms(new.keys() - names.keys()).items()}
     changes = []
     for row in rows:
-        change = replaced[contexts[row.pk]]
-        row.version += bool(change.added or change.removed)
-        if change.added or change.removed or contexts[row.pk] in origins:
-            changes.append(
-                GraphChange(
-                    context=contexts[row.pk],
-                    url=row.url,
-                    version=row.version,
-                    added=change.added,
-                    removed=change.removed,
-                )
+        own = [contexts[row.pk], *(keys[iri(name)] for name in graphs[row.pk] if name)]
+        own += [part for part in parts.get(contexts[row.pk], []) if part not in own]
+        row.version += any(replaced[context].added or replaced[context].removed for context in own)
+        changes += [
+            GraphChange(
+                context=context,
+                url=names[context] if context != contexts[row.pk] else row.url,
+                version=row.version,
+                added=replaced[context].added,
+                removed=replaced[context].removed,
             )
+            for context in own
+            if replaced[context].added or replaced[context].removed or context in origins
+        ]
         row.quads = len(new[contexts[row.pk]])
         row.state, row.triples = State.INDEXED, b""
     GraphChange.objects.bulk_create(changes)
@@ -145,6 +170,14 @@ def _provenance(row: Document, count: int) -> Terms:
         *((_OWN + "note", Term(Kind.LITERAL, note)) for note in row.notes),
     ]
     return [(context, iri(name), value) for name, value in statements if value.value]
+
+
+def _part(whole: Term, graph: Term, count: int) -> Terms:
+    """Return the statements about a named graph within a document."""
+    return [
+        (graph, IS_PART_OF, whole),
+        (graph, iri(_OWN + "quads"), Term(Kind.LITERAL, str(count), datatype=_INTEGER)),
+    ]
 
 
 def _stamp(when: datetime) -> str:

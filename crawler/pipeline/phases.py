@@ -16,7 +16,7 @@ from crawler import logs
 from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.terms import plain
 from crawler.pipeline.transform.dispatch import transform
-from crawler.pipeline.transform.graph import SourceDocument
+from crawler.pipeline.transform.graph import SourceDocument, Transformed
 from crawler.pipeline.transform.plugins import Call, Plugins
 from crawler.pipeline.transform.rdf import FORMATS
 from crawler.reading.detect import BINARY, EMPTY, detect
@@ -83,8 +83,13 @@ def _transformed(task: Task, work: PhaseWork, plugins: Plugins | None) -> PhaseO
         transformer=result.transformer,
         notes=_short(result.notes),
         count=result.count,
-        triples=zlib.compress(result.triples.encode(), 1),
+        triples=zlib.compress(_lines(result).encode(), 1),
     )
+
+
+def _lines(result: Transformed) -> str:
+    """Return the graph and its named parts as N-Quads."""
+    return f"{result.triples}\n{result.parts}" if result.parts else result.triples
 
 
 def _short(notes: Sequence[str]) -> tuple[str, ...]:

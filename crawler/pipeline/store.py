@@ -17,6 +17,9 @@ from crawler.pipeline.terms import MAX_SALTS, Kind, Term, iri
 META = iri("urn:crawl:meta")
 """The graph that tells of all others where they came from."""
 
+IS_PART_OF = iri("http://purl.org/dc/terms/isPartOf")
+"""Says in META of which document a named graph is a part."""
+
 Triple = tuple[int, int, int]
 MAX_ROWS = 1000
 
@@ -115,6 +118,19 @@ def _salted(term: Term) -> int:
             if cursor.fetchone() == (mark,):
                 return key
     raise RuntimeError(f"no free key for {term.n3()[:200]}")
+
+
+def parts_of(contexts: Iterable[int]) -> dict[int, list[int]]:
+    """Return the contexts of the named graphs within these documents, by document."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT o, s FROM pipeline_quad WHERE p = %s AND o = ANY(%s) AND c = %s ORDER BY o, s",
+            [IS_PART_OF.key(), list(contexts), META.key()],
+        )
+        parts: dict[int, list[int]] = {}
+        for whole, part in cursor.fetchall():
+            parts.setdefault(whole, []).append(part)
+    return parts
 
 
 def replace_graphs(graphs: Mapping[int, set[Triple]], contexts: set[int]) -> dict[int, Replaced]:

@@ -151,9 +151,21 @@ def read_triples(text: bytes, scope: str = "") -> tuple[list[tuple[Term, Term, T
 
     Labels of blank nodes get `scope` before them.
     """
-    quads, bad = read_lines(text, pyoxigraph.RdfFormat.N_TRIPLES)
+    graphs, bad = read_graphs(text, scope, form=pyoxigraph.RdfFormat.N_TRIPLES)
+    return graphs[""], bad
+
+
+def read_graphs(
+    text: bytes, scope: str = "", *, form: pyoxigraph.RdfFormat = pyoxigraph.RdfFormat.N_QUADS
+) -> tuple[dict[str, list[tuple[Term, Term, Term]]], int]:
+    """Parse N-Quads. Returns the distinct triples of each graph and the number of invalid lines.
+
+    The default graph is named by an empty text and always there. Labels of blank nodes get
+    `scope` before them.
+    """
+    quads, bad = read_lines(text, form)
     terms: dict[object, Term] = {}
-    triples: dict[tuple[Term, Term, Term], None] = {}
+    graphs: dict[str, dict[tuple[Term, Term, Term], None]] = {"": {}}
     for quad in quads:
         parts = (quad.subject, quad.predicate, quad.object)
         try:
@@ -163,8 +175,9 @@ def read_triples(text: bytes, scope: str = "") -> tuple[list[tuple[Term, Term, T
         except ValueError:
             bad += 1
             continue
-        triples[terms[parts[0]], terms[parts[1]], terms[parts[2]]] = None
-    return list(triples), bad
+        name = "" if isinstance(quad.graph_name, pyoxigraph.DefaultGraph) else quad.graph_name.value
+        graphs.setdefault(name, {})[terms[parts[0]], terms[parts[1]], terms[parts[2]]] = None
+    return {name: list(triples) for name, triples in graphs.items()}, bad
 
 
 def parse_term(text: str) -> Term:

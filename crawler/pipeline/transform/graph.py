@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from urllib.parse import quote
 from xml.parsers import expat
 
 import pyoxigraph
 
 from crawler.http.urls import BadUrl, join
-from crawler.pipeline.terms import Kind, Node, Term, escaped, node, plain, read_lines, safe, term_of_node
+from crawler.pipeline.terms import (
+    Kind,
+    Node,
+    Term,
+    escaped,
+    node,
+    plain,
+    read_lines,
+    safe,
+    term_of_node,
+)
 from crawler.reading.errors import ReadingError
 
 MAX_TRIPLES = 50_000
@@ -20,6 +32,7 @@ MAX_LITERAL_CHARACTERS = 65_536
 DEEPEST = 256
 """Levels of RDF/XML."""
 MAX_QUOTED = 1_000
+MAX_NAMED_GRAPHS = 1_000
 
 MIN_RIGHT_PER_BAD = 10
 """Right triples for each bad one that a document needs to be read all the same."""
@@ -43,12 +56,16 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class Transformed:
-    """The output of the phase: N-Triples, the transformer, and notes on what was left out."""
+    """The output of the phase: N-Triples, the transformer, and notes on what was left out.
+
+    `parts` repeats the triples of named graphs as N-Quads, each graph named by `part_name`.
+    """
 
     triples: str
     count: int
     transformer: str
     notes: tuple[str, ...] = ()
+    parts: str = ""
 
 
 class Graph:
@@ -61,6 +78,8 @@ class Graph:
         self.url = url
         self.notes: list[str] = []
         self._triples: dict[pyoxigraph.Triple, None] = {}
+        self._parts: defaultdict[pyoxigraph.NamedNode, dict[pyoxigraph.Triple, None]] = defaultdict(dict)
+        self._nameless = 0
         self._nodes: dict[Term, Node | None] = {}
         self._blanks = 0
         self._bad = 0
@@ -79,7 +98,7 @@ class Graph:
         return Term(Kind.BLANK, f"b{self._blanks - 1}")
 
     def read(self, data: bytes, form: pyoxigraph.RdfFormat, *, tolerant: bool = False) -> None:
-        """Add RDF of this format; names of graphs in it are left out.
+        """Add RDF of this format. The triples of its named graphs are also kept by the names.
 
         A bad term costs its triple, a bad line of N-Triples or N-Quads that line. Raises SyntaxError for any
         other mistake, and when there are fewer than MIN_RIGHT_PER_BAD right triples for each bad one or, if
@@ -101,7 +120,7 @@ class Graph:
         self._put_all(parsed)
 
     def take(self, quads: Iterable[pyoxigraph.Quad]) -> None:
-        """Add quads that were read leniently; names of graphs are left out. A bad term costs its triple.
+        """Add quads that were read leniently. A bad term costs its triple.
 
         Raises SyntaxError and ValueError as the iterator does.
         """
@@ -119,11 +138,26 @@ class Graph:
     def _put_all(self, parsed: Sequence[pyoxigraph.Quad]) -> None:
         nodes: dict[object, Node | None] = {}
         for quad in parsed:
-            parts = (quad.subject, quad.predicate, quad.object)
-            for part in parts:
-                if part not in nodes:
-                    nodes[part] = self._own(part)
-            self._put(*(nodes[part] for part in parts))
+            terms = (quad.subject, quad.predicate, quad.object)
+            graph = None if isinstance(quad.graph_name, pyoxigraph.DefaultGraph) else quad.graph_name
+            for term in terms if graph is None else (*terms, graph):
+                if term not in nodes:
+                    nodes[term] = self._own(term)
+            triple = self._put(*(nodes[term] for term in terms))
+            if graph is not None and triple is not None:
+                self._put_into_part(nodes[graph], triple)
+
+    def _put_into_part(self, name: Node | None, triple: pyoxigraph.Triple) -> None:
+        """Keep a triple under the name of its graph, too."""
+        if name is None or (isinstance(name, pyoxigraph.NamedNode) and name.value == self.url):
+            return
+        part = pyoxigraph.NamedNode(
+            part_name(self.url, str(name.value), is_blank=isinstance(name, pyoxigraph.BlankNode))
+        )
+        if part not in self._parts and len(self._parts) >= MAX_NAMED_GRAPHS:
+            self._nameless += 1
+            return
+        self._parts[part][triple] = None
 
     def _is_valid(self, quad: pyoxigraph.Quad) -> bool:
         """Return whether RDF can hold the terms of a triple that was read leniently."""
@@ -136,22 +170,39 @@ class Graph:
         """Return the whole graph."""
         if self._bad:
             self.notes.append(f"{self._bad} triples were left out: no RDF can hold them")
+        if self._nameless:
+            self.notes.append(
+                f"{self._nameless} triples lost their graphs' names, which are more than {MAX_NAMED_GRAPHS}"
+            )
         lines = pyoxigraph.serialize(self._triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
-        return Transformed(lines.decode().rstrip("\n"), len(self._triples), transformer, tuple(self.notes))
+        quads = (
+            pyoxigraph.Quad(triple.subject, triple.predicate, triple.object, name)
+            for name, triples in self._parts.items()
+            for triple in triples
+        )
+        parts = pyoxigraph.serialize(quads, format=pyoxigraph.RdfFormat.N_QUADS) or b""
+        return Transformed(
+            lines.decode().rstrip("\n"),
+            len(self._triples),
+            transformer,
+            tuple(self.notes),
+            parts.decode().rstrip("\n"),
+        )
 
-    def _put(self, *parts: Node) -> None:
+    def _put(self, *terms: Node) -> pyoxigraph.Triple | None:
         """Add a triple of nodes, None for invalid terms. Counts it as bad if it is not valid."""
         try:
-            triple = pyoxigraph.Triple(*parts)
+            triple = pyoxigraph.Triple(*terms)
         except TypeError:  # one of them is none, or a literal where none may stand
             self._bad += 1
-            return
+            return None
         if triple in self._triples:
-            return
-        self._size += sum(len(part.value) for part in parts)
+            return triple
+        self._size += sum(len(term.value) for term in terms)
         if len(self._triples) >= MAX_TRIPLES or self._size > MAX_OUTPUT:
             raise ReadingError("too-large", f"more than {MAX_TRIPLES} triples or {MAX_OUTPUT} characters")
         self._triples[triple] = None
+        return triple
 
     def _node(self, term: Term) -> Node | None:
         """Return the term as a checked node, None for an invalid one."""
@@ -188,6 +239,20 @@ def _read_leniently(
     if form in _LINES:
         return read_lines(data, form, max_triples, lenient=True)
     return list(islice(pyoxigraph.parse(data, format=form, base_iri=url, lenient=True), max_triples)), 0
+
+
+def part_name(url: str, name: str, *, is_blank: bool = False) -> str:
+    """Return the address of a graph named `name` within the document at `url`.
+
+    A name is a claim of its document alone, so that no document can add to the graph of another.
+    """
+    escaped_name = ("_:" if is_blank else "") + quote(name, safe=":/?=&;@,+~.-_")
+    return safe(part_prefix(url) + escaped_name)
+
+
+def part_prefix(url: str) -> str:
+    """Return the beginning of the addresses of all named graphs within the document at `url`."""
+    return f"{url}{'&' if '#' in url else '#'}graph="
 
 
 def iri(url: str) -> Term:
