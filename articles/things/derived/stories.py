@@ -1,0 +1,57 @@
+"""Stories as things: those that began in a week, with their articles."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Prefetch
+
+from articles.enrichment.models import Enrichment, Story
+from articles.enrichment.topics import BY_NAME
+from articles.things.derived.links import number
+from articles.things.derived.weeks import Week
+from crawler.pipeline.index import Terms
+from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.terms import Kind, Term, iri, plain, safe
+
+NAME = "urn:freshet:stories:{week}"
+MAX_STORIES = 20_000
+MAX_MEMBERS = 100
+_DATE_TIME = expanded("xsd:dateTime").value
+
+
+def stories_graph(week: Week) -> Terms:
+    """Return the statements about the stories that began in a week: title, time, topic, articles, feeds."""
+    began = Story.objects.filter(created__gte=week.start, created__lt=week.end)
+    columns = ("story", "category", "article__title", "article__url", "article__feed")
+    members = Enrichment.objects.select_related("article").only(*columns).order_by("article_id")
+    rows = (
+        began.annotate(size=Count("members"))
+        .filter(size__gt=1)
+        .order_by("-size", "id")[:MAX_STORIES]
+        .prefetch_related(Prefetch("members", members))
+    )
+    return [statement for story in rows.iterator(chunk_size=200) for statement in _story(story)]
+
+
+def _story(story: Story) -> Terms:
+    node = iri(f"urn:freshet:story:{story.pk}")
+    members = list(story.members.all())
+    title = plain(members[0].article.title)
+    at = story.created.strftime("%Y-%m-%dT%H:%M:%SZ")
+    statements: Terms = [
+        (node, expanded("rdf:type"), expanded("freshet:Story")),
+        (node, expanded("dct:created"), Term(Kind.LITERAL, at, datatype=_DATE_TIME)),
+        (node, expanded("freshet:feeds"), number(len({row.article.feed_id for row in members}))),
+        (node, expanded("freshet:articles"), number(len(members))),
+    ]
+    if title:
+        statements.append((node, expanded("dct:title"), Term(Kind.LITERAL, title[:1000])))
+    topics = sorted({BY_NAME[row.category].address for row in members if row.category in BY_NAME})
+    statements += [(node, expanded("schema:about"), iri(address)) for address in topics]
+    addresses = dict.fromkeys(safe(row.article.url) for row in members if _is_web(row.article.url))
+    return statements + [
+        (node, expanded("schema:hasPart"), iri(address)) for address in list(addresses)[:MAX_MEMBERS]
+    ]
+
+
+def _is_web(address: str) -> bool:
+    return address.startswith(("http://", "https://"))

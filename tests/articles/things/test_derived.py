@@ -1,0 +1,188 @@
+"""Graphs derived from what was read: people, stories by week, sites' links by week."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from articles.enrichment.models import Enrichment, Story
+from articles.things.derived import links, people, save, stories
+from articles.things.derived.weeks import Week, last_weeks, week_of
+from articles.things.tasks import derive as task
+from crawler.pipeline.derived import last_derived, save_derived
+from crawler.pipeline.models import Document, GraphChange
+from crawler.pipeline.sparql.replica import Replica
+from crawler.pipeline.store import META, quads
+from crawler.pipeline.terms import iri
+from tests.articles.things.test_pages import empty_graph, state, write  # noqa: F401 - a fixture
+from tests.crawler.pipeline.test_store import indexed
+from tests.factories import make_article, make_feed
+
+pytestmark = pytest.mark.django_db
+NOW = datetime.now(UTC)
+OWN = "urn:freshet:"
+LINKS_TO = "http://rdfs.org/sioc/ns#links_to"
+
+
+def page_with_links(address: str, *targets: str, fetched: datetime = NOW) -> None:
+    indexed("\n".join(f"<{address}> <{LINKS_TO}> <{target}> ." for target in targets), address)
+    Document.objects.filter(url=address).update(fetched=fetched)
+
+
+def stored(name: str) -> dict[str, dict[str, set[str]]]:
+    """The statements of a graph, by subject and predicate."""
+    statements: dict[str, dict[str, set[str]]] = {}
+    for quad in quads(context=iri(name), limit=100_000):
+        subject = statements.setdefault(quad.subject.value, {})
+        subject.setdefault(quad.predicate.value, set()).add(quad.object.value)
+    return statements
+
+
+@pytest.mark.parametrize(
+    ("when", "name", "start"),
+    [
+        (datetime(2026, 11, 27, tzinfo=UTC), "2026-W48", datetime(2026, 11, 23, tzinfo=UTC)),
+        (datetime(2027, 1, 3, 23, 59, tzinfo=UTC), "2026-W53", datetime(2026, 12, 28, tzinfo=UTC)),
+        (datetime(2027, 1, 4, tzinfo=UTC), "2027-W01", datetime(2027, 1, 4, tzinfo=UTC)),
+    ],
+)
+def test_weeks_begin_on_monday_and_have_the_year_of_their_thursday(
+    when: datetime, name: str, start: datetime
+) -> None:
+    week = week_of(when)
+    assert (str(week), week.start, week.end - week.start) == (name, start, timedelta(days=7))
+
+
+def test_weeks_go_back_over_the_turn_of_a_year() -> None:
+    assert last_weeks(datetime(2027, 1, 5, tzinfo=UTC), 3) == [Week(2026, 52), Week(2026, 53), Week(2027, 1)]
+
+
+def test_links_between_sites_are_counted_by_week() -> None:
+    page_with_links("http://a.example/1", "http://b.example/x", "http://b.example/y", "http://a.example/2")
+    page_with_links("http://www.a.example/2", "http://b.example/x", "http://c.example/")
+    page_with_links("http://a.example/old", "http://b.example/x", fetched=NOW - timedelta(days=30))
+    save.derive(NOW)
+    week = week_of(NOW)
+    graph = stored(links.NAME.format(week=week))
+    assert {
+        (row[OWN + "from"].pop(), row[OWN + "to"].pop(), row[OWN + "links"].pop(), row[OWN + "pages"].pop())
+        for row in graph.values()
+    } == {
+        ("http://a.example/", "http://b.example/", "3", "2"),
+        ("http://a.example/", "http://c.example/", "1", "1"),
+    }
+    assert all(row[OWN + "week"] == {str(week)} for row in graph.values())
+
+
+def test_a_week_that_is_over_keeps_its_graph() -> None:
+    old = NOW - timedelta(days=30)
+    page_with_links("http://a.example/1", "http://b.example/", fetched=old)
+    save.derive(old)
+    name = links.NAME.format(week=week_of(old))
+    before = stored(name)
+    page_with_links("http://a.example/1", "http://c.example/")
+    save.derive(NOW)
+    assert before
+    assert stored(name) == before
+
+
+def test_stories_have_their_articles_feeds_and_topic() -> None:
+    story = Story.objects.create()
+    for number, category in ((1, "Sport"), (2, "")):
+        feed = make_feed(f"http://s{number}.example/feed")
+        article = make_article(feed, title=f"Title {number}", url=f"http://s{number}.example/a b")
+        Enrichment.objects.filter(article=article).update(story=story, category=category, state="done")
+    alone = Story.objects.create()
+    Enrichment.objects.filter(article=make_article(make_feed("http://z.example/"))).update(story=alone)
+    save.derive(NOW)
+    (row,) = stored(stories.NAME.format(week=week_of(NOW))).values()
+    assert row["http://schema.org/hasPart"] == {"http://s1.example/a%20b", "http://s2.example/a%20b"}
+    assert row[OWN + "feeds"] == {"2"}
+    assert row["http://purl.org/dc/terms/title"] == {"Title 1"}
+    assert row["http://schema.org/about"] == {"http://cv.iptc.org/newscodes/mediatopic/15000000"}
+
+
+def test_people_are_one_for_a_reason_that_is_stored() -> None:
+    write("news.example", "By Ada Example and Bob Other", "one")
+    write("news.example", "ada example", "two")
+    write("blog.example", "Ada Example", "three")
+    write("elsewhere.example", "Ada Example", "four")
+    state("http://news.example/team", "Ada Example", "https://ada.example/me")
+    state("http://blog.example/", "Ada Example", "https://ada.example/me")
+    save.derive(NOW)
+    graph = stored(people.NAME)
+    first, second = f"{OWN}person:news.example:ada%20example", f"{OWN}person:blog.example:ada%20example"
+    assert graph[first][OWN + "articles"] == {"2"}
+    assert graph[first]["http://xmlns.com/foaf/0.1/page"] == {"https://ada.example/me"}
+    assert graph[first]["http://www.w3.org/2002/07/owl#sameAs"] == {second}
+    assert f"{OWN}person:elsewhere.example:ada%20example" in graph
+    (reason,) = [row for row in graph.values() if OWN + "because" in row]
+    assert reason[OWN + "because"] == {"https://ada.example/me"}
+    assert reason[OWN + "person"] == {first, second}
+
+
+def test_a_person_who_wrote_nothing_any_more_goes() -> None:
+    article = write("news.example", "Ada Example", "one")
+    save.derive(NOW)
+    assert stored(people.NAME)
+    article.delete()
+    save.derive(NOW)
+    assert not stored(people.NAME)
+
+
+@pytest.mark.parametrize(
+    "byline", ['"><script>', "\\ \" ' <x> {y}", "日本 太郎", "a" * 5000, "٣ ٤", "%41 %zz"]
+)
+def test_bylines_of_any_kind_give_valid_terms(byline: str, tmp_path: Any) -> None:
+    write("news.example", byline, "one")
+    save.derive(NOW)
+    replica = Replica(tmp_path)
+    replica.follow()
+    assert byline.startswith("a" * 300) or replica.content(people.NAME)
+
+
+def test_derived_graphs_are_in_the_replica_and_say_when_they_were_made(tmp_path: Any) -> None:
+    page_with_links("http://a.example/1", "http://b.example/")
+    save.derive(NOW)
+    replica = Replica(tmp_path)
+    replica.follow()
+    name = links.NAME.format(week=week_of(NOW))
+    assert b"LinksOfWeek" in replica.content(name)
+    (origin,) = quads(subject=iri(name), context=META)
+    assert origin.object.value == NOW.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_the_same_again_changes_nothing_and_is_due_a_day_later() -> None:
+    write("news.example", "Ada Example", "one")
+    assert save.is_due(NOW)
+    task()
+    assert not save.is_due(datetime.now(UTC))
+    assert save.is_due(datetime.now(UTC) + timedelta(hours=25))
+    count = GraphChange.objects.count()
+    task()
+    assert GraphChange.objects.count() == count
+    save.derive(NOW)
+    newest = GraphChange.objects.filter(url=people.NAME).first()
+    assert newest is not None
+    assert (newest.added, newest.removed) == (0, 0)
+
+
+def test_only_names_of_our_own_space_are_derived() -> None:
+    with pytest.raises(ValueError, match="derived graphs are named"):
+        save_derived({"http://a.example/": []}, NOW)
+    assert last_derived(f"{OWN}{uuid.uuid4()}") is None
+
+
+def test_the_command_tells_what_it_made(capsys: pytest.CaptureFixture[str]) -> None:
+    write("news.example", "Ada Example", "one")
+    call_command("derive", weeks=3, json=True)
+    counts = json.loads(capsys.readouterr().out)
+    assert len(counts) == 7
+    assert counts[people.NAME] == 4
+    with pytest.raises(CommandError):
+        call_command("derive", weeks=0)
