@@ -79,11 +79,12 @@ _RDF_TEXTS = {TURTLE, TRIG, N_TRIPLES, N_QUADS}
 _TEXTUAL = {HTML, *_RDF_TEXTS}
 """What text may be that shows nothing of its kind: a page may begin with words."""
 
-_IRI = r"<[^<>\"{}|^`\\\x00-\x20]*>"
+_IRI_SIGNS = r"[^<>\"{}|^`\\\x00-\x20]*"
+_IRI = rf"<{_IRI_SIGNS}(?:\\(?:u[0-9A-Fa-f]{{4}}|U[0-9A-Fa-f]{{8}}){_IRI_SIGNS})*>"
 _NODE = rf"(?:{_IRI}|_:\S+)"
 _LITERAL = rf'"(?:[^"\\\r\n]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^{_IRI})?'
 _TRIPLE = rf"{_NODE}[ \t]+{_IRI}[ \t]+(?:{_NODE}|{_LITERAL})[ \t]*"
-_N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#.*)?\r?$".encode(), re.MULTILINE)
+_N_LINE = re.compile(rf"{_TRIPLE}(?P<graph>{_NODE})?[ \t]*\.[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)".encode())
 _DIRECTIVE = r"@(?:prefix|base)\s|PREFIX\s+\S*:\s*<|BASE\s*<"
 _TURTLE = re.compile(rf"\s*(?:#[^\n]*\n\s*)*(?:{_DIRECTIVE})".encode(), re.IGNORECASE)
 _STATEMENT = re.compile(
@@ -103,7 +104,7 @@ _BRACE = re.compile(
     re.DOTALL,
 )
 """The brace that opens a graph of TriG, past the strings, addresses and comments that may hold one."""
-_N_LINES = re.compile(b"^" + _N_LINE.pattern, re.MULTILINE)
+_N_LINES = re.compile(rb"(?:^|(?<=\r))" + _N_LINE.pattern, re.MULTILINE)
 _TURTLE_LINE = re.compile(
     rb"^[ \t]*(?:@prefix|@base|PREFIX\s+\S*:|BASE)\s*\S*\s*<", re.IGNORECASE | re.MULTILINE
 )

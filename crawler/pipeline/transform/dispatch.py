@@ -24,7 +24,7 @@ from crawler.reading.inflate import without_gzip
 from crawler.reading.limits import LIMITS
 from crawler.reading.mime import STRAY
 
-VERSION = "2"
+VERSION = "3"
 """Raised when the graphs that documents give change, so that they are made anew."""
 
 OTHERS = "others"

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyoxigraph
-
 from crawler.pipeline.messages import Sheet
 from crawler.pipeline.transform.children import run_child
 from crawler.pipeline.transform.fitting import fits
@@ -27,7 +25,7 @@ def add_foreign(sheets: Sequence[Sheet], document: SourceDocument, graph: Graph)
         try:
             text = _run(sheet, document, graph.url)
             if text.strip():
-                graph.read(text, pyoxigraph.RdfFormat.RDF_XML, tolerant=True)
+                graph.read_xml(text, tolerant=True)
         except (ReadingError, SyntaxError, ValueError) as error:
             graph.notes.append(f"the stylesheet {sheet.name} was skipped: {str(error)[:200]}")
     return fitting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ from crawler.pipeline.terms import (
     safe,
     term_of_node,
 )
+from crawler.pipeline.transform.plain_xml import plain_xml
 from crawler.reading.errors import ReadingError
 
 MAX_TRIPLES = 50_000
@@ -104,6 +106,7 @@ class Graph:
         other mistake, and when there are fewer than MIN_RIGHT_PER_BAD right triples for each bad one or, if
         `tolerant`, none at all; ValueError as the parser does.
         """
+        data = data.removeprefix(codecs.BOM_UTF8)
         _check_depth(data, form)
         max_triples = MAX_TRIPLES + 1
         try:
@@ -118,6 +121,10 @@ class Graph:
             self._bad += bad
             parsed = valid
         self._put_all(parsed)
+
+    def read_xml(self, body: bytes, content_type: str = "", *, tolerant: bool = False) -> None:
+        """Add RDF/XML that others wrote. Raises SyntaxError and ValueError as `read` does."""
+        self.read(plain_xml(body, content_type, self.url), pyoxigraph.RdfFormat.RDF_XML, tolerant=tolerant)
 
     def take(self, quads: Iterable[pyoxigraph.Quad]) -> None:
         """Add quads that were read leniently. A bad term costs its triple.
@@ -295,9 +302,7 @@ def _check_depth(data: bytes, form: pyoxigraph.RdfFormat) -> None:
         nonlocal depth
         depth -= 1
 
-    parser = expat.ParserCreate(
-        "iso-8859-1"
-    )  # one byte a sign, so that the declared encoding does not matter
+    parser = expat.ParserCreate("utf-8")  # Oxigraph reads no other encoding
     parser.StartElementHandler, parser.EndElementHandler = begin, end
     try:
         parser.Parse(data, True)

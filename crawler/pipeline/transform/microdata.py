@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from typing import cast
 from urllib.parse import quote, urljoin
 
@@ -23,23 +24,27 @@ _ADDRESSES = {
     "img": "src", "source": "src", "track": "src", "video": "src", "object": "data",
 }  # fmt: skip
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-_ZONE = r"(?:Z|[+-]\d{2}:?\d{2})?"
+_YEAR, _MONTH, _DAY = r"(?!0+(?!\d))\d{4,}", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_HOUR = r"(?:[01]\d|2[0-3])"
+_ZONE = rf"(?:Z|[+-]{_HOUR}:?[0-5]\d)?"
+_CLOCK = rf"{_HOUR}:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?{_ZONE}"
 _TIMES = [
-    (re.compile(pattern), _XSD + name)
+    (re.compile(pattern, re.ASCII), _XSD + name)
     for pattern, name in (
-        (r"\d{4,}", "gYear"),
-        (r"\d{4,}-\d{2}", "gYearMonth"),
-        (rf"\d{{4,}}-\d{{2}}-\d{{2}}{_ZONE}", "date"),
-        (rf"\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?{_ZONE}", "time"),
-        (rf"\d{{4,}}-\d{{2}}-\d{{2}}T\d{{2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?{_ZONE}", "dateTime"),
+        (_YEAR, "gYear"),
+        (f"{_YEAR}-{_MONTH}", "gYearMonth"),
+        (f"{_YEAR}-{_MONTH}-{_DAY}{_ZONE}", "date"),
+        (_CLOCK, "time"),
+        (f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}", "dateTime"),
         (
-            r"P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?",
+            r"P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?",
             "duration",
         ),
     )
 ]
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[Ee][+-]?\d+)?")
+_DATE = re.compile(r"\d*(\d{4})-(\d{2})-(\d{2})")
+_INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[Ee][+-]?\d+)?", re.ASCII)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NO_ADDRESSES = ("javascript:", "data:", "blob:")
 _HCARD = "http://microformats.org/profile/hcard"
@@ -49,6 +54,7 @@ _LANGUAGE = etree.XPath(
 )
 
 _SCOPED = etree.XPath("//*[@itemscope]")
+_NAMED = etree.XPath("//*[@id]")
 _PROPERTIES = etree.XPath("//*[@itemprop]")
 _OWNER = etree.XPath("ancestor::*[@itemscope][1]")
 
@@ -71,14 +77,11 @@ class _Reader:
         self._looked_at = 0
         self._done: dict[html.HtmlElement, Term] = {}
         self._owned: dict[html.HtmlElement, list[html.HtmlElement]] = {}
-        self._free: list[html.HtmlElement] = []
         self._held: dict[str, list[tuple[int, html.HtmlElement]]] | None = None
         for element in cast(list[html.HtmlElement], _PROPERTIES(root)):
             owner = cast(list[html.HtmlElement], _OWNER(element))
             if owner:
                 self._owned.setdefault(owner[0], []).append(element)
-            else:
-                self._free.append(element)
 
     def item(self, element: html.HtmlElement, depth: int, inherited: str) -> Term:
         """Return the item's node; its triples are added when it is met first.
@@ -109,16 +112,25 @@ class _Reader:
             return []
         if self._held is None:
             self._held = self._by_id()
-        elements = {place: element for name in names for place, element in self._held.get(name, ())}
-        return [element for _, element in sorted(elements.items())]
+        elements = {place: held for name in names for place, held in self._held.get(name, ())}
+        return [held for _, held in sorted(elements.items()) if held is not element]
 
     def _by_id(self) -> dict[str, list[tuple[int, html.HtmlElement]]]:
-        """Return properties of no item with their places, by the ids that they and what holds them have."""
+        """Return properties and their places by the ids that they, and what holds them in their item, have.
+
+        Of elements with the same id the first counts.
+        """
+        first: dict[str, html.HtmlElement] = {}
+        for element in cast(list[html.HtmlElement], _NAMED(self._root)):
+            first.setdefault(element.get("id"), element)
         by_id: dict[str, list[tuple[int, html.HtmlElement]]] = {}
-        for place, element in enumerate(self._free):
-            ids = {above.get("id") for above in (element, *element.iterancestors())}
-            for name in ids - {None}:
-                by_id.setdefault(str(name), []).append((place, element))
+        for place, element in enumerate(cast(list[html.HtmlElement], _PROPERTIES(self._root))):
+            for above in (element, *element.iterancestors()):
+                if above is not element and above.get("itemscope") is not None:
+                    break
+                name = above.get("id")
+                if name is not None and first[name] is above:
+                    by_id.setdefault(name, []).append((place, element))
         return by_id
 
     def _property(self, element: html.HtmlElement, node: Term, kind: str, depth: int) -> None:
@@ -165,7 +177,7 @@ class _Reader:
         text = element.get("datetime")
         text = "".join(element.itertext()) if text is None else text
         for pattern, datatype in _TIMES:
-            if pattern.fullmatch(text.strip()):
+            if pattern.fullmatch(text.strip()) and _is_in_its_month(text.strip()):
                 return literal(text.strip(), datatype)
         return self._text(element, text)
 
@@ -185,6 +197,12 @@ class _Reader:
         except ValueError:
             return ""
         return safe(joined) if _SCHEME.match(joined) else ""
+
+
+def _is_in_its_month(text: str) -> bool:
+    """Return whether the day of a date is one that its month has; true for texts without a day."""
+    match = _DATE.match(text)
+    return match is None or int(match[3]) <= monthrange(2000 + int(match[1]) % 400, int(match[2]))[1]
 
 
 def _vocabulary(kind: str) -> str:

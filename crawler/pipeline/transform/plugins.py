@@ -22,11 +22,11 @@ from crawler.reading.mime import parse_mime_type
 FORMATS = {
     "application/n-triples": pyoxigraph.RdfFormat.N_TRIPLES,
     "text/turtle": pyoxigraph.RdfFormat.TURTLE,
-    "application/rdf+xml": pyoxigraph.RdfFormat.RDF_XML,
     "application/n-quads": pyoxigraph.RdfFormat.N_QUADS,
 }
+RDF_XML = "application/rdf+xml"
 JSON_LD = "application/ld+json"
-ACCEPT = ", ".join([*FORMATS, JSON_LD])
+ACCEPT = ", ".join([*FORMATS, RDF_XML, JSON_LD])
 PATIENCE = 2
 """Failures of one plug-in in a batch after which the rest of the batch goes without it."""
 
@@ -78,9 +78,11 @@ def _take(content_type: str, body: bytes, graph: Graph) -> None:
     kind = mime.essence if mime else ""
     if kind == JSON_LD:
         jsonld.document(decode(body, content_type), graph)
-    elif kind in FORMATS:
+    elif kind == RDF_XML:
         if ENTITY.search(body):
             raise ValueError("it declares entities")
+        graph.read_xml(body, content_type, tolerant=True)
+    elif kind in FORMATS:
         graph.read(body, FORMATS[kind], tolerant=True)
     else:
         raise ValueError(f"{content_type[:60]!r} is none of {ACCEPT}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pyoxigraph
 
 from crawler.pipeline.transform.graph import ENTITY, Graph, SourceDocument
@@ -23,11 +21,14 @@ FORMATS = {
 def rdf_graph(document: SourceDocument, graph: Graph) -> None:
     """Add the document's triples; entities are refused, for what they may become. Raises ReadingError."""
     body = document.body
-    if (wide := from_wide(body)) is not None:
-        body = re.sub(rb"^<\?xml[^>]*\?>", b"", wide)
+    wide = from_wide(body)
+    body = body if wide is None else wide
     if document.type == RDF_XML and ENTITY.search(body):
         raise ReadingError("entities", "an RDF document that declares entities is refused")
     try:
-        graph.read(body, FORMATS[document.type])
+        if document.type == RDF_XML:
+            graph.read_xml(body, document.content_type)
+        else:
+            graph.read(body, FORMATS[document.type])
     except (SyntaxError, ValueError) as error:
         raise ReadingError("malformed", str(error)[:300]) from error

@@ -31,9 +31,11 @@ def main() -> int:
 
 def triples(body: bytes, url: str) -> bytes:
     """Return the page's triples as lines. Raises ReadingError for pages that are too large."""
-    from pyRdfa import pyRdfa  # noqa: PLC0415 - slow to load, and only where it runs
+    import rdflib  # noqa: PLC0415 - slow to load, and only where it runs
+    from pyRdfa import pyRdfa  # noqa: PLC0415
     from pyRdfa.options import Options  # noqa: PLC0415
 
+    rdflib.NORMALIZE_LITERALS = False  # literals are as the page spells them
     text = text_of(body, "")
     if page_tree(text) is None:
         raise ReadingError("malformed", "there is no page in it")

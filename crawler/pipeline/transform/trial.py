@@ -16,7 +16,6 @@ def run(words: dict[str, Any], descriptors: list[int]) -> None:
     The body is the stylesheet, of `words["sheet"]` bytes, and the document behind it.
     """
     # Loaded here: the process that forks this one is to stay small.
-    import pyoxigraph  # noqa: PLC0415
     from lxml import etree  # noqa: PLC0415
 
     from crawler.pipeline.terms import safe  # noqa: PLC0415
@@ -30,7 +29,7 @@ def run(words: dict[str, Any], descriptors: list[int]) -> None:
         try:
             text = transformed(sheet, document, words["html"], graph.url)
             if text.strip():
-                graph.read(text, pyoxigraph.RdfFormat.RDF_XML, tolerant=True)
+                graph.read_xml(text, tolerant=True)
         except (etree.LxmlError, ReadingError, SyntaxError, ValueError, RecursionError) as error:
             return failure("malformed", str(error)[:500])
         return OK + graph.done(TRIAL).triples.encode()

@@ -49,6 +49,12 @@ def made(given: Plugins) -> tuple[list[str], tuple[str, ...]]:
             b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:x='http://x.example/'>"
             b"<rdf:Description rdf:about=''><x:heading>Soup</x:heading></rdf:Description></rdf:RDF>",
         ),
+        (
+            "application/rdf+xml",
+            b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:x='http://x.example/'>"
+            b"<rdf:Description rdf:about=''><x:heading>So<![CDATA[up]]></x:heading></rdf:Description></rdf:RDF>",
+        ),
+        ("text/turtle", b'\xef\xbb\xbf<> <http://x.example/heading> "Soup" .'),
     ],
 )
 def test_what_it_answers_is_added_to_ours(kind: str, body: bytes) -> None:
