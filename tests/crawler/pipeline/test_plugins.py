@@ -52,7 +52,8 @@ def made(given: Plugins) -> tuple[list[str], tuple[str, ...]]:
         (
             "application/rdf+xml",
             b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:x='http://x.example/'>"
-            b"<rdf:Description rdf:about=''><x:heading>So<![CDATA[up]]></x:heading></rdf:Description></rdf:RDF>",
+            b"<rdf:Description rdf:about=''><x:heading>S<![CDATA[oup]]></x:heading></rdf:Description>"
+            b"</rdf:RDF>",
         ),
         ("text/turtle", b'\xef\xbb\xbf<> <http://x.example/heading> "Soup" .'),
     ],
