@@ -12,10 +12,10 @@ SYSTEM := $(shell for p in python3.11 python3.12 python3.13 python3; do \
 run: $(VENV)/base.stamp compiled
 	@exec $(PYTHON) manage.py run
 
-# A worker more than there are cores, for tests of processes mostly wait; a file to one worker.
+# Two workers more than there are cores, for tests of processes mostly wait; a file to one worker.
 # TESTS="tests/feeds -k name" make test runs a part, TESTS="-n 0 --pdb tests/feeds/test_opml.py" in this process.
 TESTS ?= -m "not browser and not faults"
-PYTEST := $(PYTHON) -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST := $(PYTHON) -m pytest -n $$(( $$(nproc) + 2 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/dev.stamp compiled
 	$(PYTEST) $(TESTS)
 

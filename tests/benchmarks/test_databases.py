@@ -21,7 +21,7 @@ from crawler.embedded.postgresql import PostgreSQL
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
-    "api_fuzz": ("--examples", "1", "--people", "anonymous"),
+    "api_fuzz": ("--examples", "1", "--people", "anonymous", "--", "--include-path-regex=^/api/feeds/"),
     "tick": ("--feeds", "10"),
 }
 CONNECT = """
