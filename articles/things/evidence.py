@@ -15,7 +15,7 @@ from crawler.text.search import Search, SearchError, parse_search
 
 MAX_STATEMENTS = 5_000
 _SCHEMAS = (PREFIXES["schema"], "https://schema.org/")
-_NAMES = [
+NAMES = [
     PREFIXES["foaf"] + "name",
     PREFIXES["vcard"] + "fn",
     PREFIXES["as"] + "name",
@@ -63,7 +63,7 @@ def stated_addresses(keys: Collection[str]) -> dict[tuple[str, str], frozenset[s
             JOIN pipeline_term AS document ON document.id = named.c
             WHERE named.p = ANY(%s)
             """,
-            [_keys(_ADDRESSES), _keys(_NAMES)],
+            [keys_of(_ADDRESSES), keys_of(NAMES)],
         )
         for context, name, address in cursor:
             key, site = name_key(name), site_of(context)
@@ -103,11 +103,11 @@ def _statements(search: Search) -> list[tuple[str, str, str]]:
             JOIN pipeline_term AS document ON document.id = person.c
             WHERE subject.id <> document.id LIMIT %s
             """,
-            [query, _keys(_NAMES), MAX_STATEMENTS, _keys(_ADDRESSES), MAX_STATEMENTS],
+            [query, keys_of(NAMES), MAX_STATEMENTS, keys_of(_ADDRESSES), MAX_STATEMENTS],
         )
         return [(document, name, address) for document, name, address in cursor.fetchall()]
 
 
-def _keys(names: Collection[str]) -> list[int]:
+def keys_of(names: Collection[str]) -> list[int]:
     """Return the keys of predicates; no predicate has ever needed the second of its keys."""
     return [Term(Kind.IRI, name).key() for name in names]

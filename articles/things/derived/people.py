@@ -11,6 +11,7 @@ from django.db.models import Count
 from articles.models import Article
 from articles.things.derived.links import number, site_node
 from articles.things.evidence import stated_addresses
+from articles.things.gazetteer import PERSON, Name
 from articles.things.people import merged, name_key, names_of, site_of
 from crawler.pipeline.index import Terms
 from crawler.pipeline.prefixes import expanded
@@ -52,6 +53,14 @@ def people_graph() -> Terms:
             for reason in person.evidence:
                 statements += _same(key, reason.sites, reason.address)
     return statements
+
+
+def writers(min_articles: int) -> list[Name]:
+    """Return the names of those who wrote at least so many articles, as most of these spell them."""
+    counts = Counter[str]()
+    for byline, _, count in _bylines():
+        counts.update(dict.fromkeys(names_of(byline), count))
+    return [Name(PERSON, name) for name, count in counts.items() if count >= min_articles]
 
 
 def person_node(key: str, site: str) -> Term:

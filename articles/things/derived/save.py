@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from articles.things.derived import links, people, stories
+from articles.things.derived import links, mentions, names, people, stories
 from articles.things.derived.weeks import last_weeks
+from articles.things.gazetteer import MIN_DOCUMENTS, ORGANISATION, PERSON, Gazetteer
 from crawler.pipeline.derived import last_derived, save_derived
 from crawler.pipeline.index import Terms
 
@@ -15,9 +16,10 @@ HOURS = 24
 
 
 def derive(now: datetime, weeks: int = WEEKS) -> dict[str, int]:
-    """Compute the people, and the stories and links of the last weeks. Returns statements by graph.
+    """Compute people, organisations, and the last weeks' stories, links and mentions.
 
-    Graphs of earlier weeks stay as they were. One graph is in memory at a time.
+    Returns the number of statements by graph. Graphs of earlier weeks stay as they were. One graph is in
+    memory at a time.
     """
     counts = {}
 
@@ -25,9 +27,14 @@ def derive(now: datetime, weeks: int = WEEKS) -> dict[str, int]:
         save_derived({name: graph}, now)
         counts[name] = len(graph)
 
+    organisations = names.known_names(ORGANISATION)
+    known = {row.name: row for row in (*names.known_names(PERSON), *organisations)}
+    gazetteer = Gazetteer([*known, *people.writers(MIN_DOCUMENTS)])
+    save(names.GRAPH, names.organisations_graph(organisations))
     for week in last_weeks(now, weeks):
         save(stories.NAME.format(week=week), stories.stories_graph(week))
         save(links.NAME.format(week=week), links.links_graph(week))
+        save(mentions.NAME.format(week=week), mentions.mentions_graph(week, gazetteer, known))
     save(people.NAME, people.people_graph())
     return counts
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from articles.enrichment.models import Enrichment, Story
-from articles.things.derived import links, people, save, stories
+from articles.things.derived import links, mentions, names, people, save, stories
 from articles.things.derived.weeks import Week, last_weeks, week_of
 from articles.things.tasks import derive as task
 from crawler.pipeline.derived import last_derived, save_derived
@@ -182,7 +182,40 @@ def test_the_command_tells_what_it_made(capsys: pytest.CaptureFixture[str]) -> N
     write("news.example", "Ada Example", "one")
     call_command("derive", weeks=3, json=True)
     counts = json.loads(capsys.readouterr().out)
-    assert len(counts) == 7
+    assert len(counts) == 11
     assert counts[people.NAME] == 4
     with pytest.raises(CommandError):
         call_command("derive", weeks=0)
+
+
+def organisation(url: str, name: str, address: str = "") -> None:
+    """Store a document that says that an organisation has a name."""
+    lines = [
+        "_:o <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Organization> .",
+        f"_:o <http://schema.org/name> {json.dumps(name)} .",
+    ]
+    if address:
+        lines.append(f"_:o <http://schema.org/url> <{address}> .")
+    indexed("\n".join(lines), url)
+
+
+def test_articles_mention_the_people_and_organisations_that_the_graph_knows() -> None:
+    organisation("http://a.example/1", "Example Society", "http://society.example/")
+    organisation("http://b.example/1", "Example Society")
+    organisation("http://news.example/about", "Daily Example")
+    organisation("http://news.example/contact", "Daily Example")
+    write("blog.example", "Ada Example", "x")
+    write("blog.example", "Ada Example", "y")
+    text = "Ada Example of the Example Society told the Daily Example that Bob Other was late."
+    first = write("news.example", "Cy Writer", "one", text=text)
+    own = write("blog.example", "Ada Example", "own", text="I am Ada Example.")
+    save.derive(NOW)
+    week = week_of(first.published)
+    graph = stored(mentions.NAME.format(week=week))
+    assert graph[first.url]["http://schema.org/mentions"] == {
+        f"{OWN}name:person:ada%20example", f"{OWN}name:organisation:example%20society",
+    }  # fmt: skip
+    assert own.url not in graph
+    assert stored(names.GRAPH)[f"{OWN}name:organisation:example%20society"][
+        "http://xmlns.com/foaf/0.1/page"
+    ] == {"http://society.example/"}
