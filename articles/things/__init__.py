@@ -1,1 +1,1 @@
-"""Pages of things that articles are about or come from: people, topics and sites."""
+"""Pages of things that articles are about or come from: people, organisations, topics and sites."""

@@ -19,6 +19,7 @@ from articles.models import Article, Subscriber
 from articles.personal.marking import marked_read
 from articles.search import author_query
 from articles.things.evidence import addresses_of
+from articles.things.named import NamedThing, known_organisation, named_in
 from articles.things.people import Person, merged, name_key, names_of, site_of
 from crawler.text.search import SearchError
 
@@ -33,7 +34,8 @@ class Thing:
     """A thing with its newest articles.
 
     `search` is the search that finds them, for keeping and for notifications. `follow` is the kind and value
-    of a topic to follow, None where there is none. `others` are the people of that name elsewhere.
+    of a topic to follow, None where there is none. `others` are the people of that name elsewhere. `pages`
+    are an organisation's addresses.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Thing:
     person: Person | None = None
     others: list[Person] = field(default_factory=list)
     addresses: dict[str, frozenset[str]] = field(default_factory=dict)
+    pages: list[str] = field(default_factory=list)
 
     @property
     def scheme_address(self) -> str:
@@ -84,6 +87,20 @@ def site_thing(host: str) -> Thing | None:
     keys |= set(rows.filter(feed__host__name__in=hosts).values_list("pk", flat=True)[:MAX_ARTICLES])
     articles = _newest(keys)
     return Thing("site", host, articles, f"site:{host}", ("site", host)) if articles else None
+
+
+def organisation_thing(name: str) -> Thing | None:
+    """Return an organisation by its name with the articles that name it, None for one nobody describes."""
+    known = known_organisation(name)
+    if known is None:
+        return None
+    words = known.name.replace(chr(34), " ")
+    try:
+        rows = Article.objects.search(f'"{words}"').newest_first()
+    except SearchError:
+        return None
+    articles = list(rows.values_list("pk", flat=True)[:MAX_ARTICLES])
+    return Thing("organisation", known.name, articles, f'"{words}"', pages=known.addresses)
 
 
 def person_thing(name: str, site: str = "") -> Thing | None:
@@ -156,6 +173,13 @@ def people_of(thing: Thing) -> list[tuple[str, int]]:
         names.update(name[:200] for name in names_of(byline))
     own_key = name_key(thing.name) if thing.kind == "person" else ""
     return [row for row in names.most_common(MAX_AROUND + 1) if name_key(row[0]) != own_key][:MAX_AROUND]
+
+
+def named_by(thing: Thing) -> list[NamedThing]:
+    """Return the people and organisations that most of the articles name, without the thing itself."""
+    addresses = Article.objects.filter(pk__in=thing.articles).newest_first().values_list("url", flat=True)
+    own_key = name_key(thing.name)
+    return [row for row in named_in(addresses) if name_key(row.name) != own_key]
 
 
 def words_of(thing: Thing) -> list[str]:

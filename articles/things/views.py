@@ -1,7 +1,8 @@
-"""Pages and API of people, topics and sites."""
+"""Pages and API of people, organisations, topics and sites."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -25,13 +26,24 @@ from crawler.web.fields import TextField
 from crawler.web.pagination import page_of
 
 PAGE_ARTICLES = 20
-KINDS = ("person", "topic", "site")
+BY_NAME: dict[str, Callable[[str], Thing | None]] = {
+    "organisation": pages.organisation_thing,
+    "topic": pages.topic_thing,
+    "site": pages.site_thing,
+}
+KINDS = ("person", "organisation", "topic", "site")
 
 
 @require_safe
 def person(request: HttpRequest, name: str) -> HttpResponse:
     """Show a person: articles, sites, and why those belong together."""
     return _page(request, pages.person_thing(name, request.GET.get("site", "")[:300]))
+
+
+@require_safe
+def organisation(request: HttpRequest, name: str) -> HttpResponse:
+    """Show an organisation: the articles that name it."""
+    return _page(request, pages.organisation_thing(name))
 
 
 @require_safe
@@ -68,6 +80,7 @@ def _page(request: HttpRequest, thing: Thing | None) -> HttpResponse:
         "subscribed": set(subscriptions.values_list("feed", flat=True)),
         "people": pages.people_of(thing),
         "words": pages.words_of(thing),
+        "named": pages.named_by(thing),
         "followed": followed,
         "is_kept": PersonalFeed.objects.filter(subscriber=subscriber, query=thing.search).exists(),
         "mentions": pages.mention_count(thing) if thing.kind == "person" else 0,
@@ -98,8 +111,19 @@ class ReasonSerializer(serializers.Serializer[Any]):
     address = serializers.CharField()
 
 
+class NamedThingSerializer(serializers.Serializer[Any]):
+    """A person or an organisation that articles name, and how many do."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    articles = serializers.IntegerField()
+
+
 class ThingSerializer(serializers.Serializer[Any]):
-    """A person, a topic or a site with its newest articles; `others` are people of that name elsewhere."""
+    """A person, an organisation, a topic or a site with its newest articles.
+
+    `others` are people of that name elsewhere, `named` the people and organisations in the articles.
+    """
 
     kind = serializers.CharField()
     name = serializers.CharField()
@@ -108,7 +132,13 @@ class ThingSerializer(serializers.Serializer[Any]):
     sites = serializers.ListField(child=serializers.CharField(), source="person.sites", default=[])
     reasons = ReasonSerializer(many=True, source="person.evidence", default=[])
     others = serializers.SerializerMethodField()
+    pages = serializers.ListField(child=serializers.CharField(), help_text="Addresses of an organisation.")
+    named = serializers.SerializerMethodField()
     scheme = serializers.CharField(source="scheme_address", help_text="Address in IPTC's Media Topics.")
+
+    @extend_schema_field(NamedThingSerializer(many=True))
+    def get_named(self, thing: Thing) -> Any:
+        return NamedThingSerializer(pages.named_by(thing), many=True).data
 
     def get_others(self, thing: Thing) -> list[list[str]]:
         return [other.sites for other in thing.others]
@@ -123,10 +153,10 @@ class ThingQuerySerializer(serializers.Serializer[Any]):
 
 
 class ThingView(APIView):
-    """People, topics and sites."""
+    """People, organisations, topics and sites."""
 
     @extend_schema(
-        summary="A person, a topic or a site with its articles",
+        summary="A person, an organisation, a topic or a site with its articles",
         parameters=[
             OpenApiParameter("kind", enum=list(KINDS), required=True),
             OpenApiParameter("name", required=True, description="A name; of a site its host."),
@@ -144,7 +174,7 @@ class ThingView(APIView):
         if kind == "person":
             thing = pages.person_thing(name, query.validated_data["site"])
         else:
-            thing = pages.topic_thing(name) if kind == "topic" else pages.site_thing(name)
+            thing = BY_NAME[kind](name)
         if thing is None:
             raise NotFound("No article here is by, about or from what has this name.")
         return Response(ThingSerializer(thing).data)

@@ -22,6 +22,7 @@ from articles.personal.following import follow, subscriber_of
 from articles.personal.marking import star
 from articles.personal.selection import create_personal_feed, followed_articles, revoke_address
 from articles.personal.topics import follow_topic
+from articles.things.derived.save import derive
 from crawler.accounts.demo import VISITOR
 from crawler.engine.models import Host, Pulse
 from crawler.frontier.admission import Found, admit
@@ -84,7 +85,7 @@ EVENTS = (
 TEXT = (
     "The water came up in the night, slower than the gauges had said. By morning the quay was wet to the "
     "second step, and the ferry had moved its mooring to the upper landing.\n"
-    "People who have lived here longer than the wall think it what rivers do. The board disagrees, "
+    "People who have lived here longer than the wall think it what rivers do. The Harbour Board disagrees, "
     "and has asked for another survey. It will be published in the spring."
 )
 CONTENT = (
@@ -147,6 +148,7 @@ def seed(now: datetime, *, password: str | None = None, replayed: bool = True) -
     _site(now)
     _subscriber(now)
     _import(now)
+    derive(now)
 
 
 def _source(
@@ -419,7 +421,11 @@ def _graph(now: datetime) -> None:
             f'<{url}> <http://purl.org/dc/terms/title> "{SUBJECTS[number]}: a word from the harbour" .\n'
             f"<{url}> <http://rdfs.org/sioc/ns#links_to> <https://courier.example/graph/{number % 8 + 1}> .\n"
             f"<{url}> <http://www.w3.org/2000/01/rdf-schema#seeAlso> <https://courier.example/feed> .\n"
-            f'<{url}> <http://xmlns.com/foaf/0.1/topic> _:b0 .\n_:b0 <http://xmlns.com/foaf/0.1/name> "Ann" .'
+            f"<{url}> <http://xmlns.com/foaf/0.1/topic> _:b0 .\n"
+            '_:b0 <http://xmlns.com/foaf/0.1/name> "Ann" .\n'
+            "_:b1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Organization> .\n"
+            '_:b1 <http://schema.org/name> "Harbour Board" .\n'
+            "_:b1 <http://schema.org/url> <https://board.example/> ."
         )
         Document.objects.create(
             url=url, key=digest(url), host=host, source="crawl", fetched=now, state="transformed",

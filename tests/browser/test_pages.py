@@ -63,6 +63,7 @@ PAGES = (
     "/graph/questions/authors/",
     "/about/person/Ines Vold/",
     "/about/topic/harbour/",
+    "/about/organisation/Harbour Board/",
     "/graph/entity/?iri=https://courier.example/graph/1",
     "/lab/",
     "an experiment",

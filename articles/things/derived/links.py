@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from django.db import connection
 
-from articles.things.derived.weeks import Week
+from articles.things.derived.weeks import CalendarWeek
 from articles.things.people import site_of
 from crawler.pipeline.index import Terms, context_of
 from crawler.pipeline.models import Document
@@ -22,7 +22,7 @@ DOCUMENTS_AT_ONCE = 500
 _INTEGER = expanded("xsd:integer").value
 
 
-def links_graph(week: Week) -> Terms:
+def links_graph(week: CalendarWeek) -> Terms:
     """Return the statements about a week: for each pair of sites the links, and the pages that have them."""
     links: Counter[tuple[str, str]] = Counter()
     pages: Counter[tuple[str, str]] = Counter()
@@ -54,7 +54,7 @@ def number(value: int) -> Term:
     return Term(Kind.LITERAL, str(value), datatype=_INTEGER)
 
 
-def _pages_with_links(week: Week) -> Iterator[tuple[str, list[str]]]:
+def _pages_with_links(week: CalendarWeek) -> Iterator[tuple[str, list[str]]]:
     """Yield for each document of the week its site and the sites of its links."""
     documents = Document.objects.filter(fetched__gte=week.start, fetched__lt=week.end, quads__gt=0)
     rows = documents.order_by("id").only("url")

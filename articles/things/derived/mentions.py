@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from articles.models import Article
 from articles.things.derived.names import name_node
-from articles.things.derived.weeks import Week
+from articles.things.derived.weeks import CalendarWeek
 from articles.things.gazetteer import ORGANISATION, Gazetteer, KnownName, Name
 from articles.things.people import name_key, names_of, site_of
 from crawler.pipeline.index import Terms
@@ -19,7 +19,7 @@ MAX_ARTICLES = 200_000
 PREDICATE = expanded("schema:mentions")
 
 
-def mentions_graph(week: Week, gazetteer: Gazetteer, known: Mapping[Name, KnownName]) -> Terms:
+def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known: Mapping[Name, KnownName]) -> Terms:
     """Return the statements about the articles published in a week: which names they have.
 
     The writers of an article are not mentioned by it, nor are organisations that only its own site knows.

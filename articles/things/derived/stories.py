@@ -7,7 +7,7 @@ from django.db.models import Count, Prefetch
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.topics import BY_NAME
 from articles.things.derived.links import number
-from articles.things.derived.weeks import Week
+from articles.things.derived.weeks import CalendarWeek
 from crawler.pipeline.index import Terms
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import Kind, Term, iri, plain, safe
@@ -18,7 +18,7 @@ MAX_MEMBERS = 100
 _DATE_TIME = expanded("xsd:dateTime").value
 
 
-def stories_graph(week: Week) -> Terms:
+def stories_graph(week: CalendarWeek) -> Terms:
     """Return the statements about the stories that began in a week: title, time, topic, articles, feeds."""
     began = Story.objects.filter(created__gte=week.start, created__lt=week.end)
     columns = ("story", "category", "article__title", "article__url", "article__feed")

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Week:
+class CalendarWeek:
     """A week by its year and number."""
 
     year: int
@@ -28,12 +28,12 @@ class Week:
         return self.start + timedelta(days=7)
 
 
-def week_of(when: datetime) -> Week:
+def week_of(when: datetime) -> CalendarWeek:
     """Return the week of a moment."""
     calendar = when.astimezone(UTC).isocalendar()
-    return Week(calendar.year, calendar.week)
+    return CalendarWeek(calendar.year, calendar.week)
 
 
-def last_weeks(now: datetime, number: int) -> list[Week]:
+def last_weeks(now: datetime, number: int) -> list[CalendarWeek]:
     """Return the last `number` weeks up to that of `now`, the earliest first."""
     return [week_of(now - timedelta(days=7 * back)) for back in reversed(range(number))]

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from articles.enrichment.models import Enrichment, Story
 from articles.things.derived import links, mentions, names, people, save, stories
-from articles.things.derived.weeks import Week, last_weeks, week_of
+from articles.things.derived.weeks import CalendarWeek, last_weeks, week_of
 from articles.things.tasks import derive as task
 from crawler.pipeline.derived import last_derived, save_derived
 from crawler.pipeline.models import Document, GraphChange
@@ -21,7 +21,7 @@ from crawler.pipeline.store import META, quads
 from crawler.pipeline.terms import iri
 from tests.articles.things.test_pages import empty_graph, state, write  # noqa: F401 - a fixture
 from tests.crawler.pipeline.test_store import indexed
-from tests.factories import make_article, make_feed
+from tests.factories import make_article, make_feed, make_user
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC)
@@ -59,7 +59,11 @@ def test_weeks_begin_on_monday_and_have_the_year_of_their_thursday(
 
 
 def test_weeks_go_back_over_the_turn_of_a_year() -> None:
-    assert last_weeks(datetime(2027, 1, 5, tzinfo=UTC), 3) == [Week(2026, 52), Week(2026, 53), Week(2027, 1)]
+    assert last_weeks(datetime(2027, 1, 5, tzinfo=UTC), 3) == [
+        CalendarWeek(2026, 52),
+        CalendarWeek(2026, 53),
+        CalendarWeek(2027, 1),
+    ]
 
 
 def test_links_between_sites_are_counted_by_week() -> None:
@@ -219,3 +223,23 @@ def test_articles_mention_the_people_and_organisations_that_the_graph_knows() ->
     assert stored(names.GRAPH)[f"{OWN}name:organisation:example%20society"][
         "http://xmlns.com/foaf/0.1/page"
     ] == {"http://society.example/"}
+
+
+def test_an_organisation_has_a_page_with_the_articles_that_name_it(client: Any) -> None:
+    organisation("http://a.example/1", "Example Society", "http://society.example/")
+    organisation("http://b.example/1", "Example Society")
+    write("blog.example", "Ada Example", "x")
+    write("blog.example", "Ada Example", "y")
+    article = write("news.example", "Cy", "one", text="Ada Example and the Example Society met.")
+    save.derive(NOW)
+    client.force_login(make_user())
+    page = client.get("/about/organisation/example society/").content.decode()
+    assert "<h1><bdi>Example Society</bdi></h1>" in page
+    assert "http://society.example/" in page
+    assert "/about/person/Ada%20Example/" in page
+    answer = client.get("/api/things/", {"kind": "organisation", "name": "Example Society"}).json()
+    assert answer["articles"] == [article.pk]
+    assert answer["pages"] == ["http://society.example/"]
+    assert answer["named"] == [{"kind": "person", "name": "Ada Example", "articles": 1}]
+    site = client.get("/about/site/news.example/").content.decode()
+    assert "/about/organisation/Example%20Society/" in site

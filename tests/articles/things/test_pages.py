@@ -125,7 +125,7 @@ def test_a_site_has_the_articles_of_its_feeds(client):
     assert client.get("/api/things/?kind=site&name=news.example").json()["articles"] == [article.pk]
 
 
-@pytest.mark.parametrize("kind", ["person", "topic", "site"])
+@pytest.mark.parametrize("kind", ["person", "organisation", "topic", "site"])
 @pytest.mark.parametrize("name", ["nobody", EVIL, "a" * 2000, '"', "%00x", "..", "a/b/c", "'; --", "-" * 400])
 def test_unknown_and_strange_names_are_not_found(client, kind, name):
     client.force_login(make_user())
