@@ -56,19 +56,18 @@ def fingerprint(hashes: frozenset[int]) -> Fingerprint:
     return Fingerprint(len(hashes), minima.tobytes(), bands)
 
 
-def resemblances(first: bytes, others: Sequence[bytes]) -> list[float]:
-    """Estimate the Jaccard index of one MinHash with each of the others. It is 0 where one is missing."""
+def signatures(minhashes: Sequence[bytes]) -> np.ndarray:
+    """Return MinHashes as rows of a table (MinHashes, 128). One that is missing is a row of zeros."""
     whole = BANDS * ROWS * 4
-    if len(first) != whole:
-        return [0.0] * len(others)
-    table = np.frombuffer(
-        b"".join(signature if len(signature) == whole else bytes(whole) for signature in others), np.uint32
-    )
-    same = (table.reshape(len(others), BANDS * ROWS) == np.frombuffer(first, np.uint32)).mean(axis=1)
-    return [
-        float(share) if len(signature) == whole else 0.0
-        for share, signature in zip(same, others, strict=True)
-    ]
+    content = b"".join(minhash if len(minhash) == whole else bytes(whole) for minhash in minhashes)
+    return np.frombuffer(content, np.uint32).reshape(len(minhashes), BANDS * ROWS)
+
+
+def likenesses(signature: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Estimate the Jaccard index of one MinHash with each row of a table. It is 0 where one is missing."""
+    if not signature.any():
+        return np.zeros(len(table))
+    return np.count_nonzero(table == signature, axis=1) / (BANDS * ROWS)
 
 
 def jaccard(first: frozenset[int], second: frozenset[int]) -> float:

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+import psycopg
 from django.db import connection
 from django.db.models import Count
 
-from articles.enrichment.fingerprints import resemblances
+from articles.enrichment.fingerprints import likenesses, signatures
 from articles.enrichment.models import Enrichment
 from articles.enrichment.sameness import WINDOW_DAYS
 from articles.models import Article
 
 MAX_COMPARED = 12
 """Neighbours whose texts are compared: those with the most similar fingerprints."""
-MAX_CANDIDATES = 500
-"""Articles whose fingerprints are compared with an article's, the newest; a batch has ten times that."""
+MAX_CANDIDATES = 5_000
+"""Stored articles whose fingerprints are compared with those of a batch, the newest."""
 LIKELY = 0.35
 """The estimated Jaccard index from which two texts are compared."""
+_COLUMNS = (
+    "story", "reason", "similarity", "language", "address",
+    "article__title", "article__url", "article__feed", "article__page",
+)  # fmt: skip
+"""The columns of a stored neighbour that are read before its text."""
 _WINDOW = timedelta(days=WINDOW_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An article as far as it is known before its text is read."""
+    """An article as far as it is known before its text is read; `published` in epoch seconds."""
 
     pk: int
     feed: int
     page: int | None
-    published: datetime
+    published: float
     signature: bytes
 
 
@@ -48,7 +53,7 @@ class Neighbours:
         self._alone = set(alone)
         similar = self._similar(rows)
         keys = {pk for pks in similar.values() for pk in pks} - self._batch.keys()
-        stored = Enrichment.objects.filter(pk__in=keys).select_related("article")
+        stored = Enrichment.objects.filter(pk__in=keys).select_related("article").only(*_COLUMNS)
         self._stored = {row.pk: row for row in alone_on_their_pages(stored)}
         self._by_text = similar
         self._by_address = self._same_address(rows)
@@ -73,48 +78,53 @@ class Neighbours:
                 rows.append(self._batch[key])
         return rows
 
+    def load_texts(self, rows: Iterable[Enrichment]) -> None:
+        """Read the texts of stored neighbours, all at once; those of the batch have theirs."""
+        without = {row.pk: row.article for row in rows if "text" in row.article.get_deferred_fields()}
+        if without:
+            for pk, text in Article.objects.filter(pk__in=without).values_list("pk", "text"):
+                without[pk].text = text
+
     def _similar(self, rows: Sequence[Enrichment]) -> dict[int, list[int]]:
         """Return the keys of each row's neighbours by text, most similar first."""
         with_bands = [row for row in rows if row.bands]
         if not with_bands:
             return {}
-        by_band: defaultdict[int, list[int]] = defaultdict(list)
+        own = [_candidate(row) for row in with_bands]
+        stored = self._with_bands(with_bands)
+        table = signatures([*(candidate.signature for candidate in (*own, *stored))])
+        neighbours: dict[int, list[int]] = {}
         for place, row in enumerate(with_bands):
-            for band in row.bands:
-                by_band[band].append(place)
-        candidates: defaultdict[int, list[_Candidate]] = defaultdict(list)
-        for bands, candidate in self._with_bands(list(by_band), with_bands):
-            for place in {place for band in bands for place in by_band.get(band, ())}:
-                if _may_be_one(with_bands[place], candidate) and len(candidates[place]) < MAX_CANDIDATES:
-                    candidates[place].append(candidate)
-        for place, row in enumerate(with_bands):
-            earlier = {at for band in row.bands for at in by_band[band] if at < place}
-            earlier_candidates = [
-                _candidate(with_bands[at]) for at in earlier if with_bands[at].reason != "apart"
+            values = likenesses(table[place], table)
+            values[place : len(own)] = 0.0  # neither itself nor those of the batch that come after it
+            likely = (values >= LIKELY).nonzero()[0].tolist()
+            pairs = [
+                (float(values[at]), -candidate.pk)
+                for at in likely
+                if _may_be_one(own[place], candidate := own[at] if at < len(own) else stored[at - len(own)])
+                and not (at < len(own) and with_bands[at].reason == Enrichment.Reason.APART)
             ]
-            candidates[place] += [
-                candidate for candidate in earlier_candidates if _may_be_one(row, candidate)
-            ]
-        return {
-            row.pk: _most_similar(bytes(row.signature), candidates[place])
-            for place, row in enumerate(with_bands)
-            if candidates[place]
-        }
+            if pairs:
+                # More than are compared: some share their page with others, and are left out then.
+                neighbours[row.pk] = [-key for _, key in sorted(pairs, reverse=True)[: 3 * MAX_COMPARED]]
+        return neighbours
 
-    def _with_bands(self, bands: list[int], rows: Sequence[Enrichment]) -> list[tuple[list[int], _Candidate]]:
-        """Return stored articles with any of these bands and their own, the newest first."""
+    def _with_bands(self, rows: Sequence[Enrichment]) -> list[_Candidate]:
+        """Return stored articles with any of the bands of these, the newest first."""
+        bands = list({band for row in rows for band in row.bands})
         dates = [row.article.published for row in rows]
         with connection.cursor() as cursor:
             # By the index of bands: the table's statistics are older than the batch.
             cursor.execute("SELECT set_config('enable_seqscan', 'off', true)")
             cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
-            cursor.execute(
+        with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as raw:
+            raw.execute(
                 """
-                SELECT alike.bands, alike.article_id, article.feed_id, article.page_id, article.published,
-                    alike.signature
+                SELECT alike.article_id, article.feed_id, article.page_id,
+                    extract(epoch FROM article.published)::float8, alike.signature
                 FROM (
-                    SELECT article_id, bands, signature FROM enrichment_enrichment
-                    WHERE bands && %s::bigint[] AND reason <> 'apart' AND article_id <> ALL(%s)
+                    SELECT article_id, signature FROM enrichment_enrichment
+                    WHERE bands && %b::bigint[] AND reason <> 'apart' AND article_id <> ALL(%b::bigint[])
                     ORDER BY article_id DESC LIMIT %s
                 ) AS alike
                 CROSS JOIN LATERAL (
@@ -122,15 +132,14 @@ class Neighbours:
                 ) AS article
                 WHERE article.published BETWEEN %s AND %s ORDER BY alike.article_id DESC
                 """,
-                [bands, list(self._batch), 10 * MAX_CANDIDATES, min(dates) - _WINDOW, max(dates) + _WINDOW],
+                [bands, list(self._batch), MAX_CANDIDATES, min(dates) - _WINDOW, max(dates) + _WINDOW],
+                binary=True,
             )
-            rows_with_bands = cursor.fetchall()
+            candidates = [_Candidate(*row) for row in raw.fetchall()]
+        with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('enable_seqscan', 'on', true)")
             cursor.execute("SELECT set_config('enable_indexscan', 'on', true)")
-        return [
-            (own_bands, _Candidate(pk, feed, page, published, bytes(signature)))
-            for own_bands, pk, feed, page, published, signature in rows_with_bands
-        ]
+        return candidates
 
     def _same_address(self, rows: Sequence[Enrichment]) -> dict[int, list[int]]:
         """Return the keys of each row's neighbours by address, the oldest first."""
@@ -157,27 +166,15 @@ class Neighbours:
 
 def _candidate(row: Enrichment) -> _Candidate:
     article = row.article
-    return _Candidate(row.pk, article.feed_id, article.page_id, article.published, bytes(row.signature))
+    published = article.published.timestamp()
+    return _Candidate(row.pk, article.feed_id, article.page_id, published, bytes(row.signature))
 
 
-def _may_be_one(row: Enrichment, candidate: _Candidate) -> bool:
+def _may_be_one(first: _Candidate, second: _Candidate) -> bool:
     """Return whether two articles may be one story: of two feeds and two pages, and close in time."""
-    article = row.article
-    if candidate.feed == article.feed_id or abs(candidate.published - article.published) > _WINDOW:
+    if first.feed == second.feed or abs(first.published - second.published) > _WINDOW.total_seconds():
         return False
-    return candidate.page is None or candidate.page != article.page_id
-
-
-def _most_similar(signature: bytes, candidates: Sequence[_Candidate]) -> list[int]:
-    """Return the keys of the likely candidates with the most similar fingerprints.
-
-    They are more than are compared: some share their page with others, and are left out then.
-    """
-    values = resemblances(signature, [candidate.signature for candidate in candidates])
-    likely = [
-        (value, -candidate.pk) for value, candidate in zip(values, candidates, strict=True) if value >= LIKELY
-    ]
-    return [-key for _, key in sorted(likely, reverse=True)[: 3 * MAX_COMPARED]]
+    return second.page is None or second.page != first.page
 
 
 def alone_on_their_pages(rows: Iterable[Enrichment]) -> list[Enrichment]:

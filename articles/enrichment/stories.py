@@ -151,6 +151,7 @@ def _best_match(row: Enrichment, neighbours: Neighbours) -> tuple[Enrichment, st
             (neighbour, min_likeness(candidate_of_row, candidate(neighbour))) for neighbour in similar
         )
         likely = [(neighbour, threshold) for neighbour, threshold in thresholds if threshold is not None]
+        neighbours.load_texts(neighbour for neighbour, _ in likely)
         text = text_of(row) if likely else frozenset()
         likenesses = (
             (same_text(text, text_of(neighbour), threshold), neighbour) for neighbour, threshold in likely

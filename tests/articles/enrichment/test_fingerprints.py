@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articles.enrichment.fingerprints import fingerprint, jaccard, resemblances, shingles
+from articles.enrichment.fingerprints import fingerprint, jaccard, likenesses, shingles, signatures
 from articles.enrichment.sameness import (
     StoryCandidate,
     min_likeness,
@@ -40,7 +40,8 @@ def test_an_edited_copy_shares_bands_and_another_text_does_not():
 def test_the_estimate_is_near_the_jaccard_index():
     for share in (0.01, 0.05, 0.1, 0.2):
         one, other = shingles(TEXT), shingles(edited(share))
-        estimate = resemblances(fingerprint(one).signature, [fingerprint(other).signature])[0]
+        table = signatures([fingerprint(one).signature, fingerprint(other).signature])
+        estimate = likenesses(table[0], table)[1]
         assert abs(estimate - jaccard(one, other)) < 0.15
 
 
