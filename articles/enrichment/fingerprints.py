@@ -67,7 +67,8 @@ def likenesses(signature: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Estimate the Jaccard index of one MinHash with each row of a table. It is 0 where one is missing."""
     if not signature.any():
         return np.zeros(len(table))
-    return np.count_nonzero(table == signature, axis=1) / (BANDS * ROWS)
+    shares: np.ndarray = np.count_nonzero(table == signature, axis=1) / (BANDS * ROWS)
+    return shares
 
 
 def jaccard(first: frozenset[int], second: frozenset[int]) -> float:
