@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import re
@@ -10,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -161,56 +159,3 @@ def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"(?m)^#+ (.+)$", page.read_text())
     plain = [re.sub(r"[`*\[\]]|\([^)]*\)", "", heading).lower() for heading in headings]
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
-
-
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
-def test_nginx_passes_on_what_freshet_has_to_know(tmp_path: Path) -> None:
-    received: list[dict[str, str]] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            received.append(dict(self.headers))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            port = listener.getsockname()[1]
-        site = (CONTRIB / "nginx" / "freshet.conf").read_text()
-        for old, new in (
-            ("listen 443 ssl", f"listen 127.0.0.1:{port}"),
-            ("127.0.0.1:8000", f"127.0.0.1:{server.server_port}"),
-        ):
-            assert old in site
-            site = site.replace(old, new)
-        site = re.sub(r"(?m)^ *ssl_certificate.*\n", "", site)
-        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        temporary = "".join(f"{kind}_temp_path {tmp_path}/{kind};" for kind in kinds)
-        (tmp_path / "nginx.conf").write_text(
-            f"daemon off; pid {tmp_path}/pid; error_log {tmp_path}/error.log;"
-            f"events {{}} http {{ access_log off; {temporary} {site} }}"
-        )
-        command = ["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as nginx:
-            try:
-                request = urllib.request.Request(f"http://127.0.0.1:{port}/healthz")
-                request.add_header("Host", "news.example.org")
-                request.add_header("X-Forwarded-For", "192.0.2.7")
-                for _ in range(100):
-                    try:
-                        urllib.request.urlopen(request, timeout=5).close()
-                        break
-                    except urllib.error.URLError:
-                        time.sleep(0.1)
-            finally:
-                nginx.terminate()
-        server.shutdown()
-    (headers,) = received
-    assert headers["Host"] == "news.example.org"
-    assert headers["X-Forwarded-For"] == "192.0.2.7, 127.0.0.1"
-    assert headers["X-Forwarded-Proto"] == "http"
