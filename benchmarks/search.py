@@ -27,7 +27,13 @@ GOAL = 100.0
 VOCABULARY, AUTHORS, TAGS = 40_000, 2_000, 300
 LANGUAGES = ("en", "en", "en", "de", "fr", "es")
 AT_ONCE = 5_000
-SYLLABLES = ["ba", "be", "bo", "da", "del", "dor", "el", "en", "fa", "fen", "gal", "ga", "ha", "her", "il", "in", "jo", "ka", "kel", "la", "lin", "lo", "mar", "men", "mi", "mo", "na", "nel", "no", "or", "pa", "pel", "ra", "ren", "ri", "ro", "sa", "sel", "so", "ta", "ten", "ti", "to", "ul", "un", "va", "ven", "vi", "vo", "wa", "wen", "za", "zel"]
+AUDIO = [{"url": "https://a.example/a.mp3", "type": "audio/mpeg"}]
+SYLLABLES = (
+    "ba", "be", "bo", "da", "del", "dor", "el", "en", "fa", "fen", "gal", "ga", "ha", "her", "il",
+    "in", "jo", "ka", "kel", "la", "lin", "lo", "mar", "men", "mi", "mo", "na", "nel", "no", "or",
+    "pa", "pel", "ra", "ren", "ri", "ro", "sa", "sel", "so", "ta", "ten", "ti", "to", "ul", "un",
+    "va", "ven", "vi", "vo", "wa", "wen", "za", "zel",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -39,7 +45,6 @@ def main() -> None:
     parser.add_argument("--feeds", type=int, default=1_000)
     parser.add_argument("--requests", type=int, default=40, help="for each kind of query")
     options = parser.parse_args()
-    # Memory as a machine of 8 GB gives it to PostgreSQL; the product's own setting is smaller.
     with own_database("search", {"fsync": "off"}, ALLOWED_HOSTS="testserver"):
         from django.core.management import call_command
 
@@ -47,10 +52,25 @@ def main() -> None:
         words = vocabulary(random.Random(1))
         began = time.perf_counter()
         fill(words, options.feeds, options.articles)
-        print(
-            f"{options.articles} articles of {options.feeds} feeds stored in {time.perf_counter() - began:.0f} s"
-        )
+        seconds = time.perf_counter() - began
+        print(f"{options.articles} articles of {options.feeds} feeds stored in {seconds:.0f} s")
+        print(f"{stored_bytes():.0f} bytes an article with its indexes and its enrichment")
         measure(words, options.requests)
+
+
+def stored_bytes() -> float:
+    """Return the bytes that an article takes in the database."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT pg_total_relation_size('articles_article')
+                + pg_total_relation_size('enrichment_enrichment'), count(*) FROM articles_article
+            """
+        )
+        size, count = cursor.fetchone()
+    return float(size / count)
 
 
 def vocabulary(dice: random.Random) -> list[str]:
@@ -101,7 +121,7 @@ def fill(words: Sequence[str], feed_count: int, article_count: int) -> None:
                     categories=[words[dice.randrange(TAGS)]], language=dice.choice(LANGUAGES),
                     published=now - step * (article_count - number), fetched=now, dating="feed", summary="",
                     text=text, text_length=len(text), content=f"<p>{text}</p>",
-                    enclosures=[{"url": "https://a.example/a.mp3", "type": "audio/mpeg"}] if not number % 10 else [],
+                    enclosures=[] if number % 10 else AUDIO,
                 )
             )  # fmt: skip
         insert_rows(Article, rows)

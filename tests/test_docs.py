@@ -35,7 +35,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 OURS = {name for name, app in get_commands().items() if str(app).split(".")[0] in
         {"crawler", "feeds", "articles", "recrawl"}}  # fmt: skip
 DJANGO = {"migrate", "collectstatic", "createsuperuser"}
-NEEDS_MORE = {"run", "web", "restore"}
+NEEDS_MORE = {"run", "web", "restore", "upgrade_database"}
 """Commands that run until they are ended, or want an empty database: tests/test_packaging.py and
 tests/crawler/deployment start them."""
 MAKE = {"run", "test", "dist", "install", "lint", "docs", "test-browser", "messages"}

