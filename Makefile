@@ -14,7 +14,8 @@ run: $(VENV)/base.stamp compiled
 
 # Two workers more than there are cores, for tests of processes mostly wait; a file to one worker.
 # TESTS="tests/feeds -k name" make test runs a part, TESTS="-n 0 --pdb tests/feeds/test_opml.py" in this process.
-TESTS ?= -m "not browser and not faults"
+# Those with the machine's Redis, RabbitMQ and Virtuoso have a lane of their own: make test TESTS="-m services"
+TESTS ?= -m "not browser and not faults and not services"
 PYTEST := $(PYTHON) -m pytest -n $$(( $$(nproc) + 2 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/dev.stamp compiled
 	$(PYTEST) $(TESTS)
