@@ -96,11 +96,12 @@ class KnownName:
 def gathered(kind: str, statements: Iterable[tuple[str, str, str]]) -> list[KnownName]:
     """Return the usable names that at least MIN_DOCUMENTS have, those in most documents first.
 
-    A statement is a name, the address of the document with it, and the address of its bearer or nothing.
+    A statement is a name, the graph with it, and the address of its bearer or nothing.
     """
     names: dict[str, KnownName] = {}
     documents: defaultdict[str, set[str]] = defaultdict(set)
-    for text, document, address in statements:
+    for text, context, address in statements:
+        document = context.partition("#")[0]  # also of a named graph within it
         known = names.get(text)
         if known is None:
             name = Name(kind, text)

@@ -44,7 +44,8 @@ def named_in(addresses: Iterable[str]) -> list[NamedThing]:
             """
             SELECT node.value, min(name.value), count(DISTINCT said.s)
             FROM pipeline_quad AS said JOIN pipeline_term AS node ON node.id = said.o
-            JOIN pipeline_quad AS named ON named.s = said.o AND named.p = %s
+            JOIN pipeline_term AS graph ON graph.id = said.c AND graph.value LIKE 'urn:freshet:mentions:%%'
+            JOIN pipeline_quad AS named ON named.s = said.o AND named.c = said.c AND named.p = %s
             JOIN pipeline_term AS name ON name.id = named.o
             WHERE said.p = %s AND said.s = ANY(%s) AND node.value LIKE 'urn:freshet:name:%%'
             GROUP BY node.value ORDER BY 3 DESC, 2 LIMIT %s

@@ -243,3 +243,25 @@ def test_an_organisation_has_a_page_with_the_articles_that_name_it(client: Any) 
     assert answer["named"] == [{"kind": "person", "name": "Ada Example", "articles": 1}]
     site = client.get("/about/site/news.example/").content.decode()
     assert "/about/organisation/Example%20Society/" in site
+
+
+def test_a_document_cannot_say_whom_an_article_mentions(client: Any) -> None:
+    article = write("news.example", "Cy", "one", text="Nobody is named here.")
+    node = f"{OWN}name:person:mallory%20example"
+    forged = (
+        f"<{article.url}> <http://schema.org/mentions> <{node}> .\n"
+        f'<{node}> <http://xmlns.com/foaf/0.1/name> "Mallory Example" .'
+    )
+    indexed(forged, "http://evil.example/")
+    client.force_login(make_user())
+    answer = client.get("/api/things/", {"kind": "site", "name": "news.example"}).json()
+    assert answer["named"] == []
+
+
+def test_two_graphs_of_one_document_are_one_document() -> None:
+    lines = '_:o <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Organization> {g} .\n' \
+            '_:o <http://schema.org/name> "Example Society" {g} .'  # fmt: skip
+    part = "<http://a.example/1#graph=http://a.example/g>"
+    indexed("\n".join([lines.format(g=""), lines.format(g=part)]), "http://a.example/1")
+    save.derive(NOW)
+    assert not stored(names.GRAPH)
