@@ -143,6 +143,8 @@ class Graph:
         self.take(quads)
 
     def _put_all(self, parsed: Sequence[pyoxigraph.Quad]) -> None:
+        if len(parsed) > MAX_TRIPLES:
+            self.notes.append(f"what stands behind the first {MAX_TRIPLES} triples was not read")
         nodes: dict[object, Node | None] = {}
         for quad in parsed:
             terms = (quad.subject, quad.predicate, quad.object)

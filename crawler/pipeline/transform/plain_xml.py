@@ -11,7 +11,10 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from crawler.reading.charset import to_utf8
+from crawler.reading.errors import ReadingError
 
+MAX_ATTRIBUTES = 1_000
+"""Attributes of one element: Oxigraph compares each with all others."""
 _LANGUAGE = "xml:lang"
 _BASE = "xml:base"
 
@@ -27,6 +30,8 @@ class _Writer:
         """Those of the open elements."""
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise ReadingError("too-large", f"an element with more than {MAX_ATTRIBUTES} attributes")
         inherited = self._languages[-1]
         language = attributes.get(_LANGUAGE, inherited)
         if not language and not inherited:
@@ -49,7 +54,10 @@ class _Writer:
 
 
 def plain_xml(body: bytes, content_type: str, url: str) -> bytes:
-    """Rewrite RDF/XML from `url` as UTF-8 without a declaration. Raises SyntaxError for ill-formed XML."""
+    """Rewrite RDF/XML from `url` as UTF-8 without a declaration. Raises SyntaxError for ill-formed XML.
+
+    Raises ReadingError(too-large) for an element with more than MAX_ATTRIBUTES.
+    """
     data, sound = to_utf8(body, content_type)
     if not sound:
         raise SyntaxError("some of its bytes are no text")
