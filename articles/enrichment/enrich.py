@@ -161,9 +161,10 @@ def _label(article: Article, names: Mapping[int, str]) -> tuple[str, str]:
 def renew() -> int:
     """Set up to 1,000 outdated enrichments to waiting. Returns their number."""
     old = Enrichment.objects.outdated(VERSIONS).order_by("-article_id").select_for_update(skip_locked=True)
-    return Enrichment.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:1000])).update(
-        state=Enrichment.State.WAITING, attempts=0
-    )
+    rows = Enrichment.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:1000]))
+    # The classifier of another version has learned from them, this one has not.
+    rows.exclude(versions__contains=f"categories{categories.VERSION} ").update(trained=False)
+    return rows.update(state=Enrichment.State.WAITING, attempts=0)
 
 
 @transaction.atomic
@@ -250,7 +251,9 @@ def _categorise(readings: Sequence[_Reading]) -> None:
     elif row.version != categories.VERSION:
         # Start again: weights of another version do not fit.
         row.version, row.classes, row.examples, row.weights = categories.VERSION, [], [], b""
-        Enrichment.objects.filter(trained=True).update(trained=False)
+        row.save()
+        for reading in readings:
+            reading.row.trained = False
     classifier = categories.Categories.unpacked(row.classes, row.examples, bytes(row.weights))
     texts = {
         reading.row.pk: categories.example(reading.row.article.title, reading.row.article.text)

@@ -61,7 +61,7 @@ def stated_addresses(keys: Collection[str]) -> dict[tuple[str, str], frozenset[s
             JOIN pipeline_term AS name ON name.id = named.o AND name.kind = 2 AND length(name.value) <= 200
             JOIN pipeline_term AS address ON address.id = said.o AND address.kind <> 1
             JOIN pipeline_term AS document ON document.id = named.c
-            WHERE named.p = ANY(%s)
+            WHERE named.p = ANY(%s) AND document.value NOT LIKE 'urn:freshet:%%'
             """,
             [keys_of(_ADDRESSES), keys_of(NAMES)],
         )
@@ -96,12 +96,12 @@ def _statements(search: Search) -> list[tuple[str, str, str]]:
             FROM person JOIN pipeline_quad AS said ON said.s = person.s AND said.c = person.c
             JOIN pipeline_term AS address ON address.id = said.o
             JOIN pipeline_term AS document ON document.id = person.c
-            WHERE said.p = ANY(%s) AND address.kind <> 1
+            WHERE said.p = ANY(%s) AND address.kind <> 1 AND document.value NOT LIKE 'urn:freshet:%%'
             UNION
             SELECT document.value, person.value, subject.value
             FROM person JOIN pipeline_term AS subject ON subject.id = person.s AND subject.kind = 0
             JOIN pipeline_term AS document ON document.id = person.c
-            WHERE subject.id <> document.id LIMIT %s
+            WHERE subject.id <> document.id AND document.value NOT LIKE 'urn:freshet:%%' LIMIT %s
             """,
             [query, keys_of(NAMES), MAX_STATEMENTS, keys_of(_ADDRESSES), MAX_STATEMENTS],
         )

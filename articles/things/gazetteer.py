@@ -14,6 +14,8 @@ MIN_DOCUMENTS = 2
 """Documents that call something by a name before it is looked for in texts."""
 MAX_SITES = 20
 """Sites of a name that are kept."""
+MAX_ADDRESSES = 200
+"""Addresses of a name that are kept."""
 MAX_WORDS = 6
 MIN_TOGETHER = 3
 """Characters of a name in a script that is written without blanks; shorter ones are also parts of words."""
@@ -90,7 +92,17 @@ class KnownName:
     name: Name
     documents: int = 0
     sites: set[str] = field(default_factory=set)
-    addresses: Counter[str] = field(default_factory=Counter)
+    addresses: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The sites that give each address."""
+
+    def pages(self) -> list[str]:
+        """Return the addresses that two sites give, or the site they are on; those of most sites first."""
+        trusted = [
+            address
+            for address, sites in self.addresses.items()
+            if len(sites) > 1 or site_of(address) in sites
+        ]
+        return sorted(trusted, key=lambda address: (-len(self.addresses[address]), address))
 
 
 def gathered(kind: str, statements: Iterable[tuple[str, str, str]]) -> list[KnownName]:
@@ -113,8 +125,8 @@ def gathered(kind: str, statements: Iterable[tuple[str, str, str]]) -> list[Know
             known.documents += 1
             if len(known.sites) < MAX_SITES:
                 known.sites.add(site_of(document))
-        if address.startswith(("http://", "https://")):
-            known.addresses[address] += 1
+        if address.startswith(("http://", "https://")) and len(known.addresses) < MAX_ADDRESSES:
+            known.addresses[address].add(site_of(document))
     enough = [known for known in names.values() if known.documents >= MIN_DOCUMENTS]
     return sorted(enough, key=lambda known: (-known.documents, known.name))
 
@@ -123,7 +135,8 @@ class Gazetteer:
     """Names to look for."""
 
     def __init__(self, names: Iterable[Name]) -> None:
-        self._by_word: dict[str, list[tuple[tuple[str, ...], Name]]] = {}
+        # By the first two words, which many names have not in common; by the only one of short names.
+        self._by_words: dict[tuple[str, ...], list[tuple[tuple[str, ...], Name]]] = {}
         self._together: dict[str, list[Name]] = {}
         for name in sorted(set(names)):
             if not is_usable(name):
@@ -132,8 +145,8 @@ class Gazetteer:
                 self._together.setdefault(name.text[:2], []).append(name)
             else:
                 words = tuple(_WORD.findall(name.text))
-                self._by_word.setdefault(words[0], []).append((words, name))
-        for entries in self._by_word.values():
+                self._by_words.setdefault(words[:2], []).append((words, name))
+        for entries in self._by_words.values():
             entries.sort(key=lambda entry: -len(entry[0]))
         for together in self._together.values():
             together.sort(key=lambda name: -len(name.text))
@@ -156,7 +169,9 @@ class Gazetteer:
 
     def _at(self, text: str, words: list[re.Match[str]], at: int) -> tuple[Name | None, int]:
         """Return the longest name that begins with a word, None for none, and its number of words."""
-        for name_words, name in self._by_word.get(words[at][0], ()):
+        following = (words[at + 1][0],) if at + 1 < len(words) else ()
+        candidates = self._by_words.get((words[at][0], *following), []) if following else []
+        for name_words, name in (*candidates, *self._by_words.get((words[at][0],), ())):
             end = at + len(name_words)
             if end > len(words) or any(
                 words[at + place][0] != word for place, word in enumerate(name_words) if place

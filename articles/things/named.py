@@ -9,7 +9,7 @@ from django.db import connection
 
 from articles.things.derived.mentions import PREDICATE
 from articles.things.derived.names import GRAPH, name_node
-from articles.things.gazetteer import ORGANISATION
+from articles.things.gazetteer import ORGANISATION, PERSON
 from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.store import quads
 from crawler.pipeline.terms import iri, safe
@@ -53,6 +53,13 @@ def named_in(addresses: Iterable[str]) -> list[NamedThing]:
             [expanded("foaf:name").key(), PREDICATE.key(), keys, MAX_NAMED],
         )
         return [NamedThing(node.split(":")[3], name, count) for node, name, count in cursor.fetchall()]
+
+
+def known_person(name: str) -> str | None:
+    """Return the spelling of a person's name that articles have, None where none has it."""
+    rows = quads(subject=name_node(PERSON, name), predicate=expanded("foaf:name"))
+    names = {row.object.value for row in rows if row.context.value.startswith("urn:freshet:mentions:")}
+    return min(names, default=None)
 
 
 def known_organisation(name: str) -> KnownOrganisation | None:

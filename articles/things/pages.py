@@ -19,7 +19,7 @@ from articles.models import Article, Subscriber
 from articles.personal.marking import marked_read
 from articles.search import author_query
 from articles.things.evidence import addresses_of
-from articles.things.named import NamedThing, known_organisation, named_in
+from articles.things.named import NamedThing, known_organisation, known_person, named_in
 from articles.things.people import Person, merged, name_key, names_of, site_of
 from crawler.text.search import SearchError
 
@@ -113,7 +113,7 @@ def person_thing(name: str, site: str = "") -> Thing | None:
             keys.setdefault(site_of(url), []).append(pk)
             spellings[spelling] += 1
     if not keys:
-        return None
+        return _named_person(name)
     sites = sorted(keys, key=lambda site: (-len(keys[site]), site))
     spelling = spellings.most_common(1)[0][0]
     addresses = addresses_of(name, sites)
@@ -124,6 +124,17 @@ def person_thing(name: str, site: str = "") -> Thing | None:
     search = f'author:"{spelling}"' + (f" site:{chosen.sites[0]}" if others else "")
     own_addresses = {own_site: addresses[own_site] for own_site in chosen.sites if own_site in addresses}
     return Thing("person", spelling, articles, search, person=chosen, others=others, addresses=own_addresses)
+
+
+def _named_person(name: str) -> Thing | None:
+    """Return a person who wrote nothing here and whom articles name, None for an unknown one."""
+    spelling = known_person(name)
+    if spelling is None:
+        return None
+    words = spelling.replace(chr(34), " ")
+    rows = Article.objects.search(f'"{words}"').newest_first()
+    articles = list(rows.values_list("pk", flat=True)[:MAX_ARTICLES])
+    return Thing("person", spelling, articles, f'"{words}"') if articles else None
 
 
 def _written_by(name: str) -> list[tuple[int, str, str]]:

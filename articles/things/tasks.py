@@ -1,4 +1,4 @@
-"""The task that derives graphs of people, stories and links."""
+"""The task that derives graphs of people, organisations, stories, links and mentions."""
 
 # ruff: noqa: PLC0415 - the graph's models are loaded by those who use them
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from celery import shared_task
+from django.conf import settings
 from django.dispatch import receiver
 
 from crawler.engine.signals import ticked
@@ -14,13 +15,11 @@ from crawler.engine.signals import ticked
 
 @shared_task
 def derive() -> None:
-    """Derive the graphs anew, where a day has passed since the last time."""
-    from articles.things.derived.save import derive as derive_graphs
-    from articles.things.derived.save import is_due
+    """Derive the next graph that is due, and queue the one after it: other tasks wait for one at most."""
+    from articles.things.derived.save import derive_next
 
-    now = datetime.now(UTC)
-    if is_due(now):
-        derive_graphs(now)
+    if derive_next(datetime.now(UTC)):
+        derive.apply_async(expires=settings.CRAWL_TICK_SECONDS)
 
 
 @receiver(ticked)
@@ -30,4 +29,4 @@ def look_for_a_new_day(**_: object) -> None:
     from articles.things.derived.save import is_due
 
     if is_due(datetime.now(UTC)) and Article.objects.exists():
-        derive.delay()
+        derive.apply_async(expires=settings.CRAWL_TICK_SECONDS)

@@ -21,16 +21,15 @@ _LOCK = 0x64657276
 Terms = Sequence[tuple[Term, Term, Term]]
 
 
-@transaction.atomic
 def save_derived(graphs: Mapping[str, Terms], now: datetime) -> int:
-    """Replace graphs by their names. Returns how many changed.
+    """Replace graphs by their names, all in one transaction. Returns how many changed.
+
+    New terms are stored before, so that nobody who has the same waits for the graphs.
 
     The graph of origins tells when each was computed. Raises ValueError for a name outside SPACE.
     """
     if outside := [name for name in graphs if not name.startswith(SPACE)]:
         raise ValueError(f"derived graphs are named {SPACE}...: {outside[0]}")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     at = Term(Kind.LITERAL, now.strftime("%Y-%m-%dT%H:%M:%SZ"), datatype=_DATE_TIME)
     origins = {name: [(iri(name), expanded("prov:generatedAtTime"), at)] for name in graphs}
     keys = Keys()
@@ -43,18 +42,21 @@ def save_derived(graphs: Mapping[str, Terms], now: datetime) -> int:
         return {(keys[s], keys[p], keys[o]) for s, p, o in triples}
 
     new = {keys[iri(name)]: keyed(triples) for name, triples in graphs.items()}
-    replaced = replace_graphs(new, set(new))
-    replace_subjects(keys[META], {keys[iri(name)]: keyed(origins[name]) for name in graphs})
-    GraphChange.objects.bulk_create(
-        GraphChange(
-            context=keys[iri(name)],
-            url=name,
-            version=0,
-            added=replaced[keys[iri(name)]].added,
-            removed=replaced[keys[iri(name)]].removed,
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        replaced = replace_graphs(new, set(new))
+        replace_subjects(keys[META], {keys[iri(name)]: keyed(origins[name]) for name in graphs})
+        GraphChange.objects.bulk_create(
+            GraphChange(
+                context=keys[iri(name)],
+                url=name,
+                version=0,
+                added=replaced[keys[iri(name)]].added,
+                removed=replaced[keys[iri(name)]].removed,
+            )
+            for name in graphs
         )
-        for name in graphs
-    )
     return sum(bool(change.added or change.removed) for change in replaced.values())
 
 

@@ -13,6 +13,7 @@ from articles.things.people import site_of
 from crawler.pipeline.index import Terms, context_of
 from crawler.pipeline.models import Document
 from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.store import quads
 from crawler.pipeline.terms import Kind, Term, iri
 
 NAME = "urn:freshet:links:{week}"
@@ -23,13 +24,19 @@ _INTEGER = expanded("xsd:integer").value
 
 
 def links_graph(week: CalendarWeek) -> Terms:
-    """Return the statements about a week: for each pair of sites the links, and the pages that have them."""
+    """Return the statements about a week: for each pair of sites the links, and the pages that have them.
+
+    A document is of the week of its last change: what the stored graph of the week has more of was of pages
+    that changed later, and stays.
+    """
+    stored_links, stored_pages = _stored(week)
     links: Counter[tuple[str, str]] = Counter()
     pages: Counter[tuple[str, str]] = Counter()
     for site, targets in _pages_with_links(week):
         pairs = Counter((site, target) for target in targets if target and target != site)
         links.update(pairs)
         pages.update(pairs.keys())
+    links, pages = links | stored_links, pages | stored_pages
     statements: Terms = []
     for (site, target), count in sorted(links.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_PAIRS]:
         node = iri(f"urn:freshet:link:{week}:{quote(site)}:{quote(target)}")
@@ -42,6 +49,23 @@ def links_graph(week: CalendarWeek) -> Terms:
             (node, expanded("freshet:pages"), number(pages[site, target])),
         ]
     return statements
+
+
+def _stored(week: CalendarWeek) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Return links and pages of the graph that a week has already, by pairs of sites."""
+    rows: dict[Term, dict[str, str]] = {}
+    for quad in quads(context=iri(NAME.format(week=week)), limit=10 * MAX_PAIRS):
+        rows.setdefault(quad.subject, {})[quad.predicate.value] = quad.object.value
+    links: Counter[tuple[str, str]] = Counter()
+    pages: Counter[tuple[str, str]] = Counter()
+    source, target, own_links, own_pages = (
+        expanded(f"freshet:{name}").value for name in ("from", "to", "links", "pages")
+    )
+    for row in rows.values():
+        if {source, target, own_links, own_pages} <= row.keys():
+            pair = site_of(row[source]), site_of(row[target])
+            links[pair], pages[pair] = int(row[own_links]), int(row[own_pages])
+    return links, pages
 
 
 def site_node(site: str) -> Term:

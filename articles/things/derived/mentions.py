@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.db.models.functions import Left
+
 from articles.models import Article
 from articles.things.derived.names import name_node
 from articles.things.derived.weeks import CalendarWeek
-from articles.things.gazetteer import ORGANISATION, Gazetteer, KnownName, Name
+from articles.things.gazetteer import MAX_CHARACTERS, ORGANISATION, Gazetteer, KnownName, Name
 from articles.things.people import name_key, names_of, site_of
 from crawler.pipeline.index import Terms
 from crawler.pipeline.prefixes import expanded
@@ -25,7 +27,8 @@ def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known: Mapping[Name
     The writers of an article are not mentioned by it, nor are organisations that only its own site knows.
     """
     articles = Article.objects.filter(published__gte=week.start, published__lt=week.end)
-    rows = articles.order_by("pk").values_list("url", "title", "text", "author")[:MAX_ARTICLES]
+    columns = articles.order_by("pk").annotate(beginning=Left("text", MAX_CHARACTERS))
+    rows = columns.values_list("url", "title", "beginning", "author")[:MAX_ARTICLES]
     statements: dict[tuple[Term, Term, Term], None] = {}
     for url, title, text, author in rows.iterator(chunk_size=200):
         if not url.startswith(("http://", "https://")):

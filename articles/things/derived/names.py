@@ -16,6 +16,7 @@ from crawler.pipeline.prefixes import PREFIXES, expanded
 from crawler.pipeline.terms import Kind, Term, iri, safe
 
 GRAPH = "urn:freshet:organisations"
+MAX_PAGES = 5
 MAX_NAMES = 50_000
 """Names of a kind, those in most documents first."""
 _SCHEMAS = (PREFIXES["schema"], "https://schema.org/")
@@ -58,7 +59,7 @@ def _typed(kind: str) -> Iterator[tuple[str, str, str]]:
             LEFT JOIN pipeline_quad AS placed
                 ON placed.s = kind.s AND placed.c = kind.c AND placed.p = ANY(%s)
             LEFT JOIN pipeline_term AS address ON address.id = placed.o
-            WHERE kind.p = %s AND kind.o = ANY(%s)
+            WHERE kind.p = %s AND kind.o = ANY(%s) AND document.value NOT LIKE 'urn:freshet:%%'
             """,
             [keys_of(NAMES), keys_of(_URL), _TYPE, keys_of(CLASSES[kind])],
         )
@@ -76,7 +77,7 @@ def organisations_graph(known: list[KnownName]) -> Terms:
     statements: Terms = []
     for row in known:
         node = name_node(ORGANISATION, row.name.text)
-        pages = [address for address, _ in row.addresses.most_common(5)]
+        pages = row.pages()[:MAX_PAGES]
         statements += [
             (node, expanded("rdf:type"), expanded("foaf:Organization")),
             (node, expanded("foaf:name"), Term(Kind.LITERAL, row.name.text)),

@@ -35,6 +35,8 @@ def stories_graph(week: CalendarWeek) -> Terms:
 def _story(story: Story) -> Terms:
     node = iri(f"urn:freshet:story:{story.pk}")
     members = list(story.members.all())
+    if len(members) < 2:  # it was taken apart meanwhile
+        return []
     title = plain(members[0].article.title)
     at = story.created.strftime("%Y-%m-%dT%H:%M:%SZ")
     statements: Terms = [

@@ -15,6 +15,7 @@ import pyoxigraph
 
 from crawler.http.urls import BadUrl, join
 from crawler.pipeline.terms import (
+    MAX_IRI_CHARACTERS,
     Kind,
     Node,
     Term,
@@ -25,14 +26,12 @@ from crawler.pipeline.terms import (
     safe,
     term_of_node,
 )
-from crawler.pipeline.transform.plain_xml import plain_xml
+from crawler.pipeline.transform.plain_xml import DEEPEST, plain_xml
 from crawler.reading.errors import ReadingError
 
 MAX_TRIPLES = 50_000
 MAX_OUTPUT = 20_000_000
 MAX_LITERAL_CHARACTERS = 65_536
-DEEPEST = 256
-"""Levels of RDF/XML."""
 MAX_QUOTED = 1_000
 MAX_NAMED_GRAPHS = 1_000
 
@@ -42,6 +41,7 @@ MIN_RIGHT_PER_BAD = 10
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 """Where a document declares an entity."""
 
+_TOO_LARGE = f"more than {MAX_TRIPLES} triples or {MAX_OUTPUT} characters"
 _SCHEMA = "https://schema.org/"
 _LINES = {pyoxigraph.RdfFormat.N_TRIPLES, pyoxigraph.RdfFormat.N_QUADS}
 
@@ -146,6 +146,7 @@ class Graph:
         if len(parsed) > MAX_TRIPLES:
             self.notes.append(f"what stands behind the first {MAX_TRIPLES} triples was not read")
         nodes: dict[object, Node | None] = {}
+        parts: dict[object, pyoxigraph.NamedNode | None] = {}
         for quad in parsed:
             terms = (quad.subject, quad.predicate, quad.object)
             graph = None if isinstance(quad.graph_name, pyoxigraph.DefaultGraph) else quad.graph_name
@@ -154,19 +155,30 @@ class Graph:
                     nodes[term] = self._own(term)
             triple = self._put(*(nodes[term] for term in terms))
             if graph is not None and triple is not None:
-                self._put_into_part(nodes[graph], triple)
+                if graph not in parts:
+                    parts[graph] = self._part(nodes[graph])
+                self._put_into_part(parts[graph], triple)
 
-    def _put_into_part(self, name: Node | None, triple: pyoxigraph.Triple) -> None:
-        """Keep a triple under the name of its graph, too."""
+    def _part(self, name: Node | None) -> pyoxigraph.NamedNode | None:
+        """Return the address of a named graph, None for one that is the document's own."""
         if name is None or (isinstance(name, pyoxigraph.NamedNode) and name.value == self.url):
-            return
-        part = pyoxigraph.NamedNode(
-            part_name(self.url, str(name.value), is_blank=isinstance(name, pyoxigraph.BlankNode))
+            return None
+        is_blank = isinstance(name, pyoxigraph.BlankNode)
+        return pyoxigraph.NamedNode(
+            part_name(self.url, str(name.value)[:MAX_IRI_CHARACTERS], is_blank=is_blank)
         )
+
+    def _put_into_part(self, part: pyoxigraph.NamedNode | None, triple: pyoxigraph.Triple) -> None:
+        """Keep a triple under the name of its graph, too."""
+        if part is None:
+            return
         if part not in self._parts and len(self._parts) >= MAX_NAMED_GRAPHS:
             self._nameless += 1
             return
-        self._parts[part][triple] = None
+        if triple not in self._parts[part]:
+            terms = (triple.subject, triple.predicate, triple.object, part)
+            self._grow(sum(len(term.value) for term in terms))
+            self._parts[part][triple] = None
 
     def _is_valid(self, quad: pyoxigraph.Quad) -> bool:
         """Return whether RDF can hold the terms of a triple that was read leniently."""
@@ -207,11 +219,17 @@ class Graph:
             return None
         if triple in self._triples:
             return triple
-        self._size += sum(len(term.value) for term in terms)
-        if len(self._triples) >= MAX_TRIPLES or self._size > MAX_OUTPUT:
-            raise ReadingError("too-large", f"more than {MAX_TRIPLES} triples or {MAX_OUTPUT} characters")
+        self._grow(sum(len(term.value) for term in terms))
+        if len(self._triples) >= MAX_TRIPLES:
+            raise ReadingError("too-large", _TOO_LARGE)
         self._triples[triple] = None
         return triple
+
+    def _grow(self, characters: int) -> None:
+        """Count characters of the output. Raises ReadingError(too-large) beyond MAX_OUTPUT."""
+        self._size += characters
+        if self._size > MAX_OUTPUT:
+            raise ReadingError("too-large", _TOO_LARGE)
 
     def _node(self, term: Term) -> Node | None:
         """Return the term as a checked node, None for an invalid one."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from articles.enrichment.models import Enrichment, Story
 from articles.things.derived import links, mentions, names, people, save, stories
@@ -164,7 +165,8 @@ def test_derived_graphs_are_in_the_replica_and_say_when_they_were_made(tmp_path:
 def test_the_same_again_changes_nothing_and_is_due_a_day_later() -> None:
     write("news.example", "Ada Example", "one")
     assert save.is_due(NOW)
-    task()
+    while save.derive_next(datetime.now(UTC)):
+        assert save.is_due(datetime.now(UTC))
     assert not save.is_due(datetime.now(UTC))
     assert save.is_due(datetime.now(UTC) + timedelta(hours=25))
     count = GraphChange.objects.count()
@@ -205,7 +207,7 @@ def organisation(url: str, name: str, address: str = "") -> None:
 
 def test_articles_mention_the_people_and_organisations_that_the_graph_knows() -> None:
     organisation("http://a.example/1", "Example Society", "http://society.example/")
-    organisation("http://b.example/1", "Example Society")
+    organisation("http://b.example/1", "Example Society", "http://society.example/")
     organisation("http://news.example/about", "Daily Example")
     organisation("http://news.example/contact", "Daily Example")
     write("blog.example", "Ada Example", "x")
@@ -227,7 +229,7 @@ def test_articles_mention_the_people_and_organisations_that_the_graph_knows() ->
 
 def test_an_organisation_has_a_page_with_the_articles_that_name_it(client: Any) -> None:
     organisation("http://a.example/1", "Example Society", "http://society.example/")
-    organisation("http://b.example/1", "Example Society")
+    organisation("http://b.example/1", "Example Society", "http://society.example/")
     write("blog.example", "Ada Example", "x")
     write("blog.example", "Ada Example", "y")
     article = write("news.example", "Cy", "one", text="Ada Example and the Example Society met.")
@@ -265,3 +267,61 @@ def test_two_graphs_of_one_document_are_one_document() -> None:
     indexed("\n".join([lines.format(g=""), lines.format(g=part)]), "http://a.example/1")
     save.derive(NOW)
     assert not stored(names.GRAPH)
+
+
+def test_derived_graphs_are_no_evidence_for_themselves() -> None:
+    organisation("http://news.example/about", "Daily Example")
+    organisation("http://news.example/contact", "Daily Example")
+    article = write("news.example", "Cy", "one", text="We at the Daily Example think so.")
+    for _ in range(3):
+        save.derive(NOW)
+    assert stored(names.GRAPH)[f"{OWN}name:organisation:daily%20example"][f"{OWN}documents"] == {"2"}
+    assert article.url not in stored(mentions.NAME.format(week=week_of(article.published)))
+    Document.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM pipeline_quad WHERE c IN (SELECT id FROM pipeline_term WHERE value LIKE 'http%')"
+        )
+    save.derive(NOW)
+    assert not stored(names.GRAPH)
+
+
+def test_links_of_pages_that_changed_later_stay_in_their_week() -> None:
+    last_week = NOW - timedelta(days=7)
+    page_with_links("http://a.example/1", "http://b.example/", "http://b.example/x", fetched=last_week)
+    save.derive(last_week)
+    page_with_links("http://a.example/1", "http://c.example/")
+    page_with_links("http://a.example/2", "http://b.example/", fetched=last_week)
+    save.derive(NOW)
+    (row,) = stored(links.NAME.format(week=week_of(last_week))).values()
+    assert (row[OWN + "to"], row[OWN + "links"]) == ({"http://b.example/"}, {"2"})
+
+
+def test_a_graph_that_cannot_be_derived_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    def fail(week: CalendarWeek) -> Any:
+        raise RuntimeError("made to fail")
+
+    write("news.example", "Ada Example", "one")
+    monkeypatch.setattr(stories, "stories_graph", fail)
+    while save.derive_next(datetime.now(UTC)):
+        pass
+    assert stored(people.NAME)
+    assert "made to fail" in caplog.text
+
+
+def test_a_person_whom_only_documents_know_has_a_page(client: Any) -> None:
+    for site in ("a", "b"):
+        lines = (
+            "_:p <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Person> .\n"
+            '_:p <http://schema.org/name> "Mara Minister" .'
+        )
+        indexed(lines, f"http://{site}.example/")
+    article = write("news.example", "Cy", "one", text="Mara Minister resigned.")
+    save.derive(NOW)
+    client.force_login(make_user())
+    assert "/about/person/Mara%20Minister/" in client.get("/about/site/news.example/").content.decode()
+    assert "<h1><bdi>Mara Minister</bdi></h1>" in client.get("/about/person/Mara Minister/").content.decode()
+    answer = client.get("/api/things/", {"kind": "person", "name": "mara minister"}).json()
+    assert answer["articles"] == [article.pk]

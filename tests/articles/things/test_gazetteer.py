@@ -88,7 +88,18 @@ def test_a_name_needs_two_documents() -> None:
     rows.append(("Ada Example", "http://b.example/", "http://ada.example/"))
     (known,) = gathered(PERSON, rows)
     assert (known.documents, known.sites) == (2, {"a.example", "b.example"})
-    assert known.addresses == {"http://ada.example/": 1}
+    assert known.pages() == []  # one site says so, and it is another's address
+    (known,) = gathered(PERSON, [*rows, ("Ada Example", "http://a.example/1", "http://ada.example/")])
+    assert known.pages() == ["http://ada.example/"]
+    (known,) = gathered(PERSON, [*rows, ("Ada Example", "http://a.example/1", "http://a.example/ada")])
+    assert known.pages() == ["http://a.example/ada"]
+
+
+def test_one_document_that_repeats_itself_decides_no_address() -> None:
+    rows = [("Ada Example", "http://evil.example/", f"http://evil.example.net/{n}") for n in range(500)] * 9
+    rows += [("Ada Example", f"http://{site}.example/", "http://ada.example/") for site in "ab"]
+    (known,) = gathered(PERSON, rows)
+    assert known.pages() in ([], ["http://ada.example/"])
 
 
 @given(st.text(), st.lists(st.text(max_size=30), max_size=5))
