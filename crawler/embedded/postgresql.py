@@ -132,6 +132,11 @@ class PostgreSQL:
                 "`freshet upgrade_database` takes it over"
             )
         if not (self.cluster / "PG_VERSION").exists():
+            if older := next(self.data_dir.glob("postgresql-*/PG_VERSION"), None):
+                raise EmbeddedError(
+                    f"{older.parent} has the data of an upgrade that was cut short: rename it to "
+                    f"{self.cluster}, and `freshet upgrade_database` once more"
+                )
             self._initialise()
         self.spawn()
         self._wait(timeout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from crawler.deployment.database import is_given, is_running
-from crawler.embedded.credentials import EmbeddedError
+from crawler.embedded.credentials import EmbeddedError, credentials_file
 from crawler.embedded.postgresql import MAJOR, PostgreSQL, binaries_of, major_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             return
         if not major.isdecimal():
             raise CommandError(f"{data_dir / 'postgresql' / 'PG_VERSION'} names no version")
-        programs = options["programs"] or binaries_of(major)
+        programs = options["programs"].resolve() if options["programs"] else binaries_of(major)
         if programs is None or not (programs / "postgres").exists():
             raise CommandError(
                 f"the programs of PostgreSQL {major} are not here: install them and name their folder "
@@ -59,7 +60,7 @@ class Command(BaseCommand):
             )
         backup = data_dir / f"postgresql-{major}.backup"
         self._back_up(PostgreSQL(data_dir, say=self.stdout.write, older=(int(major), programs)), backup)
-        self._take_over(data_dir, major, backup)
+        self._take_over(data_dir, backup, data_dir / f"postgresql-{major}")
         self.stdout.write(
             self.style.SUCCESS(
                 f"taken over; {data_dir / f'postgresql-{major}'} and {backup} are not needed any more: "
@@ -78,18 +79,23 @@ class Command(BaseCommand):
         finally:
             server.stop()
 
-    def _take_over(self, data_dir: Path, major: str, backup: Path) -> None:
-        """Restore into a new database; where that fails, the old one is back in its place."""
-        cluster, aside = data_dir / "postgresql", data_dir / f"postgresql-{major}"
+    def _take_over(self, data_dir: Path, backup: Path, aside: Path) -> None:
+        """Restore into a new database beside the old one, and exchange the two when it is whole."""
         if aside.exists():
             raise CommandError(f"{aside} is there already: delete it or move it away")
-        cluster.rename(aside)
-        try:
-            self._run({}, "restore", str(backup))
-        except BaseException:
-            shutil.rmtree(cluster, ignore_errors=True)
-            aside.rename(cluster)
-            raise
+        draft = data_dir / "upgrade"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o711)
+        shutil.copy2(credentials_file(data_dir), credentials_file(draft))
+        self._run({"DATA_DIR": str(draft)}, "restore", str(backup))
+        with (data_dir / "lock").open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise CommandError("Freshet was started meanwhile: stop it, and once more") from None
+            (data_dir / "postgresql").rename(aside)
+            (draft / "postgresql").rename(data_dir / "postgresql")
+        shutil.rmtree(draft, ignore_errors=True)
 
     def _run(self, variables: dict[str, str], *command: str) -> None:
         """Run one of our commands in a process of its own, which reads its settings anew."""

@@ -176,7 +176,7 @@ class Graph:
             self._nameless += 1
             return
         if triple not in self._parts[part]:
-            terms = (triple.subject, triple.predicate, triple.object, part)
+            terms: tuple[Node, ...] = (triple.subject, triple.predicate, triple.object, part)
             self._grow(sum(len(term.value) for term in terms))
             self._parts[part][triple] = None
 

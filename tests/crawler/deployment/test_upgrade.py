@@ -107,3 +107,11 @@ def test_a_backup_that_cannot_be_restored_leaves_the_old_data_in_its_place(data_
     done = freshet(data_dir, "upgrade_database")
     assert done.returncode == 1
     assert major_of(data_dir) == OLDER
+
+
+def test_an_upgrade_that_was_cut_between_its_last_steps_makes_no_empty_database(data_dir: Path) -> None:
+    (data_dir / "postgresql-17").mkdir()
+    (data_dir / "postgresql-17" / "PG_VERSION").write_text("17\n")
+    with pytest.raises(EmbeddedError, match="an upgrade that was cut short: rename it"):
+        PostgreSQL(data_dir, UNSAFE).start()
+    assert not (data_dir / "postgresql").exists()
