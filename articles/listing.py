@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 
 from django.contrib.postgres.search import SearchRank
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import DateTimeField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Left
 
 from articles.models import Article
 from articles.search import article_query, wanted_stems
 from crawler.text.snippets import snippet
 
-RANKED = 2000
+RANKED = 500
 """Matches that are ranked by relevance, the newest: to rank a frequent word's millions takes minutes."""
 
 SNIPPET_CHARACTERS = 50_000
@@ -33,9 +37,29 @@ def latest(limit: int) -> QuerySet[Article]:
     return lean(Article.objects.order_by("-id"))[:limit]
 
 
-def by_relevance(articles: QuerySet[Article], words: str) -> QuerySet[Article]:
-    """Order the newest RANKED matches by relevance."""
-    newest = articles.order_by("-published", "-id").values("id")[:RANKED]
+def estimate(articles: QuerySet[Any]) -> float:
+    """Return how many articles PostgreSQL expects of a query, by its statistics alone."""
+    try:
+        (plan,) = json.loads(articles.order_by().explain(format="json"))
+    except (EmptyResultSet, ValueError):
+        return 0.0
+    return float(plan["Plan"]["Plan Rows"])
+
+
+def newest_of_few(articles: QuerySet[Article]) -> QuerySet[Article]:
+    """Order articles with the newest first, all of them found before they are ordered.
+
+    PostgreSQL may otherwise go through the newest of all articles until it has met enough matches, which
+    takes long where these are few.
+    """
+    published = ExpressionWrapper(F("published") + Value(timedelta(0)), output_field=DateTimeField())
+    return articles.order_by(published.desc(), "-id")
+
+
+def by_relevance(articles: QuerySet[Article], words: str, *, are_few: bool = False) -> QuerySet[Article]:
+    """Order the newest RANKED matches by relevance; with `are_few`, find all of them first."""
+    ordered = newest_of_few(articles) if are_few else articles.order_by("-published", "-id")
+    newest = ordered.values("id")[:RANKED]
     rank = SearchRank(F("search"), article_query(words))
     return Article.objects.filter(id__in=newest).order_by(rank.desc(), "-published", "-id")
 

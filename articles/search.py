@@ -55,9 +55,14 @@ def article_query(words: str, language: str = "", *, typing: bool = False) -> Pa
     return query_of(parse_search(plain), language, beginning=_last_word(plain) if typing else "")
 
 
-def author_query(words: str) -> ParsedQuery:
-    """Return the query for articles that have the words in their authors' names. Raises SearchError."""
-    return ParsedQuery(_LEXEME.sub(r"\1:B", words_query(parse_search(split_operators(words)[0]))))
+def author_query(words: str, *, typing: bool = False) -> ParsedQuery:
+    """Return the query for articles that have the words in their authors' names. Raises SearchError.
+
+    With `typing`, the last word may be the beginning of one.
+    """
+    plain = split_operators(words)[0]
+    query = words_query(parse_search(plain), beginning=_last_word(plain) if typing else "")
+    return ParsedQuery(_LEXEME.sub(lambda lexeme: f"{lexeme[1]}:{'*' if lexeme[2] else ''}B", query))
 
 
 def query_of(search: Search, language: str = "", *, beginning: str = "") -> ParsedQuery:
@@ -70,7 +75,7 @@ def wanted_stems(words: str) -> list[str]:
     return stems(parse_search(split_operators(words)[0]))
 
 
-_LEXEME = re.compile(r"('(?:[^'\\]|''|\\.)*')")
+_LEXEME = re.compile(r"('(?:[^'\\]|''|\\.)*')(:\*)?")
 _MIN_BEGINNING = 2
 
 

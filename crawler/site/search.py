@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
 from articles.filters import language_name
-from articles.listing import by_relevance, languages, lean, snippets
+from articles.listing import RANKED, by_relevance, estimate, languages, lean, newest_of_few, snippets
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
 from articles.personal.following import subscriber_of
@@ -56,6 +56,8 @@ WHENS = {
 PAGE_HITS = 20
 MAX_ASIDE = 6
 MAX_COUNTED = 1000
+FEW = 20_000
+"""Articles that are all found before they are ordered; of more the newest are met soon."""
 MAX_RECENT = 8
 _RECENT = "searches"
 
@@ -176,12 +178,15 @@ def _results(
     now = datetime.now(UTC)
     rows = _articles(terms, subscriber, now, typing=typing)
     counts = {"articles": rows.order_by()[: MAX_COUNTED + 1].count()}
+    are_few = counts["articles"] <= MAX_COUNTED or estimate(rows.only("id")) <= FEW
     plain_words = split_operators(terms.words)[0]
     results: dict[str, Any] = {}
     if terms.kind in {"all", "articles"}:
         is_newest_first = terms.order == "new" or not plain_words
-        ordered = rows.newest_first() if is_newest_first else by_relevance(rows, terms.words)
-        page = page_of(request, lean(ordered), size=PAGE_HITS)
+        newest = newest_of_few(rows) if are_few else rows.newest_first()
+        ordered = newest if is_newest_first else by_relevance(rows, terms.words, are_few=are_few)
+        known_count = counts["articles"] if is_newest_first else min(counts["articles"], RANKED)
+        page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=known_count)
         articles: list[Article] = list(page.object_list)
         results |= {
             "page": page,
@@ -193,7 +198,7 @@ def _results(
     feeds, sites = _feeds(plain_words), _sites(plain_words)
     results["feeds"] = list(feeds[:limit]) if terms.kind in {"all", "feeds"} else []
     results["sites"] = list(sites[:limit]) if terms.kind in {"all", "sites"} else []
-    people = _people(plain_words)
+    people = _people(newest_of_few(rows) if are_few else rows.newest_first(), plain_words)
     results["people"] = people[:limit] if terms.kind in {"all", "people"} else []
     counts |= {"feeds": feeds.count(), "sites": sites.count(), "people": len(people)}
     results["topic"] = _topic(plain_words) if terms.kind == "all" else None
@@ -223,15 +228,15 @@ def _sites(words: str) -> QuerySet[Site]:
     return rows if words else rows.none()
 
 
-def _people(words: str) -> list[dict[str, Any]]:
-    """Return the people among the authors of the newest articles with these words in their names."""
+def _people(newest: QuerySet[Article], words: str) -> list[dict[str, Any]]:
+    """Return the people with these words in their names among the authors of the newest articles found."""
     if not words:
         return []
-    newest = Article.objects.filter(search=author_query(words)).newest_first()
+    by_them = Article.objects.filter(id__in=newest.values("id")[:RANKED], search=author_query(words))
     numbers: Counter[str] = Counter()
     names: dict[str, str] = {}
     wanted_keys = {name_key(word) for word in words.split()}
-    for byline in newest.exclude(author="").values_list("author", flat=True)[:MAX_COUNTED]:
+    for byline in by_them.exclude(author="").values_list("author", flat=True)[:MAX_COUNTED]:
         by_key = {name_key(name): name for name in names_of(byline[:1000])}
         # Where the words are there in another form alone, all names of the byline are.
         keys = [key for key in by_key if any(word in key for word in wanted_keys)] or list(by_key)

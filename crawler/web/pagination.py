@@ -32,8 +32,14 @@ MOST = 10_000
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     """A paginator that counts no further than MOST; `more` tells whether there are rows beyond."""
 
+    def __init__(self, rows: Any, size: int, known_count: int | None = None) -> None:
+        super().__init__(rows, size)
+        self._known_count = known_count
+
     @cached_property
     def _counted(self) -> int:
+        if self._known_count is not None:
+            return self._known_count
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
         return rows.order_by()[: MOST + 1].count()
 
@@ -48,9 +54,14 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
         return self._counted > MOST
 
 
-def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = PAGE_SIZE) -> Page[Any]:
-    """Return the page that ?page= names, the nearest page for invalid numbers."""
-    return BoundedPaginator(rows, size).get_page(request.GET.get("page"))
+def page_of(
+    request: HttpRequest, rows: QuerySet[Any], *, size: int = PAGE_SIZE, known_count: int | None = None
+) -> Page[Any]:
+    """Return the page that ?page= names, the nearest page for invalid numbers.
+
+    Rows beyond `known_count`, where it is given, have no page; otherwise the rows are counted.
+    """
+    return BoundedPaginator(rows, size, known_count).get_page(request.GET.get("page"))
 
 
 class NumberedPages(PageNumberPagination):
