@@ -192,7 +192,7 @@ def measure(words: Sequence[str], requests: int) -> None:
         for ask in (
             lambda query: client.get("/search/", {"q": query}),
             lambda query: client.get("/search/", {"q": query}, headers={"HX-Request": "true"}),
-            lambda query: client.get("/api/articles/", {"search": query}),
+            lambda query: client.get("/api/articles/", {"q": query}),
         ):
             milliseconds = [timed(ask, make()) for _ in range(requests)]
             every += milliseconds
