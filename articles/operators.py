@@ -15,6 +15,7 @@ from typing import Any
 from django.apps import apps
 from django.db.models import JSONField, Lookup, Q
 
+from articles.queries import query_of_author
 from crawler.text.search import SearchError
 
 _OPERATOR = re.compile(
@@ -82,14 +83,12 @@ def _of_site(host: str) -> Q:
 
 def _by_author(name: str) -> Q:
     """Return the condition for authors whose names have this text; its words are looked up in the index."""
-    from articles.search import author_query  # noqa: PLC0415 - it splits searches by this module
-
     words = " ".join(re.findall(r"\w+", name))
     condition = Q(author__icontains=name)
     if not words:
         return condition
     try:
-        return condition & Q(search=author_query(words, typing=True))
+        return condition & Q(search=query_of_author(words, typing=True))
     except SearchError:
         return condition
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from django.contrib.postgres.search import SearchQuery, SearchVectorField
+from django.contrib.postgres.search import SearchVectorField
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Func
 from django.db.models.sql.compiler import SQLCompiler
 
 from articles.operators import split_operators
+from articles.queries import ParsedQuery, last_word, query_of_author
 from crawler.database.words import stems, words_query
 from crawler.text.characters import SEARCHED_CHARACTERS
 from crawler.text.search import Search, parse_search
@@ -39,12 +39,6 @@ class ArticleVector(Func):
         return " || ".join(vectors), []
 
 
-class ParsedQuery(SearchQuery):
-    """A text search query already parsed by PostgreSQL, in the notation of its type `tsquery`."""
-
-    template = "%(expressions)s::tsquery"
-
-
 def article_query(words: str, language: str = "", *, typing: bool = False) -> ParsedQuery:
     """Return the query for the words of a search in the given language, or in all that have a stemmer.
 
@@ -52,17 +46,12 @@ def article_query(words: str, language: str = "", *, typing: bool = False) -> Pa
     SearchError for a search that is too long.
     """
     plain = split_operators(words)[0]
-    return query_of(parse_search(plain), language, beginning=_last_word(plain) if typing else "")
+    return query_of(parse_search(plain), language, beginning=last_word(plain) if typing else "")
 
 
-def author_query(words: str, *, typing: bool = False) -> ParsedQuery:
-    """Return the query for articles that have the words in their authors' names. Raises SearchError.
-
-    With `typing`, the last word may be the beginning of one.
-    """
-    plain = split_operators(words)[0]
-    query = words_query(parse_search(plain), beginning=_last_word(plain) if typing else "")
-    return ParsedQuery(_LEXEME.sub(lambda lexeme: f"{lexeme[1]}:{'*' if lexeme[2] else ''}B", query))
+def author_query(words: str) -> ParsedQuery:
+    """Return the query for articles that have the words in their authors' names. Raises SearchError."""
+    return query_of_author(split_operators(words)[0])
 
 
 def query_of(search: Search, language: str = "", *, beginning: str = "") -> ParsedQuery:
@@ -73,13 +62,3 @@ def query_of(search: Search, language: str = "", *, beginning: str = "") -> Pars
 def wanted_stems(words: str) -> list[str]:
     """Return the stems by which a search finds articles, for marking them. Raises SearchError."""
     return stems(parse_search(split_operators(words)[0]))
-
-
-_LEXEME = re.compile(r"('(?:[^'\\]|''|\\.)*')(:\*)?")
-_MIN_BEGINNING = 2
-
-
-def _last_word(words: str) -> str:
-    """Return the plain word at the end of what is being typed, "" where it is too short or something else."""
-    word = words.rpartition(" ")[2]
-    return word if len(word) >= _MIN_BEGINNING and word.isalnum() else ""

@@ -68,6 +68,7 @@ def test_a_database_of_ones_own_is_left_to_its_own_tools(data_dir: Path) -> None
     assert "its own tools upgrade it" in done.stderr
 
 
+@pytest.mark.services
 @pytest.mark.skipif(not OLDER, reason="no older PostgreSQL is installed")
 def test_data_of_an_older_postgresql_is_taken_over(data_dir: Path) -> None:
     programs = binaries_of(OLDER)
@@ -97,6 +98,7 @@ def test_data_of_an_older_postgresql_is_taken_over(data_dir: Path) -> None:
         new.stop()
 
 
+@pytest.mark.services
 @pytest.mark.skipif(not OLDER, reason="no older PostgreSQL is installed")
 def test_a_backup_that_cannot_be_restored_leaves_the_old_data_in_its_place(data_dir: Path) -> None:
     programs = binaries_of(OLDER)
