@@ -82,3 +82,10 @@ def test_the_web_server_s_statements_end_within_a_minute(monkeypatch: pytest.Mon
 )
 def test_a_search_is_known_by_its_address(query: str, searches: bool) -> None:
     assert deadline.is_search(query) is searches
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_session_is_read_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "MAX_SEARCH_SECONDS", 0.0)
+    assert answered("q=word", "SELECT 1 FROM django_session LIMIT 1").status_code == 200
+    assert answered("q=word", "SELECT 1").status_code == 503
