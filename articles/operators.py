@@ -99,10 +99,12 @@ def _about(name: str) -> Q:
     tags = list({name, name.lower(), name.title(), name.capitalize(), name.upper()})
     enriched, articles = apps.get_model("enrichment", "Enrichment"), apps.get_model("articles", "Article")
     # Each by its own index: no index serves an "or" over two tables.
-    found = enriched.objects.filter(category__in=tags).values("pk").order_by()
-    found = found.union(enriched.objects.filter(terms__contains=[name.casefold()]).values("pk").order_by())
-    found = found.union(articles.objects.filter(categories__overlap=tags).values("pk").order_by())
-    return Q(pk__in=found)
+    matches = enriched.objects.filter(category__in=tags).values("pk").order_by()
+    matches = matches.union(
+        enriched.objects.filter(terms__contains=[name.casefold()]).values("pk").order_by()
+    )
+    matches = matches.union(articles.objects.filter(categories__overlap=tags).values("pk").order_by())
+    return Q(pk__in=matches)
 
 
 def _before(text: str) -> Q:

@@ -57,19 +57,19 @@ Vector = np.ndarray
 class Rate:
     """Showings and openings, as they count at a time."""
 
-    shown: float = 0.0
+    showings: float = 0.0
     opened: float = 0.0
     at: float = 0.0
 
     def aged(self, at: float, half_life: float) -> tuple[float, float]:
         """Return showings and openings as they count at a later time."""
         share = 0.5 ** ((at - self.at) / half_life) if at > self.at else 1.0
-        return self.shown * share, self.opened * share
+        return self.showings * share, self.opened * share
 
-    def add(self, at: float, half_life: float, *, shown: float = 0.0, opened: float = 0.0) -> None:
+    def add(self, at: float, half_life: float, *, showings: float = 0.0, opened: float = 0.0) -> None:
         """Count showings or openings at a time."""
-        had_shown, had_opened = self.aged(at, half_life)
-        self.shown, self.opened, self.at = had_shown + shown, had_opened + opened, max(at, self.at)
+        had_showings, had_opened = self.aged(at, half_life)
+        self.showings, self.opened, self.at = had_showings + showings, had_opened + opened, max(at, self.at)
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class Crowd:
         newest.last = at
         if len(newest.signals) < MAX_LIST:
             newest.signals[article] = signals
-        self._count(article, features, at, shown=1.0)
+        self._count(article, features, at, showings=1.0)
 
     def learn_opened(self, subscriber: str, article: str, features: Mapping[str, float], at: float) -> None:
         """Learn that a subscriber opened an article of the newest list."""
@@ -198,15 +198,15 @@ class Crowd:
 
     def _share(self, at: float) -> float:
         """Return the share of all showings that were opened."""
-        shown, opened = self.overall.aged(at, KIND_HALF_LIFE)
-        return (opened + 1.0) / (shown + 20.0)
+        showings, opened = self.overall.aged(at, KIND_HALF_LIFE)
+        return (opened + 1.0) / (showings + 20.0)
 
     def _log_ratio(
         self, rate: Rate, at: float, share: float, prior: float, half_life: float = KIND_HALF_LIFE
     ) -> float:
         """Return the logarithm of a rate against the share of all, drawn to 0 by `prior` openings."""
-        shown, opened = rate.aged(at, half_life)
-        return math.log((opened + prior) / (max(shown, opened) * share + prior))
+        showings, opened = rate.aged(at, half_life)
+        return math.log((opened + prior) / (max(showings, opened) * share + prior))
 
     def _count(
         self,
@@ -214,14 +214,18 @@ class Crowd:
         features: Mapping[str, float],
         at: float,
         *,
-        shown: float = 0.0,
+        showings: float = 0.0,
         opened: float = 0.0,
     ) -> None:
         """Count a showing or an opening for the article, its features and all."""
-        self.overall.add(at, KIND_HALF_LIFE, shown=shown, opened=opened)
-        self.articles.setdefault(article, Rate(at=at)).add(at, ARTICLE_HALF_LIFE, shown=shown, opened=opened)
+        self.overall.add(at, KIND_HALF_LIFE, showings=showings, opened=opened)
+        self.articles.setdefault(article, Rate(at=at)).add(
+            at, ARTICLE_HALF_LIFE, showings=showings, opened=opened
+        )
         for name in features:
-            self.features.setdefault(name, Rate(at=at)).add(at, KIND_HALF_LIFE, shown=shown, opened=opened)
+            self.features.setdefault(name, Rate(at=at)).add(
+                at, KIND_HALF_LIFE, showings=showings, opened=opened
+            )
         for rates in (self.articles, self.features):
             if len(rates) > MAX_NAMES:
                 _drop_least(rates)
@@ -239,7 +243,7 @@ class Crowd:
 
 def _drop_least(rates: dict[str, Rate]) -> None:
     """Drop the fifth of the names that were shown least."""
-    least = sorted(rates, key=lambda name: rates[name].shown)[: len(rates) // 5]
+    least = sorted(rates, key=lambda name: rates[name].showings)[: len(rates) // 5]
     for name in least:
         del rates[name]
 
@@ -247,7 +251,7 @@ def _drop_least(rates: dict[str, Rate]) -> None:
 def _plain(rates: Mapping[str, Rate], at: float, half_life: float) -> dict[str, list[float]]:
     aged = {name: rate.aged(at, half_life) for name, rate in rates.items()}
     return {
-        name: [round(shown, 2), round(opened, 2), at]
-        for name, (shown, opened) in aged.items()
-        if shown >= _COUNTS_STILL
+        name: [round(showings, 2), round(opened, 2), at]
+        for name, (showings, opened) in aged.items()
+        if showings >= _COUNTS_STILL
     }

@@ -114,21 +114,21 @@ def gathered(kind: str, statements: Iterable[tuple[str, str, str]]) -> list[Know
     documents: defaultdict[str, set[str]] = defaultdict(set)
     for text, context, address in statements:
         document = context.partition("#")[0]  # also of a named graph within it
-        known = names.get(text)
-        if known is None:
+        entry = names.get(text)
+        if entry is None:
             name = Name(kind, text)
             if not is_usable(name):
                 continue
-            known = names[text] = KnownName(name)
+            entry = names[text] = KnownName(name)
         if document not in documents[text]:
             documents[text].add(document)
-            known.documents += 1
-            if len(known.sites) < MAX_SITES:
-                known.sites.add(site_of(document))
-        if address.startswith(("http://", "https://")) and len(known.addresses) < MAX_ADDRESSES:
-            known.addresses[address].add(site_of(document))
-    enough = [known for known in names.values() if known.documents >= MIN_DOCUMENTS]
-    return sorted(enough, key=lambda known: (-known.documents, known.name))
+            entry.documents += 1
+            if len(entry.sites) < MAX_SITES:
+                entry.sites.add(site_of(document))
+        if address.startswith(("http://", "https://")) and len(entry.addresses) < MAX_ADDRESSES:
+            entry.addresses[address].add(site_of(document))
+    enough = [entry for entry in names.values() if entry.documents >= MIN_DOCUMENTS]
+    return sorted(enough, key=lambda entry: (-entry.documents, entry.name))
 
 
 class Gazetteer:
@@ -154,18 +154,18 @@ class Gazetteer:
     def mentions(self, text: str) -> Counter[Name]:
         """Return the names in a text, and how often it has each. No part of a longer name counts."""
         text = text[:MAX_CHARACTERS]
-        found: Counter[Name] = Counter()
+        counts: Counter[Name] = Counter()
         words = list(_WORD.finditer(text))
         at = 0
         while at < len(words):
             name, length = self._at(text, words, at)
             if name is not None:
-                found[name] += 1
+                counts[name] += 1
             at += length
         if self._together:
             for run in _TOGETHER.finditer(text):
-                found.update(self._within(run[0]))
-        return found
+                counts.update(self._within(run[0]))
+        return counts
 
     def _at(self, text: str, words: list[re.Match[str]], at: int) -> tuple[Name | None, int]:
         """Return the longest name that begins with a word, None for none, and its number of words."""
@@ -186,15 +186,15 @@ class Gazetteer:
         return None, 1
 
     def _within(self, run: str) -> Counter[Name]:
-        found: Counter[Name] = Counter()
+        counts: Counter[Name] = Counter()
         at = 0
         while at < len(run) - 1:
             candidates = self._together.get(run[at : at + 2], ())
             name = next((name for name in candidates if run.startswith(name.text, at)), None)
             if name is not None:
-                found[name] += 1
+                counts[name] += 1
             at += len(name.text) if name is not None else 1
-        return found
+        return counts
 
 
 def _goes_on(text: str, words: list[re.Match[str]], end: int) -> bool:

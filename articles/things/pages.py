@@ -91,16 +91,16 @@ def site_thing(host: str) -> Thing | None:
 
 def organisation_thing(name: str) -> Thing | None:
     """Return an organisation by its name with the articles that name it, None for one nobody describes."""
-    known = known_organisation(name)
-    if known is None:
+    entry = known_organisation(name)
+    if entry is None:
         return None
-    words = known.name.replace(chr(34), " ")
+    words = entry.name.replace(chr(34), " ")
     try:
         rows = Article.objects.search(f'"{words}"').newest_first()
     except SearchError:
         return None
     articles = list(rows.values_list("pk", flat=True)[:MAX_ARTICLES])
-    return Thing("organisation", known.name, articles, f'"{words}"', pages=known.addresses)
+    return Thing("organisation", entry.name, articles, f'"{words}"', pages=entry.addresses)
 
 
 def person_thing(name: str, site: str = "") -> Thing | None:

@@ -21,7 +21,7 @@ MAX_ARTICLES = 200_000
 PREDICATE = expanded("schema:mentions")
 
 
-def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known: Mapping[Name, KnownName]) -> Terms:
+def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known_names: Mapping[Name, KnownName]) -> Terms:
     """Return the statements about the articles published in a week: which names they have.
 
     The writers of an article are not mentioned by it, nor are organisations that only its own site knows.
@@ -34,7 +34,7 @@ def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known: Mapping[Name
         if not url.startswith(("http://", "https://")):
             continue
         article = iri(safe(url))
-        for name in names_in(f"{title}\n{text}", author, url, gazetteer, known):
+        for name in names_in(f"{title}\n{text}", author, url, gazetteer, known_names):
             node = name_node(name.kind, name.text)
             statements[article, PREDICATE, node] = None
             statements[node, expanded("foaf:name"), Term(Kind.LITERAL, name.text)] = None
@@ -42,7 +42,7 @@ def mentions_graph(week: CalendarWeek, gazetteer: Gazetteer, known: Mapping[Name
 
 
 def names_in(
-    text: str, author: str, url: str, gazetteer: Gazetteer, known: Mapping[Name, KnownName]
+    text: str, author: str, url: str, gazetteer: Gazetteer, known_names: Mapping[Name, KnownName]
 ) -> list[Name]:
     """Return the names that a text mentions, those named most first."""
     writers = {name_key(name) for name in names_of(author)}
@@ -52,5 +52,5 @@ def names_in(
         name
         for name, _ in counts.most_common()
         if name_key(name.text) not in writers
-        and not (name.kind == ORGANISATION and known[name].sites <= {site})
+        and not (name.kind == ORGANISATION and known_names[name].sites <= {site})
     ][:MAX_OF_ARTICLE]

@@ -72,10 +72,10 @@ def name_node(kind: str, text: str) -> Term:
     return iri(f"urn:freshet:name:{kind}:{quote(name_key(text))}"[:2000])
 
 
-def organisations_graph(known: list[KnownName]) -> Terms:
+def organisations_graph(rows: list[KnownName]) -> Terms:
     """Return the statements about organisations: name, documents that name them, sites and addresses."""
     statements: Terms = []
-    for row in known:
+    for row in rows:
         node = name_node(ORGANISATION, row.name.text)
         pages = row.pages()[:MAX_PAGES]
         statements += [

@@ -86,9 +86,9 @@ def _steps_of(week: CalendarWeek) -> dict[str, Step]:
 
 def _mentions(week: CalendarWeek) -> Terms:
     """Return the mentions of a week, by the names that are known now."""
-    known = {row.name: row for kind in (PERSON, ORGANISATION) for row in names.known_names(kind)}
-    gazetteer = Gazetteer([*known, *people.writers(MIN_DOCUMENTS)])
-    return mentions.mentions_graph(week, gazetteer, known)
+    known_names = {row.name: row for kind in (PERSON, ORGANISATION) for row in names.known_names(kind)}
+    gazetteer = Gazetteer([*known_names, *people.writers(MIN_DOCUMENTS)])
+    return mentions.mentions_graph(week, gazetteer, known_names)
 
 
 @contextmanager
