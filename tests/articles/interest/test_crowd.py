@@ -56,7 +56,7 @@ def test_an_opening_of_no_list_changes_no_rate():
 def test_old_showings_count_less():
     rate = Rate(8.0, 4.0, 0.0)
     assert rate.aged(DAY, DAY) == (4.0, 2.0)
-    rate.add(DAY, DAY, shown=1.0)
+    rate.add(DAY, DAY, showings=1.0)
     assert (rate.shown, rate.opened, rate.at) == (5.0, 2.0, DAY)
 
 
