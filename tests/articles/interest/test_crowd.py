@@ -57,7 +57,7 @@ def test_old_showings_count_less():
     rate = Rate(8.0, 4.0, 0.0)
     assert rate.aged(DAY, DAY) == (4.0, 2.0)
     rate.add(DAY, DAY, showings=1.0)
-    assert (rate.shown, rate.opened, rate.at) == (5.0, 2.0, DAY)
+    assert (rate.showings, rate.opened, rate.at) == (5.0, 2.0, DAY)
 
 
 def test_signals_are_nothing_where_nothing_is_known():
