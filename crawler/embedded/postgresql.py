@@ -135,7 +135,7 @@ class PostgreSQL:
             if older := next(self.data_dir.glob("postgresql-*/PG_VERSION"), None):
                 raise EmbeddedError(
                     f"{older.parent} has the data of an upgrade that was cut short: rename it to "
-                    f"{self.cluster}, and `freshet upgrade_database` once more"
+                    f"{self.cluster} and run `freshet upgrade_database` again"
                 )
             self._initialise()
         self.spawn()

@@ -8,13 +8,12 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from crawler.pipeline.models import GraphChange
-from crawler.pipeline.prefixes import PREFIXES, expanded
+from crawler.pipeline.prefixes import PREFIXES, expanded, moment
 from crawler.pipeline.store import META, Keys, Triple, replace_graphs, replace_subjects
-from crawler.pipeline.terms import Kind, Term, iri
+from crawler.pipeline.terms import Term, iri
 
 SPACE = PREFIXES["freshet"]
 """The beginning of the names of derived graphs, which no document can have."""
-_DATE_TIME = expanded("xsd:dateTime").value
 _LOCK = 0x64657276
 """The advisory lock under which derived graphs are written."""
 
@@ -30,8 +29,8 @@ def save_derived(graphs: Mapping[str, Terms], now: datetime) -> int:
     """
     if outside := [name for name in graphs if not name.startswith(SPACE)]:
         raise ValueError(f"derived graphs are named {SPACE}...: {outside[0]}")
-    at = Term(Kind.LITERAL, now.strftime("%Y-%m-%dT%H:%M:%SZ"), datatype=_DATE_TIME)
-    origins = {name: [(iri(name), expanded("prov:generatedAtTime"), at)] for name in graphs}
+    generated = expanded("prov:generatedAtTime")
+    origins = {name: [(iri(name), generated, moment(now))] for name in graphs}
     keys = Keys()
     keys.add([META])
     for name, triples in graphs.items():

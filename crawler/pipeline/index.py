@@ -13,7 +13,7 @@ from crawler.database.bulk import update_rows
 from crawler.pipeline.documents import RESULTS, State, bury, note
 from crawler.pipeline.messages import PhaseOutcome
 from crawler.pipeline.models import Document, GraphChange
-from crawler.pipeline.prefixes import PREFIXES
+from crawler.pipeline.prefixes import PREFIXES, moment, number
 from crawler.pipeline.store import (
     IS_PART_OF,
     META,
@@ -29,7 +29,6 @@ from crawler.pipeline.transform.graph import MAX_OUTPUT, part_prefix
 from crawler.reading.inflate import inflated
 
 _PROV, _SCHEMA, _DCT, _OWN = (PREFIXES[name] for name in ("prov", "schema", "dct", "freshet"))
-_INTEGER, _STAMP = PREFIXES["xsd"] + "integer", PREFIXES["xsd"] + "dateTime"
 
 Terms = list[tuple[Term, Term, Term]]
 Graphs = dict[str, Terms]
@@ -158,15 +157,15 @@ def _provenance(row: Document, count: int) -> Terms:
     """Return the statements about a graph itself."""
     context = context_of(row)
     statements = [
-        (_PROV + "generatedAtTime", Term(Kind.LITERAL, _stamp(row.fetched), datatype=_STAMP)),
+        (_PROV + "generatedAtTime", moment(row.fetched)),
         (_SCHEMA + "encodingFormat", Term(Kind.LITERAL, row.content_type)),
-        (_OWN + "status", Term(Kind.LITERAL, str(row.status), datatype=_INTEGER)),
+        (_OWN + "status", number(row.status)),
         (_DCT + "modified", Term(Kind.LITERAL, row.last_modified)),
         (_OWN + "etag", Term(Kind.LITERAL, row.etag)),
         (_OWN + "sha256", Term(Kind.LITERAL, row.sha256)),
         (_OWN + "type", Term(Kind.LITERAL, row.type)),
         (_OWN + "transformer", Term(Kind.LITERAL, row.transformer)),
-        (_OWN + "quads", Term(Kind.LITERAL, str(count), datatype=_INTEGER)),
+        (_OWN + "quads", number(count)),
         *((_OWN + "note", Term(Kind.LITERAL, note)) for note in row.notes),
     ]
     return [(context, iri(name), value) for name, value in statements if value.value]
@@ -176,9 +175,5 @@ def _part(whole: Term, graph: Term, count: int) -> Terms:
     """Return the statements about a named graph within a document."""
     return [
         (graph, IS_PART_OF, whole),
-        (graph, iri(_OWN + "quads"), Term(Kind.LITERAL, str(count), datatype=_INTEGER)),
+        (graph, iri(_OWN + "quads"), number(count)),
     ]
-
-
-def _stamp(when: datetime) -> str:
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

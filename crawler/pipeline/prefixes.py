@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 from crawler.pipeline.terms import Kind, Term
 
@@ -35,6 +36,17 @@ def expanded(name: str) -> Term:
     """Expand a name such as `dct:title` to its term. Raises KeyError for an unknown prefix."""
     prefix, _, local = name.partition(":")
     return Term(Kind.IRI, PREFIXES[prefix] + local)
+
+
+def number(value: int) -> Term:
+    """Return a whole number as a term."""
+    return Term(Kind.LITERAL, str(value), datatype=PREFIXES["xsd"] + "integer")
+
+
+def moment(when: datetime) -> Term:
+    """Return a moment as a term, to the second and in UTC."""
+    text = when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Term(Kind.LITERAL, text, datatype=PREFIXES["xsd"] + "dateTime")
 
 
 def compact(iri: str) -> str:

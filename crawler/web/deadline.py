@@ -18,6 +18,8 @@ MAX_SEARCH_SECONDS = 1.6
 """For all statements of a search together; the page around it must be made within two seconds, too."""
 MAX_STATEMENT_SECONDS = 60
 _MIN_STATEMENT_SECONDS = 0.05
+_SESSION_SECONDS = 1.0
+"""Seconds that a statement on sessions has at least."""
 _SEARCH_FIELDS = {"q", "query"}
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -68,9 +70,6 @@ class Deadline:
                 "This took the database too long and was stopped: ask for less at once, or try later."
             )
         return refusal(request, words, 503)
-
-
-_SESSION_SECONDS = 1.0
 
 
 class OverdueError(DatabaseError):

@@ -12,7 +12,7 @@ from articles.things.derived.weeks import CalendarWeek
 from articles.things.people import site_of
 from crawler.pipeline.index import Terms, context_of
 from crawler.pipeline.models import Document
-from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.prefixes import expanded, number
 from crawler.pipeline.store import quads
 from crawler.pipeline.terms import Kind, Term, iri
 
@@ -20,7 +20,6 @@ NAME = "urn:freshet:links:{week}"
 MAX_PAIRS = 10_000
 """Pairs of sites in a week's graph: those with most links."""
 DOCUMENTS_AT_ONCE = 500
-_INTEGER = expanded("xsd:integer").value
 
 
 def links_graph(week: CalendarWeek) -> Terms:
@@ -71,11 +70,6 @@ def _stored(week: CalendarWeek) -> tuple[Counter[tuple[str, str]], Counter[tuple
 def site_node(site: str) -> Term:
     """Return the term of a site: the address of its front page, without "www."."""
     return iri(f"http://{quote(site, safe=':')}/")
-
-
-def number(value: int) -> Term:
-    """Return a whole number as a term."""
-    return Term(Kind.LITERAL, str(value), datatype=_INTEGER)
 
 
 def _pages_with_links(week: CalendarWeek) -> Iterator[tuple[str, list[str]]]:

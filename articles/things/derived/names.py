@@ -7,12 +7,11 @@ from urllib.parse import quote
 
 from django.db import connection, transaction
 
-from articles.things.derived.links import number
 from articles.things.evidence import NAMES, keys_of
 from articles.things.gazetteer import ORGANISATION, PERSON, KnownName, gathered
 from articles.things.people import name_key
 from crawler.pipeline.index import Terms
-from crawler.pipeline.prefixes import PREFIXES, expanded
+from crawler.pipeline.prefixes import PREFIXES, expanded, number
 from crawler.pipeline.terms import Kind, Term, iri, safe
 
 GRAPH = "urn:freshet:organisations"
@@ -68,7 +67,7 @@ def _typed(kind: str) -> Iterator[tuple[str, str, str]]:
 
 
 def name_node(kind: str, text: str) -> Term:
-    """Return the term of a name, for whoever bears it."""
+    """Return the term of a name, whichever person or organisation it means."""
     return iri(f"urn:freshet:name:{kind}:{quote(name_key(text))}"[:2000])
 
 

@@ -9,12 +9,12 @@ from urllib.parse import quote
 from django.db.models import Count
 
 from articles.models import Article
-from articles.things.derived.links import number, site_node
+from articles.things.derived.links import site_node
 from articles.things.evidence import stated_addresses
 from articles.things.gazetteer import PERSON, Name
 from articles.things.people import merged, name_key, names_of, site_of
 from crawler.pipeline.index import Terms
-from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.prefixes import expanded, number
 from crawler.pipeline.terms import Kind, Term, iri, safe
 
 NAME = "urn:freshet:people"

@@ -21,7 +21,7 @@ WEEKS = 2
 """Weeks that are computed again each time: their pages and stories still change."""
 PERIOD = timedelta(hours=24)
 _LOCK = 0x64657269
-"""The advisory lock of whoever derives."""
+"""The advisory lock that keeps two derivations apart."""
 
 Step = Callable[[], Terms]
 
@@ -42,7 +42,7 @@ def derive(now: datetime, weeks: int = WEEKS) -> dict[str, int]:
 def derive_next(now: datetime) -> bool:
     """Compute the first graph that is due and can be computed. Returns whether others are due.
 
-    Does nothing while somebody else derives. A graph that fails is logged, and the next one is computed.
+    Does nothing while another process derives. A graph that fails is logged, and the next one is computed.
     """
     with _alone() as is_alone:
         if not is_alone:
@@ -93,7 +93,7 @@ def _mentions(week: CalendarWeek) -> Terms:
 
 @contextmanager
 def _alone() -> Iterator[bool]:
-    """Yield whether nobody else derives."""
+    """Hold the lock for the block. Yields False where another process has it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
         (is_alone,) = cursor.fetchone()

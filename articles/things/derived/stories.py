@@ -6,16 +6,14 @@ from django.db.models import Count, Prefetch
 
 from articles.enrichment.models import Enrichment, Story
 from articles.enrichment.topics import BY_NAME
-from articles.things.derived.links import number
 from articles.things.derived.weeks import CalendarWeek
 from crawler.pipeline.index import Terms
-from crawler.pipeline.prefixes import expanded
+from crawler.pipeline.prefixes import expanded, moment, number
 from crawler.pipeline.terms import Kind, Term, iri, plain, safe
 
 NAME = "urn:freshet:stories:{week}"
 MAX_STORIES = 20_000
 MAX_MEMBERS = 100
-_DATE_TIME = expanded("xsd:dateTime").value
 
 
 def stories_graph(week: CalendarWeek) -> Terms:
@@ -38,10 +36,9 @@ def _story(story: Story) -> Terms:
     if len(members) < 2:  # it was taken apart meanwhile
         return []
     title = plain(members[0].article.title)
-    at = story.created.strftime("%Y-%m-%dT%H:%M:%SZ")
     statements: Terms = [
         (node, expanded("rdf:type"), expanded("freshet:Story")),
-        (node, expanded("dct:created"), Term(Kind.LITERAL, at, datatype=_DATE_TIME)),
+        (node, expanded("dct:created"), moment(story.created)),
         (node, expanded("freshet:feeds"), number(len({row.article.feed_id for row in members}))),
         (node, expanded("freshet:articles"), number(len(members))),
     ]

@@ -92,7 +92,7 @@ class Command(BaseCommand):
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise CommandError("Freshet was started meanwhile: stop it, and once more") from None
+                raise CommandError("Freshet was started meanwhile: stop it and run this again") from None
             (data_dir / "postgresql").rename(aside)
             (draft / "postgresql").rename(data_dir / "postgresql")
         shutil.rmtree(draft, ignore_errors=True)

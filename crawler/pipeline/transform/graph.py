@@ -144,7 +144,7 @@ class Graph:
 
     def _put_all(self, parsed: Sequence[pyoxigraph.Quad]) -> None:
         if len(parsed) > MAX_TRIPLES:
-            self.notes.append(f"what stands behind the first {MAX_TRIPLES} triples was not read")
+            self.notes.append(f"the rest after {MAX_TRIPLES} triples was not read")
         nodes: dict[object, Node | None] = {}
         parts: dict[object, pyoxigraph.NamedNode | None] = {}
         for quad in parsed:

@@ -15,11 +15,11 @@ MAX_WEEKS = 520
 
 
 class Command(BaseCommand):
-    """A command that computes graphs of people, stories and links between sites."""
+    """A command that computes the derived graphs."""
 
     help = (
-        "Compute the graphs of people, of each week's stories and of sites' links to each other. "
-        "Workers do so once a day."
+        "Compute the graphs of people and organisations, and each week's stories, links between sites and "
+        "mentions. Workers do so once a day."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
