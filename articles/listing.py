@@ -56,12 +56,16 @@ def newest_of_few(articles: QuerySet[Article]) -> QuerySet[Article]:
     return articles.order_by(published.desc(), "-id")
 
 
-def by_relevance(articles: QuerySet[Article], words: str, *, are_few: bool = False) -> QuerySet[Article]:
-    """Order the newest RANKED matches by relevance; with `are_few`, find all of them first."""
-    ordered = newest_of_few(articles) if are_few else articles.order_by("-published", "-id")
-    newest = ordered.values("id")[:RANKED]
+def by_relevance(articles: QuerySet[Article], words: str) -> QuerySet[Article]:
+    """Order the newest RANKED matches by relevance."""
+    newest = articles.order_by("-published", "-id").values("id")[:RANKED]
+    return by_rank(Article.objects.filter(id__in=newest), words)
+
+
+def by_rank(articles: QuerySet[Article], words: str) -> QuerySet[Article]:
+    """Order articles by relevance, the newer first where it is the same."""
     rank = SearchRank(F("search"), article_query(words))
-    return Article.objects.filter(id__in=newest).order_by(rank.desc(), "-published", "-id")
+    return articles.order_by(rank.desc(), "-published", "-id")
 
 
 def snippets(articles: Sequence[Article], words: str) -> dict[int, str]:

@@ -13,9 +13,10 @@ from datetime import MAXYEAR, UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.apps import apps
-from django.db.models import JSONField, Lookup, Q
+from django.db.models import Exists, JSONField, Lookup, OuterRef, Q
 
 from articles.queries import query_of_author
+from crawler.reading.language_tags import language_tag
 from crawler.text.search import SearchError
 
 _OPERATOR = re.compile(
@@ -32,6 +33,8 @@ _HAS: dict[str, Q] = {
     "place": Q(details__has_key="latitude"),
 }
 NOTHING = Q(pk__in=[])
+MAX_LISTED = 5_000
+"""Articles about a topic that are all listed to search among them."""
 
 
 @JSONField.register_lookup
@@ -94,10 +97,17 @@ def _by_author(name: str) -> Q:
 
 
 def _about(name: str) -> Q:
-    """Return the condition for a category or topic, a keyword, or a tag of the article."""
+    """Return the condition for a category or topic, a keyword, or a tag of the article.
+
+    Queries the database.
+    """
     name = name.replace("-", " ").replace("_", " ")
     tags = list({name, name.lower(), name.title(), name.capitalize(), name.upper()})
     enriched, articles = apps.get_model("enrichment", "Enrichment"), apps.get_model("articles", "Article")
+    about = Q(category__in=tags) | Q(terms__contains=[name.casefold()])
+    if enriched.objects.filter(about).order_by()[: MAX_LISTED + 1].count() > MAX_LISTED:
+        # So many that it is quicker to look each match of the other conditions up.
+        return Q(categories__overlap=tags) | Q(Exists(enriched.objects.filter(about, pk=OuterRef("pk"))))
     # Each by its own index: no index serves an "or" over two tables.
     matches = enriched.objects.filter(category__in=tags).values("pk").order_by()
     matches = matches.union(
@@ -105,6 +115,15 @@ def _about(name: str) -> Q:
     )
     matches = matches.union(articles.objects.filter(categories__overlap=tags).values("pk").order_by())
     return Q(pk__in=matches)
+
+
+def _in_language(code: str) -> Q:
+    """Return the condition for a language and its regional forms.
+
+    Articles have normalised tags: with exact comparisons PostgreSQL knows how many to expect.
+    """
+    tag = language_tag(code)
+    return Q(language=tag) | Q(language__startswith=f"{tag}-") if tag else NOTHING
 
 
 def _before(text: str) -> Q:
@@ -131,7 +150,7 @@ _CONDITIONS: dict[str, Callable[[str], Q]] = {
     "author": _by_author,
     "site": _of_site,
     "topic": _about,
-    "lang": lambda code: Q(language__iexact=code) | Q(language__istartswith=f"{code}-"),
+    "lang": _in_language,
     "before": _before,
     "after": _after,
 }

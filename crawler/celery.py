@@ -13,6 +13,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from celery import Celery, Task
 from celery.signals import (
     beat_init,
+    before_task_publish,
     celeryd_after_setup,
     task_postrun,
     task_prerun,
@@ -25,7 +26,7 @@ from celery.signals import (
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
-from crawler import logs
+from crawler import logs, traces
 from crawler.process import lifeline, memory
 from crawler.process.lifeline import ending
 
@@ -111,6 +112,21 @@ def load_what_tasks_use(**_: Any) -> None:
 def name_task_in_log(task_id: str, **_: Any) -> None:
     """Give all records of a task its id."""
     logs.begin(task_id=task_id)
+
+
+@worker_init.connect
+def send_traces(**_: Any) -> None:
+    """Begin to send this process's traces, if a collector is named."""
+    traces.begin(os.environ.get(lifeline.PROCESS_NAME, "worker"))
+
+
+@before_task_publish.connect
+def carry_trace(headers: dict[str, Any], **_: Any) -> None:
+    """Give a task that another task asks for the same trace, also in processes that send none."""
+    task = app.current_worker_task
+    parent = getattr(task.request, "traceparent", None) if task else None
+    if parent:
+        headers["traceparent"] = parent
 
 
 @worker_init.connect

@@ -70,6 +70,9 @@ BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", PUBLIC_URL.startswith(
 LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR"))
 # The form of these lines: text, or json (an object a line, with time, level, process, logger and message).
 LOG_FORMAT = environment.choice("LOG_FORMAT", "text", ("text", "json"))
+# The OpenTelemetry collector (http://host:4318) that gets traces of requests and tasks; empty: none are made.
+# They name the addresses of pages, and need the packages of `freshet[traces]`, whose own variables hold too.
+OTEL_EXPORTER_OTLP_ENDPOINT = environment.text("OTEL_EXPORTER_OTLP_ENDPOINT")
 PROCESS_NAME = environment.text(lifeline.PROCESS_NAME, "freshet")
 
 # `Authorization: Bearer ...` with this word reads /metrics; empty: only API tokens do.

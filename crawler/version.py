@@ -10,8 +10,8 @@ from pathlib import Path
 
 @cache
 def version() -> str:
-    """Return the version of the installation, in a clone that of `pyproject.toml`."""
+    """Return the version of the installation, in a clone the one that `pyproject.toml` falls back to."""
     project = Path(__file__).resolve().parent.parent / "pyproject.toml"
     if project.exists():
-        return str(tomllib.loads(project.read_text())["project"]["version"])
+        return str(tomllib.loads(project.read_text())["tool"]["hatch"]["version"]["fallback-version"])
     return metadata.version("freshet")

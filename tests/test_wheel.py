@@ -72,6 +72,19 @@ def test_the_wheel_has_every_file_of_the_packages(installed: Path) -> None:
                 assert (installed / target / path.relative_to(ROOT / source)).is_file(), path
 
 
+def test_the_version_is_that_of_the_tag(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "README.md", "requirements", *PACKAGES, "templates", "locale"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@a.example", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "a"], ["tag", "v7.8.9"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    named = subprocess.run(
+        [sys.executable, "-m", "hatchling", "version"],
+        cwd=tmp_path, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert named.stdout.split() == ["7.8.9"]
+
+
 def test_every_requirement_is_named(installed: Path) -> None:
     (metadata,) = installed.glob("*.dist-info/METADATA")
     named = metadata.read_text()

@@ -8,7 +8,7 @@ python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$source/requirements/base.txt"
 wheels=$(mktemp -d)
 python3 -m venv "$wheels/builder"
-"$wheels/builder/bin/pip" install --quiet --disable-pip-version-check hatchling hatch-requirements-txt
+"$wheels/builder/bin/pip" install --quiet --disable-pip-version-check hatchling hatch-requirements-txt hatch-vcs
 (cd "$source" && "$wheels/builder/bin/python" -m hatchling build -t wheel -d "$wheels")
 "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps "$wheels"/freshet-*.whl
 rm -rf "$wheels"

@@ -37,6 +37,7 @@ from crawler.pipeline.sparql.run import wall
 from crawler.process import confine
 from crawler.site.health import NO_WALL
 from crawler.site.room import days_left
+from crawler.traces import missing_packages
 from crawler.version import version
 from feeds.models import Tick
 from feeds.websub.models import HubSubscription
@@ -80,6 +81,9 @@ def examined() -> Iterator[Finding]:
 def _version() -> Iterator[Finding]:
     python = ".".join(map(str, sys.version_info[:3]))
     yield Finding("version", "fine", f"Freshet {version()} on Python {python}.")
+    if missing := missing_packages():
+        sentence = f"OTEL_EXPORTER_OTLP_ENDPOINT is set, but no traces are sent: {missing[0]} is missing."
+        yield Finding("version", "bad", sentence, "Install freshet[traces].")
 
 
 def _folder() -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
 from articles.filters import language_name
-from articles.listing import RANKED, by_relevance, estimate, languages, lean, newest_of_few, snippets
+from articles.listing import RANKED, by_rank, estimate, languages, lean, newest_of_few, snippets
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
 from articles.personal.following import subscriber_of
@@ -177,16 +178,16 @@ def _results(
 ) -> dict[str, Any]:
     now = datetime.now(UTC)
     rows = _articles(terms, subscriber, now, typing=typing)
-    counts = {"articles": rows.order_by()[: MAX_COUNTED + 1].count()}
-    are_few = counts["articles"] <= MAX_COUNTED or estimate(rows.only("id")) <= FEW
+    keys = _newest(rows)
+    counts = {"articles": len(keys)}
     plain_words = split_operators(terms.words)[0]
     results: dict[str, Any] = {}
     if terms.kind in {"all", "articles"}:
         is_newest_first = terms.order == "new" or not plain_words
-        newest = newest_of_few(rows) if are_few else rows.newest_first()
-        ordered = newest if is_newest_first else by_relevance(rows, terms.words, are_few=are_few)
-        known_count = counts["articles"] if is_newest_first else min(counts["articles"], RANKED)
-        page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=known_count)
+        shown = keys if is_newest_first else keys[:RANKED]
+        matches = Article.objects.filter(id__in=shown)
+        ordered = matches.newest_first() if is_newest_first else by_rank(matches, terms.words)
+        page = page_of(request, lean(ordered), size=PAGE_HITS, known_count=len(shown))
         articles: list[Article] = list(page.object_list)
         results |= {
             "page": page,
@@ -198,11 +199,19 @@ def _results(
     feeds, sites = _feeds(plain_words), _sites(plain_words)
     results["feeds"] = list(feeds[:limit]) if terms.kind in {"all", "feeds"} else []
     results["sites"] = list(sites[:limit]) if terms.kind in {"all", "sites"} else []
-    people = _people(newest_of_few(rows) if are_few else rows.newest_first(), plain_words)
+    people = _people(keys[:RANKED], plain_words)
     results["people"] = people[:limit] if terms.kind in {"all", "people"} else []
     counts |= {"feeds": feeds.count(), "sites": sites.count(), "people": len(people)}
     results["topic"] = _topic(plain_words) if terms.kind == "all" else None
     return results | {"numbers": counts, "is_empty": not any(counts.values())}
+
+
+def _newest(rows: ArticleQuerySet) -> list[int]:
+    """Return the keys of the newest articles found, the newest first, one more than MAX_COUNTED at most."""
+    any_found = rows.order_by().values_list("id", flat=True)[: MAX_COUNTED + 1]
+    are_few = any_found.count() <= MAX_COUNTED or estimate(rows.only("id")) <= FEW
+    ordered = newest_of_few(rows) if are_few else rows.newest_first()
+    return list(ordered.values_list("id", flat=True)[: MAX_COUNTED + 1])
 
 
 def _articles(terms: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
@@ -228,11 +237,11 @@ def _sites(words: str) -> QuerySet[Site]:
     return rows if words else rows.none()
 
 
-def _people(newest: QuerySet[Article], words: str) -> list[dict[str, Any]]:
-    """Return the people with these words in their names among the authors of the newest articles found."""
+def _people(keys: Sequence[int], words: str) -> list[dict[str, Any]]:
+    """Return the people with these words in their names among the authors of these articles."""
     if not words:
         return []
-    by_them = Article.objects.filter(id__in=newest.values("id")[:RANKED], search=author_query(words))
+    by_them = Article.objects.filter(id__in=keys, search=author_query(words))
     numbers: Counter[str] = Counter()
     names: dict[str, str] = {}
     wanted_keys = {name_key(word) for word in words.split()}

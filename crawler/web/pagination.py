@@ -130,9 +130,7 @@ class KeysetPages(BasePagination):
 def beyond(column: str, value: datetime | int, key: int, *, falling: bool) -> Q:
     """Return the condition for rows after (value, key) by the column, then `id`.
 
-    Its first part is for the index.
-
-    The first condition says the same to the index.
+    Its first part follows from the second, and an index can use it.
     """
     side = "lt" if falling else "gt"
     if column == "id":

@@ -25,6 +25,8 @@ from crawler.version import version
 PASSWORD = "FRESHET_BACKUP_PASSWORD"  # noqa: S105 - a variable's name
 NAME = "freshet-{}.backup"
 SECONDS_AN_HOUR = 3600
+RETRY_SECONDS = 600
+"""A scheduled backup that failed is tried again after this, or after its period where that is shorter."""
 
 
 def add_password_argument(parser: ArgumentParser) -> None:
@@ -70,19 +72,30 @@ class Command(BaseCommand):
             raise CommandError("--keep and --schedule need a folder that exists")
         if options["keep"] < 0 or options["schedule"] < 0:
             raise CommandError("--keep and --schedule take numbers above 0")
+        period = options["schedule"] * SECONDS_AN_HOUR
         while True:
             began = time.monotonic()
-            with answering_database(self._say):
-                if target == "-":
-                    self._write(cast(BinaryIO, sys.stdout.buffer), password)
-                else:
-                    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
-                    self._write_file(folder / NAME.format(stamp) if folder else Path(target), password)
-            if folder and options["keep"]:
-                self._thin_out(folder, options["keep"])
-            if not options["schedule"]:
+            seconds = period
+            try:
+                with answering_database(self._say):
+                    self._write_one(target, folder, password)
+                if folder and options["keep"]:
+                    self._thin_out(folder, options["keep"])
+            except CommandError as error:
+                if not period:
+                    raise
+                seconds = min(period, RETRY_SECONDS)
+                self._say(self.style.ERROR(f"{error}; once more in {seconds / 60:,.0f} minutes"))
+            if not period:
                 return
-            time.sleep(max(options["schedule"] * SECONDS_AN_HOUR - (time.monotonic() - began), 0))
+            time.sleep(max(seconds - (time.monotonic() - began), 0))
+
+    def _write_one(self, target: str, folder: Path | None, password: str) -> None:
+        if target == "-":
+            self._write(cast(BinaryIO, sys.stdout.buffer), password)
+            return
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
+        self._write_file(folder / NAME.format(stamp) if folder else Path(target), password)
 
     def _write_file(self, path: Path, password: str) -> None:
         draft = path.with_name(f".{path.name}.unfinished")

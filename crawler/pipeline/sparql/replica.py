@@ -11,7 +11,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +27,9 @@ from crawler.pipeline.terms import Node, node
 from crawler.process import memory
 
 AT_ONCE = 20 if memory.is_small() else 200
+FLUSH_QUADS = 10_000 if memory.is_small() else 200_000
+"""Quads taken over between two writes to disk. The store holds them in memory until then."""
+
 ALIVE, ASIDE = "alive.json", "aside.json"
 MAX_ASIDE = 1_000
 """Graphs set aside whose names are kept."""
@@ -61,26 +64,34 @@ class Replica:
         self._directory.mkdir(parents=True, exist_ok=True)
         self._store = pyoxigraph.Store(str(self._directory / "live"))
         self._file = self._directory / "position.json"
-        self._seen: dict[int, datetime] = {}
+        self._seen = self._read_seen()
+        self._unflushed = 0
         self._trouble, self._tell_again = "", 0.0
         self._aside: dict[str, dict[str, str]] = read_json(self._directory / ASIDE)
 
     def follow(self) -> int:
-        """Take over changed graphs and publish a snapshot. Returns the number of changed graphs."""
+        """Take over changed graphs and publish a snapshot. Returns the number of changed graphs.
+
+        Graphs are taken in the order of their last changes, so that a process that is killed goes on
+        from its last flush.
+        """
         self.tell()
         position = self._position()
         changes = self._changes(position)
-        contexts = sorted({context for _, context in changes})
+        last_changes = {context: number for number, context in changes}
+        contexts = sorted(last_changes, key=last_changes.__getitem__)
+        done = 0  # changes whose graphs are in the store
         for start in range(0, len(contexts), AT_ONCE):
-            self._take(contexts[start : start + AT_ONCE])
-            if memory.is_small():
+            batch = contexts[start : start + AT_ONCE]
+            self._take(batch)
+            if self._unflushed >= FLUSH_QUADS:
                 self._flush()
+                while done < len(changes) and changes[done][0] <= last_changes[batch[-1]]:
+                    done += 1
+                self._save_position(max(position, changes[done - 1][0]), changes[:done])
             self.tell()
         if contexts or not (self._directory / "current").exists():
-            self._publish(max([position, *(number for number, _ in changes)]))
-        now = datetime.now(UTC)
-        self._seen |= {number: now for number, _ in changes}
-        self._seen = {number: at for number, at in self._seen.items() if now - at < 2 * _OVERLAP}
+            self._publish(max([position, *(number for number, _ in changes)]), changes)
         return len(contexts)
 
     def content(self, name: str) -> bytes:
@@ -133,6 +144,7 @@ class Replica:
         with connection.cursor() as cursor:
             cursor.execute("SELECT s, p, o, c FROM pipeline_quad WHERE c = ANY(%s)", [contexts])
             rows = cursor.fetchall()
+        self._unflushed += len(rows)
         nodes = _nodes({key for row in rows for key in row} | set(contexts))
         named_contexts = {
             context for context, *_ in GraphChange.objects.filter(context__in=contexts).values_list("context")
@@ -169,19 +181,36 @@ class Replica:
         except (OSError, ValueError, KeyError):
             return 0
 
+    def _read_seen(self) -> dict[int, datetime]:
+        """Return the changes of the last minutes that are in the store, and when they came there."""
+        position = read_json(self._file)
+        try:
+            at = datetime.fromisoformat(position["at"])
+            return {number: at for first, last in position["seen"] for number in range(first, last + 1)}
+        except (ValueError, KeyError, TypeError):
+            return {}
+
+    def _save_position(self, change: int, changes: Sequence[tuple[int, int]]) -> None:
+        """Record that the graphs of these changes are on disk, and everything up to `change`."""
+        now = datetime.now(UTC)
+        self._seen |= {number: now for number, _ in changes}
+        self._seen = {number: at for number, at in self._seen.items() if now - at < 2 * _OVERLAP}
+        write_json(self._file, {"change": change, "at": now.isoformat(), "seen": _ranges(sorted(self._seen))})
+
     def _flush(self) -> None:
         """Flush the store to disk and return the memory to the system."""
         self._store.flush()
+        self._unflushed = 0
         memory.give_back()
 
-    def _publish(self, change: int) -> None:
+    def _publish(self, change: int, changes: Sequence[tuple[int, int]]) -> None:
         """Publish an immutable copy of the store (hard links) and switch to it in one step."""
         self._flush()
         name = f"snapshot-{datetime.now(UTC):%Y%m%d%H%M%S%f}"
         self._store.backup(str(self._directory / name))
         position = {"change": change, "at": datetime.now(UTC).isoformat(), "quads": len(self._store)}
         (self._directory / f"{name}.json").write_text(json.dumps(position))
-        self._file.write_text(json.dumps(position))
+        self._save_position(change, changes)
         link = self._directory / "next"
         link.unlink(missing_ok=True)
         link.symlink_to(name)
@@ -217,6 +246,17 @@ def _quads(
             missing[row[3]] += 1
         else:
             yield quad
+
+
+def _ranges(numbers: Iterable[int]) -> list[list[int]]:
+    """Return ascending numbers as pairs of first and last."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ranges
 
 
 def read_json(path: Path) -> dict[str, Any]:

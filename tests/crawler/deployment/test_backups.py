@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 from psycopg import sql
+
+from crawler.management.commands import backup
 
 ROOT = Path(__file__).parents[3]
 
@@ -192,6 +195,33 @@ def test_a_folder_keeps_the_newest(source: Deployment, tmp_path: Path) -> None:
     assert "need a folder" in source.run("backup", "--keep", "2", str(tmp_path / "file"))
     assert "could not be written" in source.run("backup", str(tmp_path / "nowhere" / "file"))
     assert "could not be written" in source.run("backup", "/dev/full/x")
+
+
+def test_a_scheduled_backup_that_fails_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failures = iter(["the disk is full", "the database broke off"])
+    pauses: list[float] = []
+
+    def write(*_: object) -> None:
+        for sentence in failures:
+            raise CommandError(sentence)
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(backup.Command, "_write_one", write)
+    monkeypatch.setattr("crawler.management.commands.backup.answering_database", nullcontext)
+    monkeypatch.setattr(time, "sleep", pause)
+    with pytest.raises(KeyboardInterrupt):
+        call_command("backup", str(tmp_path), schedule=24)
+    assert [round(seconds / 60) for seconds in pauses] == [10, 10, 24 * 60]
+    assert "the database broke off; once more in 10 minutes" in capsys.readouterr().err
+    failures = iter(["the disk is full"])
+    with pytest.raises(CommandError, match="the disk is full"):
+        call_command("backup", str(tmp_path))
 
 
 @pytest.mark.parametrize(

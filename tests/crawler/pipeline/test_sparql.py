@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from datetime import UTC, datetime, timedelta
@@ -82,6 +83,46 @@ def test_where_graphs_came_from_follows_too(replica: Replica) -> None:
     indexed("\n".join([triple(1), triple(2)]))
     replica.follow()
     assert values(question) == ["2"]
+
+
+def test_a_new_process_takes_nothing_over_again() -> None:
+    replica = Replica()
+    indexed(triple(1))
+    indexed(triple(2), "http://site.example/other")
+    assert replica.follow() == 2
+    del replica
+    gc.collect()
+    again = Replica()
+    assert again.follow() == 0
+    indexed(triple(3))
+    assert again.follow() == 1
+    assert values() == ["2", "3"]
+
+
+def test_a_process_that_is_killed_goes_on_from_its_last_flush(monkeypatch: pytest.MonkeyPatch) -> None:
+    replica = Replica()
+    monkeypatch.setattr("crawler.pipeline.sparql.replica.AT_ONCE", 1)
+    monkeypatch.setattr("crawler.pipeline.sparql.replica.FLUSH_QUADS", 2)
+    for number in range(5):
+        indexed(triple(number), f"http://site.example/{number}")
+    indexed(triple(9), "http://site.example/0")
+    take, taken = Replica._take, []
+
+    def take_three(self: Replica, contexts: list[int]) -> None:
+        if len(taken) == 3:
+            raise KeyboardInterrupt
+        taken.extend(contexts)
+        take(self, contexts)
+
+    monkeypatch.setattr(Replica, "_take", take_three)
+    with pytest.raises(KeyboardInterrupt):
+        replica.follow()
+    assert snapshot() is None, "nothing is published before it is whole"
+    monkeypatch.setattr(Replica, "_take", take)
+    del replica
+    gc.collect()
+    assert Replica().follow() == 3, "two were on disk"
+    assert values() == ["1", "2", "3", "4", "9"]
 
 
 def test_a_replica_that_was_lost_is_built_again(replica: Replica, tmp_path: Path) -> None:
