@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,8 +14,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
 
 from articles.filters import ArticleFilter
+from articles.listing import newest_keys
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal.following import follow, refile, subscriber_of, unfollow
 from articles.personal.selection import create_personal_feed, revoke_address, rotate_address
@@ -33,11 +35,24 @@ from crawler.web.pagination import KeysetPages
 from feeds.adding import add_feed
 
 
+class ArticlePages(KeysetPages):
+    """Pages of articles, those of a search found as the search page finds them."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any]:
+        self._is_search = bool(request.query_params.get("q"))
+        return super().paginate_queryset(queryset, request, view)
+
+    def first_rows(self, queryset: Any, count: int) -> list[Any]:
+        if self._is_search and queryset.query.order_by == ("-published", "-id"):
+            return list(queryset.filter(id__in=newest_keys(queryset, count)))
+        return super().first_rows(queryset, count)
+
+
 class ArticleViewSet(viewsets.ReadOnlyModelViewSet[Article]):
     """Articles, newest first, without their texts; the detail has them."""
 
     queryset = Article.objects.all()
-    pagination_class = KeysetPages
+    pagination_class = ArticlePages
     filterset_class = ArticleFilter
     ordering_fields = ["published", "fetched", "id"]
     ordering = ["-published"]

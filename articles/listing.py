@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
 
 from django.contrib.postgres.search import SearchRank
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import DateTimeField, ExpressionWrapper, F, QuerySet, Value
 from django.db.models.functions import Left
@@ -19,6 +16,15 @@ from crawler.text.snippets import snippet
 
 RANKED = 500
 """Matches that are ranked by relevance, the newest: to rank a frequent word's millions takes minutes."""
+
+MANY = 50_000
+"""Articles of which a search looks at the newest first."""
+
+FEW = 5_000
+"""Matches that are all found at once, as many as the newest articles let expect."""
+
+FIRST_SHARE, LAST_SHARE, MIN_GROWTH = 0.01, 0.5, 4.0
+"""The newest share of all articles that is searched first, the greatest below all, and the least growth."""
 
 SNIPPET_CHARACTERS = 50_000
 """Characters of an article in which the words of a search are looked for to show them."""
@@ -37,23 +43,45 @@ def latest(limit: int) -> QuerySet[Article]:
     return lean(Article.objects.order_by("-id"))[:limit]
 
 
-def estimate(articles: QuerySet[Any]) -> float:
-    """Return how many articles PostgreSQL expects of a query, by its statistics alone."""
-    try:
-        (plan,) = json.loads(articles.order_by().explain(format="json"))
-    except (EmptyResultSet, ValueError):
-        return 0.0
-    return float(plan["Plan"]["Plan Rows"])
+def newest_keys(articles: QuerySet[Article], limit: int) -> list[int]:
+    """Return the keys of the `limit` newest articles of a query, the newest first.
 
-
-def newest_of_few(articles: QuerySet[Article]) -> QuerySet[Article]:
-    """Order articles with the newest first, all of them found before they are ordered.
-
-    PostgreSQL may otherwise go through the newest of all articles until it has met enough matches, which
-    takes long where these are few.
+    PostgreSQL would find all articles with a word and order them, or go through the newest of all until it
+    has met enough, and either takes long for many words. So it is asked for the matches of a short time, by
+    the indexes of words and dates together, and of longer ones until there are enough.
     """
+    days, share = _dates(), FIRST_SHARE
+    while days and share < LAST_SHARE:
+        since = days[int((1 - share) * (len(days) - 1))]
+        keys = _ordered_keys(articles.filter(published__gte=since), limit)
+        if len(keys) == limit:
+            return keys
+        if len(keys) / share < FEW:
+            break
+        share *= max(MIN_GROWTH, 1.5 * limit / len(keys))
+    return _ordered_keys(articles, limit)
+
+
+def _ordered_keys(articles: QuerySet[Article], limit: int) -> list[int]:
+    """Return the keys of the newest articles of a query, all found before they are ordered."""
     published = ExpressionWrapper(F("published") + Value(timedelta(0)), output_field=DateTimeField())
-    return articles.order_by(published.desc(), "-id")
+    return list(articles.order_by(published.desc(), "-id").values_list("id", flat=True)[:limit])
+
+
+def _dates() -> list[datetime]:
+    """Return times that part all articles into equal shares, the oldest first; none for fewer than MANY."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT histogram_bounds::text::timestamptz[] FROM pg_stats
+            WHERE schemaname = 'public' AND tablename = 'articles_article' AND attname = 'published' AND (
+                SELECT reltuples FROM pg_class WHERE oid = 'articles_article'::regclass
+            ) >= %s
+            """,
+            [MANY],
+        )
+        row = cursor.fetchone()
+        return row[0] or [] if row else []
 
 
 def by_relevance(articles: QuerySet[Article], words: str) -> QuerySet[Article]:

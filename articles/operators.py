@@ -16,6 +16,7 @@ from django.apps import apps
 from django.db.models import Exists, JSONField, Lookup, OuterRef, Q
 
 from articles.queries import query_of_author
+from crawler.database.estimates import estimate
 from crawler.reading.language_tags import language_tag
 from crawler.text.search import SearchError
 
@@ -105,7 +106,7 @@ def _about(name: str) -> Q:
     tags = list({name, name.lower(), name.title(), name.capitalize(), name.upper()})
     enriched, articles = apps.get_model("enrichment", "Enrichment"), apps.get_model("articles", "Article")
     about = Q(category__in=tags) | Q(terms__contains=[name.casefold()])
-    if enriched.objects.filter(about).order_by()[: MAX_LISTED + 1].count() > MAX_LISTED:
+    if estimate(enriched.objects.filter(about).only("pk")) > MAX_LISTED:
         # So many that it is quicker to look each match of the other conditions up.
         return Q(categories__overlap=tags) | Q(Exists(enriched.objects.filter(about, pk=OuterRef("pk"))))
     # Each by its own index: no index serves an "or" over two tables.

@@ -83,9 +83,9 @@ def run(product: Product, group: Path, options: argparse.Namespace) -> int:
     print(f"{feeds} feeds, {pages} pages, {documents} documents, {unread} to enrich")
     log = (product.work / "log").read_text(errors="replace")
     ended = Counter(re.findall(r"^\S+ (\S+) ended \((.*?)\)", log, re.MULTILINE))
-    print(f"killed by the kernel: {_killed(group)}; started again: ", end="")
+    print(f"killed by the kernel: {killed_for_memory(group)}; started again: ", end="")
     print(", ".join(f"{name} ({reason}) {count}" for (name, reason), count in ended.items()) or "nothing")
-    print(f"most memory: {_most(group) / 2**20:.0f} MB")
+    print(f"most memory: {peak_of(group) / 2**20:.0f} MB")
     alive = product.process is not None and product.process.poll() is None
     return 0 if alive and not any(state[:4]) else 1
 
@@ -108,12 +108,13 @@ def control_group(megabytes: int) -> Iterator[Path]:
             group.rmdir()
 
 
-def _most(group: Path) -> int:
+def peak_of(group: Path) -> int:
+    """Return the most bytes that the group has used."""
     names = ("memory.max_usage_in_bytes", "memory.peak")
     return next(int((group / name).read_text()) for name in names if (group / name).exists())
 
 
-def _killed(group: Path) -> int:
+def killed_for_memory(group: Path) -> int:
     """Return how many processes the kernel has killed for want of memory."""
     for name in ("memory.oom_control", "memory.events"):
         if (group / name).exists() and (count := re.search(r"oom_kill (\d+)", (group / name).read_text())):

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
 from articles.filters import language_name
-from articles.listing import RANKED, by_rank, estimate, languages, lean, newest_of_few, snippets
+from articles.listing import RANKED, by_rank, languages, lean, newest_keys, snippets
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
 from articles.personal.following import subscriber_of
@@ -56,9 +56,7 @@ WHENS = {
 }
 PAGE_HITS = 20
 MAX_ASIDE = 6
-MAX_COUNTED = 1000
-FEW = 20_000
-"""Articles that are all found before they are ordered; of more the newest are met soon."""
+MAX_COUNTED = RANKED
 MAX_RECENT = 8
 _RECENT = "searches"
 
@@ -178,7 +176,7 @@ def _results(
 ) -> dict[str, Any]:
     now = datetime.now(UTC)
     rows = _articles(terms, subscriber, now, typing=typing)
-    keys = _newest(rows)
+    keys = newest_keys(rows, MAX_COUNTED + 1)
     counts = {"articles": len(keys)}
     plain_words = split_operators(terms.words)[0]
     results: dict[str, Any] = {}
@@ -204,14 +202,6 @@ def _results(
     counts |= {"feeds": feeds.count(), "sites": sites.count(), "people": len(people)}
     results["topic"] = _topic(plain_words) if terms.kind == "all" else None
     return results | {"numbers": counts, "is_empty": not any(counts.values())}
-
-
-def _newest(rows: ArticleQuerySet) -> list[int]:
-    """Return the keys of the newest articles found, the newest first, one more than MAX_COUNTED at most."""
-    any_found = rows.order_by().values_list("id", flat=True)[: MAX_COUNTED + 1]
-    are_few = any_found.count() <= MAX_COUNTED or estimate(rows.only("id")) <= FEW
-    ordered = newest_of_few(rows) if are_few else rows.newest_first()
-    return list(ordered.values_list("id", flat=True)[: MAX_COUNTED + 1])
 
 
 def _articles(terms: SearchTerms, subscriber: Subscriber, now: datetime, *, typing: bool) -> ArticleQuerySet:
@@ -248,8 +238,8 @@ def _people(keys: Sequence[int], words: str) -> list[dict[str, Any]]:
     for byline in by_them.exclude(author="").values_list("author", flat=True)[:MAX_COUNTED]:
         by_key = {name_key(name): name for name in names_of(byline[:1000])}
         # Where the words are there in another form alone, all names of the byline are.
-        keys = [key for key in by_key if any(word in key for word in wanted_keys)] or list(by_key)
-        numbers.update(keys)
+        found_keys = [key for key in by_key if any(word in key for word in wanted_keys)] or list(by_key)
+        numbers.update(found_keys)
         names = by_key | names
     return [
         {"author": names[key], "number": number, "address": person_address(names[key])}

@@ -102,13 +102,17 @@ class KeysetPages(BasePagination):
         column, falling = _ordering(queryset)
         if cursor := request.query_params.get("cursor"):
             queryset = queryset.filter(beyond(column, *_decoded(cursor), falling=falling))
-        rows = list(queryset[: size + 1])
+        rows = self.first_rows(queryset, size + 1)
         page = rows[:size]
         self._next = None
         if len(rows) > size:
             key = _encoded(getattr(page[-1], column), page[-1].pk)
             self._next = replace_query_param(request.build_absolute_uri(), "cursor", key)
         return page
+
+    def first_rows(self, queryset: Any, count: int) -> list[Any]:
+        """Return the first rows of an ordered query."""
+        return list(queryset[:count])
 
     def get_paginated_response(self, data: Any) -> Response:
         return Response({"next": self._next, "results": data})

@@ -1,11 +1,16 @@
 """Full-text search over many languages, on PostgreSQL."""
 
-import pytest
+import random
+from datetime import UTC, datetime, timedelta
 
+import pytest
+from django.db import connection
+
+from articles import listing
 from articles.models import Article
 from crawler.pipeline.asking import search as search_graph
 from crawler.text.search import SearchError
-from tests.factories import make_article
+from tests.factories import make_article, make_feed
 
 pytestmark = pytest.mark.django_db
 
@@ -182,3 +187,25 @@ def test_words_of_two_scripts_in_one_are_found_apart():
     assert found("Python入門") == {"this"}
     assert found("東京、大阪") == {"this"}
     assert found('"Python入門"') == set()
+
+
+@pytest.mark.parametrize("limit", [1, 7, 60, 400])
+@pytest.mark.parametrize("words", ["frequent", "rare", "frequent or rare", "nothing", "frequent has:audio"])
+def test_the_newest_matches_are_those_of_all_matches(
+    monkeypatch: pytest.MonkeyPatch, words: str, limit: int
+) -> None:
+    monkeypatch.setattr(listing, "MANY", 1)
+    monkeypatch.setattr(listing, "FEW", 10)
+    dice, feed, now = random.Random(1), make_feed(), datetime.now(UTC)
+    for number in range(300):
+        title = "frequent" if number % 3 else "rare" if number % 50 == 0 else "other"
+        make_article(
+            feed, identity=str(number), title=title, published=now - timedelta(minutes=dice.randrange(200)),
+            enclosures=[{"url": "https://a.example/a", "type": "audio/mpeg"}] if number % 7 == 0 else [],
+        )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE articles_article")
+    assert listing._dates(), "there are statistics"
+    matches = Article.objects.search(words)
+    expected = list(matches.order_by("-published", "-id").values_list("id", flat=True)[:limit])
+    assert listing.newest_keys(matches, limit) == expected
