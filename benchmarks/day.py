@@ -67,6 +67,7 @@ PAGES = (
 class Sample:
     """One look at the product: memory and bytes in all, rows, and what waits."""
 
+    written: float
     minute: float
     memory: float
     postgresql: float
@@ -76,7 +77,6 @@ class Sample:
     feeds_waiting: int
     to_enrich: int
     to_index: int
-    written: float
 
 
 @dataclass
@@ -289,20 +289,19 @@ def watch(product: Product, url: str, options: argparse.Namespace) -> Iterator[S
         with psycopg.connect(url) as connection:
             row = connection.execute(STATE).fetchone()
         assert row is not None
-        megabytes = [size / 2**20 for size in (memory(tree), memory(servers), row[0])]
-        sample = Sample(minute, *megabytes, *row[1:], written=(written(tree) - first) / 2**20)
+        sample = Sample(
+            (written(tree) - first) / 2**20, minute, memory(tree) / 2**20, memory(servers) / 2**20, *row
+        )
         yield sample
         waiting = f"{sample.feeds_waiting} feeds, {sample.to_enrich} to enrich, {sample.to_index} to index"
-        print(
-            f"{sample.minute:5.1f} min  {sample.memory:6.0f} MB  {sample.articles:7d} articles"
-            f"  waiting: {waiting}  {100 * sample.dead_share:.0f} % dead  {processor_seconds(tree):.0f} s of processors",
-            flush=True,
-        )
+        rest = f"{100 * sample.dead_share:.0f} % dead  {processor_seconds(tree):.0f} s of processors"
+        print(f"{minute:5.1f} min  {sample.memory:6.0f} MB  {sample.articles:7d} articles", end="")
+        print(f"  waiting: {waiting}  {rest}", flush=True)
         time.sleep(max(0.0, began + 60 * (int(minute) + 1) - time.monotonic()))
 
 
 STATE = """
-SELECT pg_database_size(current_database()),
+SELECT pg_database_size(current_database()) / 1048576.0::float,
     (SELECT count(*) FROM articles_article),
     (SELECT sum(n_dead_tup)::float / greatest(sum(n_live_tup + n_dead_tup), 1) FROM pg_stat_user_tables),
     (SELECT count(*) FROM feeds_feed WHERE lease IS NOT NULL),
