@@ -434,7 +434,7 @@ def conclude(samples: Sequence[Sample], figures: Figures, promised: float, reade
     for name, value, sign, goal in goals:
         is_reached = value == goal if sign == "==" else value <= goal
         missed += not is_reached
-        print(f"{name:46} {value:8.3f} {sign} {goal:g}  {'reached' if is_reached else 'MISSED'}")
+        print(f"{name:46} {value:10.2f} {sign} {goal:g}  {'reached' if is_reached else 'MISSED'}")
     return missed > 0
 
 

@@ -22,8 +22,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.database import own_database
+from benchmarks.goals import Goal
 from benchmarks.processes import family, processor_seconds
 from benchmarks.world import sites
+
+GOALS = {"detect": 5000, "transform": 400, "index": 1000, "extract": 3000}
+"""Pages a second on one core."""
 
 
 def main() -> None:
@@ -47,6 +51,7 @@ def _measure(world: Path, servers: list[int], check: bool) -> None:
     _load(world)
     total = Document.objects.count()
     print(f"{total} documents")
+    goals: list[Goal] = []
     print("phase      documents  failed  pages/s of work  of CPU  with PostgreSQL  the paper")
     graphs: dict[int, bytes] = {}
     for phase in ("detect", "transform", "index", "extract"):
@@ -66,6 +71,8 @@ def _measure(world: Path, servers: list[int], check: bool) -> None:
             f"{done / (own + theirs):16.0f} {PAPER[phase]:10.0f}",
             flush=True,
         )
+        goals.append(Goal(f"{phase}, of processor time", done / own, GOALS[phase], "pages/s"))
+    print(*goals, sep="\n")
     types = Counter(Document.objects.values_list("type", flat=True))
     print(", ".join(f"{name} {count}" for name, count in types.most_common()))
     if check:
