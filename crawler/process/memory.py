@@ -7,6 +7,7 @@ import ctypes
 import gc
 import os
 import resource
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,9 @@ OOM_SCORES = {
     "transformer": 700, "graph": 700, "reader": 900, "query": 900,
 }  # fmt: skip
 """From -1,000 (never) to 1,000 (first); PostgreSQL has that of the supervisor, which starts it."""
+
+TRIM_SECONDS = 10.0
+"""To trim a heap of 100 MB takes some milliseconds."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _M_ARENA_MAX = -8  # malloc.h
@@ -37,6 +41,21 @@ def give_back() -> None:
     """Return free memory to the system, where the C library is glibc, which would keep most of it."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
+
+
+_next_trim = 0.0
+
+
+def give_back_now_and_then() -> None:
+    """Return free memory to the system if that was last done TRIM_SECONDS ago; always where memory is small.
+
+    Work comes in bursts, and what a burst has freed stays with each process otherwise.
+    """
+    global _next_trim  # noqa: PLW0603 - one heap in each process
+    now = time.monotonic()
+    if now >= _next_trim or is_small():
+        _next_trim = now + TRIM_SECONDS
+        give_back()
 
 
 @cache

@@ -47,9 +47,12 @@ def serve(words: dict[str, Any], pipes: list[int]) -> None:
             _allow(cpu_seconds)
             reply, large = _answer(job), len(job) > LARGE
             del job
+            _send(answers, reply)
+            del reply
             if large:
                 memory.give_back()
-            _send(answers, reply)
+            else:
+                memory.give_back_now_and_then()
 
 
 def _send(answers: BinaryIO, reply: bytes) -> None:

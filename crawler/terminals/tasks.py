@@ -43,8 +43,7 @@ def fetch(batches: Sequence[str]) -> None:
     try:
         for reports in serve(terminal_client(), decode_all(Batch, batches), terminal_threads()):
             send(STORE, [packed(report) for report in reports])
-        if memory.is_small():
-            memory.give_back()
+        memory.give_back_now_and_then()
     except StuckError as error:
         log.critical("this terminal ends itself: %s", error)
         os.kill(os.getpid(), signal.SIGKILL)

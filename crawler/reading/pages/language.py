@@ -45,6 +45,8 @@ def _identifier() -> LanguageIdentifier:
     """Load the model once in each process, for the languages with a code of two letters."""
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages([label for label in identifier.labels if len(label) == 2])
+    # It would keep the whole model beside the part, 28 MB, for the languages to be set once more.
+    identifier._full_model = identifier.nb_ptc, identifier.nb_pc, identifier.nb_classes
     return identifier
 
 
