@@ -32,9 +32,9 @@ WORDS = (
 EPOCH = 1_750_000_000
 
 
-def feed_host(number: int) -> str:
+def feed_host(number: int, network: str = "127.77") -> str:
     """Address of feed `number`; all of 127/8 is local on Linux."""
-    return f"127.77.{number // 250}.{number % 250 + 1}"
+    return f"{network}.{number // 250}.{number % 250 + 1}"
 
 
 def feed_url(number: int, port: int) -> str:
@@ -70,13 +70,18 @@ def document(number: int, items: int, port: int) -> bytes:
 
 
 async def answer(
-    answers: tuple[bytes, bytes, bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    answers: tuple[bytes, bytes, bytes],
+    delay: float,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
 ) -> None:
     """Serve one keep-alive connection."""
     etag, whole, unchanged = answers
     try:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
+            if delay:
+                await asyncio.sleep(delay)
             writer.write(unchanged if etag in head else whole)
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -102,12 +107,16 @@ async def main() -> None:
     parser.add_argument("--feeds", type=int, default=1000)
     parser.add_argument("--items", type=int, default=20)
     parser.add_argument("--port", type=int, default=8700)
+    parser.add_argument("--delay", type=float, default=0.0, help="milliseconds before each answer")
+    parser.add_argument("--network", default="127.77", help="the first half of the feeds' addresses")
     args = parser.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a socket per feed, and their connections
     for number in range(args.feeds):
         answers = prepared(number, args.items, args.port)
-        await asyncio.start_server(partial(answer, answers), feed_host(number), args.port)
+        await asyncio.start_server(
+            partial(answer, answers, args.delay / 1000), feed_host(number, args.network), args.port
+        )
     print("ready", flush=True)
     await asyncio.Event().wait()
 
