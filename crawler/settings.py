@@ -22,6 +22,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and translations: within this package where it was installed from a wheel, beside it in a clone.
 IS_INSTALLED = (Path(__file__).parent / "templates").is_dir()
 SHARED_DIR = Path(__file__).resolve().parent if IS_INSTALLED else BASE_DIR
+PROGRAM = "freshet" if IS_INSTALLED else "manage.py"
 
 # --- Where things are -------------------------------------------------------------------------------
 
@@ -304,6 +305,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "crawler.web.roles.may",
+                "crawler.web.pages.program",
                 "django.contrib.messages.context_processors.messages",
             ]
         },

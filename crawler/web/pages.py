@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
+
+
+def program(request: HttpRequest) -> dict[str, str]:
+    """Return the name of the program that runs commands, as a context processor."""
+    return {"program": settings.PROGRAM}
 
 
 def wants_part(request: HttpRequest) -> bool:

@@ -8,6 +8,7 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
@@ -60,7 +61,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             pause(Crawl.objects.filter(pk=crawl.pk))
             end_line()
-            self.stderr.write(f"stopped; go on with: manage.py crawl --resume {crawl.pk}")
+            self.stderr.write(f"stopped; go on with: {settings.PROGRAM} crawl --resume {crawl.pk}")
         else:
             end_line()
         crawl_report = report(Crawl.objects.get(pk=crawl.pk))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import html
 import re
+from contextvars import ContextVar
+from functools import cache
 
 import nh3
 from lxml import etree
@@ -119,7 +121,6 @@ class Sanitiser:
         self._limit = room // 10
         self._room = room
         self._left = 0
-        self._cleaner = self._configured()
 
     def clean(self, fragment: str, base: str) -> str:
         """Sanitise HTML: no scripts, styles, forms, frames or SVG; http, https and mailto addresses only.
@@ -132,6 +133,13 @@ class Sanitiser:
             return fragment.replace(">", "&gt;").strip()
         self._base = base
         self._left = self._limit
+        token = _working.set(self)
+        try:
+            return self._cleaned(fragment)
+        finally:
+            _working.reset(token)
+
+    def _cleaned(self, fragment: str) -> str:
         formulas, references = False, "&#" in fragment
         if len(fragment) > _LONG and _crowded(fragment):
             fragment = _as_text(fragment)
@@ -141,34 +149,17 @@ class Sanitiser:
                 tree = rebuilt(fragment, LIMITS.markup_depth)
                 formulas = tree is not None and "<math" in tree
                 fragment = _as_text(fragment) if tree is None else tree
-        cleaner = self._configured(formulas=True) if formulas else self._cleaner
-        safe = str(cleaner.clean(fragment)).strip()
+        safe = str(_cleaner(pages=self._pages, formulas=formulas).clean(fragment)).strip()
         if formulas and _is_mixed(safe):
-            safe = str(self._cleaner.clean(safe)).strip()
+            safe = str(_cleaner(pages=self._pages).clean(safe)).strip()
         if references:  # by number they may stand for anything
             safe = storable(safe)
         if "mailto:" in safe.lower() and _MAIL_IMAGE.search(safe):
-            safe = str(self._configured(formulas=formulas, images_checked=True).clean(safe)).strip()
+            checked = _cleaner(pages=self._pages, formulas=formulas, images_checked=True)
+            safe = str(checked.clean(safe)).strip()
         return safe
 
-    def _configured(self, *, formulas: bool = False, images_checked: bool = False) -> nh3.Cleaner:
-        """Return the cleaner; a filter in Python on every attribute costs too much to be there always."""
-        attribute_filter = _no_mail_image if images_checked else None
-        if self._pages:
-            attribute_filter = _page_attribute
-        return nh3.Cleaner(
-            tags=_TAGS | (MATH if formulas else set()) | (_PAGE_TAGS if self._pages else set()),
-            attributes=_ATTRIBUTES
-            | (dict.fromkeys(MATH, MATH_ATTRIBUTES) if formulas else {})
-            | (_PAGE_ATTRIBUTES if self._pages else {}),
-            clean_content_tags=_WITH_CONTENT - {"math"} if formulas else _WITH_CONTENT,
-            url_schemes={"http", "https", "mailto"},
-            url_relative=self._resolved,
-            link_rel="noopener noreferrer nofollow",
-            attribute_filter=attribute_filter,
-        )
-
-    def _resolved(self, reference: str) -> str | None:
+    def resolved(self, reference: str) -> str | None:
         """Make a relative address absolute. Returns None, which drops it, on failure or lack of room."""
         if self._pages and reference.startswith("#a-"):
             return reference
@@ -179,6 +170,32 @@ class Sanitiser:
         self._left -= growth
         self._room -= growth
         return address
+
+
+_working: ContextVar[Sanitiser] = ContextVar("the sanitiser at work in this thread")
+
+
+@cache
+def _cleaner(*, pages: bool, formulas: bool = False, images_checked: bool = False) -> nh3.Cleaner:
+    """Return the cleaner for markup of feeds or pages, made once.
+
+    Python cannot see what a cleaner holds: a sanitiser that had one of its own, which calls it, would
+    never be freed. A filter in Python on every attribute costs too much to be there always.
+    """
+    attribute_filter = _no_mail_image if images_checked else None
+    if pages:
+        attribute_filter = _page_attribute
+    return nh3.Cleaner(
+        tags=_TAGS | (MATH if formulas else set()) | (_PAGE_TAGS if pages else set()),
+        attributes=_ATTRIBUTES
+        | (dict.fromkeys(MATH, MATH_ATTRIBUTES) if formulas else {})
+        | (_PAGE_ATTRIBUTES if pages else {}),
+        clean_content_tags=_WITH_CONTENT - {"math"} if formulas else _WITH_CONTENT,
+        url_schemes={"http", "https", "mailto"},
+        url_relative=lambda reference: _working.get().resolved(reference),
+        link_rel="noopener noreferrer nofollow",
+        attribute_filter=attribute_filter,
+    )
 
 
 def _is_mixed(clean: str) -> bool:
