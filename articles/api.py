@@ -44,7 +44,10 @@ class ArticlePages(KeysetPages):
 
     def first_rows(self, queryset: Any, count: int) -> list[Any]:
         if self._is_search and queryset.query.order_by == ("-published", "-id"):
-            return list(queryset.filter(id__in=newest_keys(queryset, count)))
+            keys = newest_keys(queryset, count)
+            rows = list(queryset.filter(id__in=keys))
+            if len(rows) == len(keys):  # else one has gone meanwhile, and the list would seem to end
+                return rows
         return super().first_rows(queryset, count)
 
 

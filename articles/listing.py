@@ -12,16 +12,17 @@ from django.db.models.functions import Left
 
 from articles.models import Article
 from articles.search import article_query, wanted_stems
+from crawler.database.estimates import estimate
 from crawler.text.snippets import snippet
 
 RANKED = 500
 """Matches that are ranked by relevance, the newest: to rank a frequent word's millions takes minutes."""
 
 MANY = 50_000
-"""Articles of which a search looks at the newest first."""
+"""The number of articles from which on a search looks at the newest first."""
 
 FEW = 5_000
-"""Matches that are all found at once, as many as the newest articles let expect."""
+"""Matches, as far as the newest articles let one guess, below which all are found at once."""
 
 FIRST_SHARE, LAST_SHARE, MIN_GROWTH = 0.01, 0.5, 4.0
 """The newest share of all articles that is searched first, the greatest below all, and the least growth."""
@@ -47,8 +48,8 @@ def newest_keys(articles: QuerySet[Article], limit: int) -> list[int]:
     """Return the keys of the `limit` newest articles of a query, the newest first.
 
     PostgreSQL would find all articles with a word and order them, or go through the newest of all until it
-    has met enough, and either takes long for many words. So it is asked for the matches of a short time, by
-    the indexes of words and dates together, and of longer ones until there are enough.
+    has met enough; one or the other is slow for many words. So it is asked for the matches of a short time,
+    by the indexes of words and dates together, and of longer ones until there are enough.
     """
     days, share = _dates(), FIRST_SHARE
     while days and share < LAST_SHARE:
@@ -59,6 +60,9 @@ def newest_keys(articles: QuerySet[Article], limit: int) -> list[int]:
         if len(keys) / share < FEW:
             break
         share *= max(MIN_GROWTH, 1.5 * limit / len(keys))
+    if days and estimate(articles.only("id")) > MANY:
+        # All are older than what was searched, or no index knows them: the newest are met soon.
+        return list(articles.order_by("-published", "-id").values_list("id", flat=True)[:limit])
     return _ordered_keys(articles, limit)
 
 

@@ -81,9 +81,10 @@ class Command(BaseCommand):
                     self._write_one(target, folder, password)
                 if folder and options["keep"]:
                     self._thin_out(folder, options["keep"])
-            except CommandError as error:
+            except (CommandError, DatabaseError, OSError) as error:
                 if not period:
                     raise
+                began = time.monotonic()
                 seconds = min(period, RETRY_SECONDS)
                 self._say(self.style.ERROR(f"{error}; once more in {seconds / 60:,.0f} minutes"))
             if not period:
@@ -106,9 +107,10 @@ class Command(BaseCommand):
                 os.fsync(file.fileno())
             draft.replace(path)
         except OSError as error:
+            raise CommandError(f"the backup could not be written: {error}") from error
+        finally:
             with suppress(OSError):
                 draft.unlink()
-            raise CommandError(f"the backup could not be written: {error}") from error
         size = path.stat().st_size / 1e6
         self._say(self.style.SUCCESS(f"{path}: {rows:,} rows, {size:,.1f} MB"))
 

@@ -80,7 +80,7 @@ class Replica:
         changes = self._changes(position)
         last_changes = {context: number for number, context in changes}
         contexts = sorted(last_changes, key=last_changes.__getitem__)
-        done = 0  # changes whose graphs are in the store
+        done = saved = 0  # changes whose graphs are in the store; those of which the file knows
         for start in range(0, len(contexts), AT_ONCE):
             batch = contexts[start : start + AT_ONCE]
             self._take(batch)
@@ -88,10 +88,12 @@ class Replica:
                 self._flush()
                 while done < len(changes) and changes[done][0] <= last_changes[batch[-1]]:
                     done += 1
-                self._save_position(max(position, changes[done - 1][0]), changes[:done])
+                self._save_position(max(position, changes[done - 1][0]), changes[saved:done])
+                saved = done
             self.tell()
-        if contexts or not (self._directory / "current").exists():
-            self._publish(max([position, *(number for number, _ in changes)]), changes)
+        newest = max([position, *(number for number, _ in changes)])
+        if contexts or self._published() < newest:
+            self._publish(newest, changes[saved:])
         return len(contexts)
 
     def content(self, name: str) -> bytes:
@@ -197,6 +199,14 @@ class Replica:
         self._seen = {number: at for number, at in self._seen.items() if now - at < 2 * _OVERLAP}
         write_json(self._file, {"change": change, "at": now.isoformat(), "seen": _ranges(sorted(self._seen))})
 
+    def _published(self) -> int:
+        """Return the last change in the snapshot that is current, -1 without one."""
+        try:
+            path = (self._directory / "current").resolve(strict=True).with_suffix(".json")
+        except OSError:
+            return -1
+        return int(read_json(path).get("change", -1))
+
     def _flush(self) -> None:
         """Flush the store to disk and return the memory to the system."""
         self._store.flush()
@@ -210,11 +220,11 @@ class Replica:
         self._store.backup(str(self._directory / name))
         position = {"change": change, "at": datetime.now(UTC).isoformat(), "quads": len(self._store)}
         (self._directory / f"{name}.json").write_text(json.dumps(position))
-        self._save_position(change, changes)
         link = self._directory / "next"
         link.unlink(missing_ok=True)
         link.symlink_to(name)
         link.replace(self._directory / "current")
+        self._save_position(change, changes)
         for old in sorted(self._directory.glob("snapshot-*[0-9]"))[: -1 - KEPT]:
             shutil.rmtree(old, ignore_errors=True)
             old.with_suffix(".json").unlink(missing_ok=True)
