@@ -77,7 +77,31 @@ def whole_tree(text: str, max_elements: int = LIMITS.elements) -> html.HtmlEleme
         root = html.document_fromstring(data, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
+    _open_body(root)
     return root
+
+
+def _open_body(root: html.HtmlElement) -> None:
+    """Move what is no part of a head out of it, into the body.
+
+    HTML lets a page leave out the tags of both; libxml2 knows no element of HTML 5 that begins a body then.
+    """
+    head = root.find("head")
+    if head is None:
+        return
+    strangers = [child for child in head if child.tag not in _OF_HEAD]
+    if not strangers:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    text, body.text = body.text, None
+    for place, child in enumerate(strangers):
+        body.insert(place, child)
+    strangers[-1].tail = f"{strangers[-1].tail or ''}{text or ''}"
+
+
+_OF_HEAD = frozenset({"base", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"})
 
 
 def read_text(element: etree._Element) -> str:
