@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -18,6 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from crawler.database.backups import BackupReader, UnreadableBackup, unknown_migrations
 from crawler.deployment.database import answering_database, is_given, is_running
 from crawler.management.commands.backup import add_password_argument, password_of
+from crawler.pipeline.sparql.replica import home
 from crawler.text.encrypted import MAGIC, EncryptedReader, PasswordError
 
 UNFINISHED = "freshet_unfinished_restore"
@@ -71,6 +73,7 @@ class Command(BaseCommand):
                 self._say(f"{sum(counts.values()):,} rows stored; bringing them up to date")
                 call_command("migrate", interactive=False, verbosity=0)
                 self._keep_files(backup.header.get("files", {}))
+                shutil.rmtree(home(), ignore_errors=True)  # a replica of what was there before
                 target.execute("ANALYZE")
                 target.execute(f"DROP TABLE {UNFINISHED}")
         except (DatabaseError, psycopg.Error) as error:

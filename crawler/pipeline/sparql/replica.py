@@ -44,7 +44,7 @@ KEPT = 2
 """Snapshots beside the newest: those that queries may still read."""
 
 _OVERLAP = timedelta(minutes=10)
-"""A change commits after its number was given: those of the last minutes are looked at once more."""
+"""A change commits after its number was given: those of so long before the last look are looked at again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ class Replica:
         self._file = self._directory / "position.json"
         self._seen = self._read_seen()
         self._unflushed = 0
+        self._looked: datetime | None = None
         self._trouble, self._tell_again = "", 0.0
         self._aside: dict[str, dict[str, str]] = read_json(self._directory / ASIDE)
 
@@ -76,8 +77,8 @@ class Replica:
         from its last flush.
         """
         self.tell()
-        position = self._position()
-        changes = self._changes(position)
+        position, now = self._position(), datetime.now(UTC)
+        changes = self._changes(position, min(self._looked or now, now) - _OVERLAP)
         last_changes = {context: number for number, context in changes}
         contexts = sorted(last_changes, key=last_changes.__getitem__)
         done = saved = 0  # changes whose graphs are in the store; those of which the file knows
@@ -94,6 +95,7 @@ class Replica:
         newest = max([position, *(number for number, _ in changes)])
         if contexts or self._published() < newest:
             self._publish(newest, changes[saved:])
+        self._looked = now
         return len(contexts)
 
     def content(self, name: str) -> bytes:
@@ -110,9 +112,8 @@ class Replica:
         self._trouble, self._tell_again = trouble, now + TELL_SECONDS
         write_json(self._directory / ALIVE, {"at": datetime.now(UTC).isoformat(), "trouble": trouble[:1000]})
 
-    def _changes(self, position: int) -> list[tuple[int, int]]:
-        """Return numbers and contexts of changes that are not in the store yet."""
-        late = datetime.now(UTC) - _OVERLAP
+    def _changes(self, position: int, late: datetime) -> list[tuple[int, int]]:
+        """Return numbers and contexts of changes after `position` or since `late`, without those taken."""
         rows = GraphChange.objects.filter(id__gt=position) | GraphChange.objects.filter(at__gte=late)
         pairs = rows.order_by("id").values_list("id", "context")
         return [(number, context) for number, context in pairs if number not in self._seen]

@@ -125,6 +125,21 @@ def test_a_process_that_is_killed_goes_on_from_its_last_flush(monkeypatch: pytes
     assert values() == ["1", "2", "3", "4", "9"]
 
 
+def test_a_change_that_commits_while_a_long_copy_goes_on_is_taken(replica: Replica) -> None:
+    indexed(triple(1))
+    indexed(triple(2), "http://site.example/other")
+    first, _ = GraphChange.objects.order_by("id")
+    GraphChange.objects.filter(pk=first.pk).delete()
+    replica.follow()
+    assert values() == ["2"]
+    now = datetime.now(UTC)
+    replica._looked = now - timedelta(hours=1)
+    GraphChange.objects.bulk_create([first])
+    GraphChange.objects.filter(pk=first.pk).update(at=now - timedelta(minutes=65))
+    assert replica.follow() == 1
+    assert values() == ["1", "2"]
+
+
 def test_a_replica_that_was_lost_is_built_again(replica: Replica, tmp_path: Path) -> None:
     indexed(triple(1))
     replica.follow()
