@@ -23,10 +23,12 @@ from crawler.engine import work
 from crawler.process import confine, fork_server, memory
 from crawler.process.forks import Process
 
+CONTROLLER_QUEUES = ("tick", "store")
 PLANNER_QUEUES = ("recrawl", "later")
 GRAPH_QUEUES = ("index", "extract")
 NOTIFIER_QUEUES = ("notify", "enrich")
 """Enrichment runs beside the graph, each on a processor; a message waits for it for some seconds at most."""
+DATABASE_QUEUES = (*CONTROLLER_QUEUES, *PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
 WEB_NICENESS = (
     7  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
 )
@@ -65,19 +67,18 @@ def children(sealed: Sealed) -> list[Child]:
     if settings.DEMO:
         return [Child("web", forked(_web))]
     if memory.is_small():
-        queues = (*PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
-        background = [Child("planner", forked(_all_in_background), queues)]
+        at_database = [Child("controller", forked(_everything), DATABASE_QUEUES)]
     else:
-        background = [
+        at_database = [
+            Child("controller", forked(_controller), CONTROLLER_QUEUES),
             Child("planner", forked(_planner), PLANNER_QUEUES),
             Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
             Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
         ]
     return [
         Child("web", forked(_web)),
-        Child("controller", forked(partial(workers.work, "controller", "tick,store")), ("tick", "store")),
         sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
-        *background,
+        *at_database,
         sealed.child("transformer", "detect,transform", niceness=NICENESS, later=True),
     ]
 
@@ -186,6 +187,11 @@ def _web() -> None:
     WebServer(bind()).run()
 
 
+def _controller() -> None:
+    """Run the worker that hands out work and stores results."""
+    workers.work("controller", ",".join(CONTROLLER_QUEUES))
+
+
 def _planner() -> None:
     """Run the worker for tasks longer than a tick, with the scheduler of periodic tasks beside it."""
     workers.beside(workers.beat, "beat")
@@ -203,8 +209,11 @@ def _notifier() -> None:
     workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=NICENESS)
 
 
-def _all_in_background() -> None:
-    """Run planner, graph worker and notifier in one process, for machines with little memory."""
+def _everything() -> None:
+    """Run controller, planner, graph worker and notifier in one process, for machines with little memory.
+
+    Each of them would keep 60 MB of its own in 512.
+    """
     workers.beside(workers.beat, "beat")
     workers.beside(partial(call_command, "sparql_replica"), "replica")
-    workers.work("planner", ",".join((*PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)))
+    workers.work("controller", ",".join(DATABASE_QUEUES))

@@ -26,7 +26,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask
 
-from crawler.process import lifeline
+from crawler.process import lifeline, memory
 from crawler.web.deadline import is_search
 from crawler.web.middleware import MAX_BYTES
 
@@ -42,8 +42,12 @@ MAX_PIPELINED = 16
 MIN_BODY_BYTES_PER_SECOND = 2000.0
 """Minimum rate of a body: a request may take MAX_HEAD_SECONDS plus a second per so many received bytes."""
 
-THREADS = {"first": 2, "usual": 6, "costly": 2, "pictures": 4}
-"""Threads that answer the requests of each class."""
+THREADS = (
+    {"first": 1, "usual": 3, "costly": 1, "pictures": 2}
+    if memory.is_small()
+    else {"first": 2, "usual": 6, "costly": 2, "pictures": 4}
+)
+"""Threads that answer the requests of each class. Each may keep a connection to PostgreSQL, some megabytes."""
 
 COSTLY_PATHS = ("/graph/", "/api/graph/", "/search/")
 

@@ -38,8 +38,8 @@ CONFIGURATION = {
     "password_encryption": "scram-sha-256",
     "max_connections": "60",
     "shared_buffers": f"{memory.share(1 / 32, 16, 128) // memory.MEGABYTE}MB",
-    "work_mem": "8MB",
-    "maintenance_work_mem": "64MB",
+    "work_mem": f"{memory.share(1 / 128, 2, 8) // memory.MEGABYTE}MB",
+    "maintenance_work_mem": f"{memory.share(1 / 32, 8, 64) // memory.MEGABYTE}MB",
     "effective_cache_size": "512MB",
     "max_wal_size": "512MB",
     # There are no replicas, so no processes for them are needed, nor I/O workers on a small machine.

@@ -48,7 +48,7 @@ SHARED_MEMORY = "/dev/shm"  # noqa: S108 - semaphores of a pool of processes
 
 _KEPT = {
     "PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "SSL_CERT_FILE",
-    "SSL_CERT_DIR", "DATA_DIR", "LOG_LEVEL", "ALLOWED_HOSTS",
+    "SSL_CERT_DIR", "DATA_DIR", "LOG_LEVEL", "ALLOWED_HOSTS", "FRESHET_SMALL",
 }  # fmt: skip
 _KEPT_BEGINNINGS = (
     "LC_",

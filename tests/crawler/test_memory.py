@@ -51,6 +51,17 @@ def test_control_groups_and_those_around_them_limit_memory(
     assert memory.share(1.0, 50, 60) == 60 * MB
 
 
+@pytest.mark.parametrize(("asked", "is_small"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_a_large_machine_works_as_a_small_one_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, is_small: bool
+) -> None:
+    groups(tmp_path, monkeypatch, "", {"x": ""})
+    monkeypatch.setattr(memory.os, "sysconf", lambda name: 2**40 // memory.resource.getpagesize())
+    monkeypatch.setenv("FRESHET_SMALL", asked)
+    assert memory.installed() == (512 * MB if is_small else 2**40)
+    assert memory.is_small() == is_small
+
+
 @pytest.mark.parametrize("own", ["", "nonsense:x:/", "0::/../../etc"])
 def test_without_limits_there_is_what_the_machine_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
