@@ -55,7 +55,7 @@ def sentences(text: str, language: str = "") -> list[str]:
     return [stripped for block in blocks for part in block.split("\n") if (stripped := part.strip())]
 
 
-@functools.lru_cache(200_000)
+@functools.lru_cache(20_000)
 def _tells(word: str) -> bool:
     letters = [character for character in word if character.isalpha()]
     if not letters or 2 * len(letters) < len(word) or word.startswith(("http", "www.")):

@@ -37,7 +37,7 @@ CONFIGURATION = {
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
     "max_connections": "60",
-    "shared_buffers": f"{memory.share(1 / 32, 16, 128) // memory.MEGABYTE}MB",
+    "shared_buffers": f"{memory.share(1 / 64, 16, 64) // memory.MEGABYTE}MB",
     "work_mem": f"{memory.share(1 / 128, 2, 8) // memory.MEGABYTE}MB",
     "maintenance_work_mem": f"{memory.share(1 / 32, 8, 64) // memory.MEGABYTE}MB",
     "effective_cache_size": "512MB",

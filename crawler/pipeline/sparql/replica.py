@@ -27,7 +27,7 @@ from crawler.pipeline.terms import Node, node
 from crawler.process import memory
 
 AT_ONCE = 20 if memory.is_small() else 50
-FLUSH_QUADS = 10_000 if memory.is_small() else 50_000
+FLUSH_QUADS = 10_000
 """Quads taken over between two writes to disk. The store holds them in memory until then."""
 
 ALIVE, ASIDE = "alive.json", "aside.json"
