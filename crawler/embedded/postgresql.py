@@ -40,6 +40,7 @@ CONFIGURATION = {
     "shared_buffers": f"{memory.share(1 / 64, 16, 64) // memory.MEGABYTE}MB",
     "work_mem": f"{memory.share(1 / 128, 2, 8) // memory.MEGABYTE}MB",
     "maintenance_work_mem": f"{memory.share(1 / 32, 8, 64) // memory.MEGABYTE}MB",
+    "autovacuum_work_mem": f"{memory.share(1 / 64, 4, 16) // memory.MEGABYTE}MB",
     "effective_cache_size": "512MB",
     "max_wal_size": "512MB",
     # There are no replicas, so no processes for them are needed, nor I/O workers on a small machine.
