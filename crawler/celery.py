@@ -209,6 +209,7 @@ def _limit_memory(**_: Any) -> None:
     if threading.current_thread() is threading.main_thread():  # the alarm is of the task there
         signal.alarm(0)
     memory.give_back_now_and_then()
+    memory.tidier.note_task()
     if memory.resident() > app.conf.worker_max_memory_per_child * 1024:
         os.kill(os.getpid(), signal.SIGTERM)
 

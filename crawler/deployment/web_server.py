@@ -47,7 +47,7 @@ THREADS = (
     if memory.is_small()
     else {"first": 2, "usual": 6, "costly": 2, "pictures": 4}
 )
-"""Threads that answer the requests of each class. Each may keep a connection to PostgreSQL, some megabytes."""
+"""Threads that answer the requests of each class. Each may hold a connection to PostgreSQL, of some MB."""
 
 COSTLY_PATHS = ("/graph/", "/api/graph/", "/search/")
 

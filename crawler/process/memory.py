@@ -7,8 +7,9 @@ import ctypes
 import gc
 import os
 import resource
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,9 @@ OOM_SCORES = {
 
 TRIM_SECONDS = 10.0
 """To trim a heap of 100 MB takes some milliseconds."""
+
+IDLE_SECONDS = 30.0
+"""Time without a task after which a process empties its caches: those of 67 MB are filled in 0.4 s."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _M_ARENA_MAX = -8  # malloc.h
@@ -59,6 +63,48 @@ def give_back_now_and_then() -> None:
     if now >= _next_trim or is_small():
         _next_trim = now + TRIM_SECONDS
         give_back()
+
+
+_caches: list[Callable[[], object]] = []
+
+
+def empty_when_idle(clear: Callable[[], object]) -> None:
+    """Register a function that empties a cache, to be called when this process is idle."""
+    _caches.append(clear)
+
+
+class Tidier:
+    """A thread that empties the registered caches and returns free memory when the last task is long ago.
+
+    It starts with the first task, so that forks of a process without tasks have none.
+    """
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
+        self._last_task = 0.0
+        self._has_worked = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def note_task(self) -> None:
+        """Record that a task has ended just now."""
+        self._last_task = time.monotonic()
+        self._has_worked.set()
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._run, name="tidier", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while self._has_worked.wait():
+            while (rest := self._last_task + self._idle_seconds - time.monotonic()) > 0:
+                time.sleep(rest)
+            self._has_worked.clear()
+            for clear in _caches:
+                clear()
+            give_back()
+
+
+tidier = Tidier()
+"""That of this process."""
 
 
 @cache

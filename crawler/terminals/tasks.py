@@ -44,6 +44,7 @@ def fetch(batches: Sequence[str]) -> None:
         for reports in serve(terminal_client(), decode_all(Batch, batches), terminal_threads()):
             send(STORE, [packed(report) for report in reports])
         memory.give_back_now_and_then()
+        memory.tidier.note_task()
     except StuckError as error:
         log.critical("this terminal ends itself: %s", error)
         os.kill(os.getpid(), signal.SIGKILL)

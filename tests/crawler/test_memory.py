@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import queue
+import resource
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from crawler.process import forks, memory
+from crawler.reading.pages import language
 
 MB = memory.MEGABYTE
 
@@ -56,7 +61,7 @@ def test_a_large_machine_works_as_a_small_one_where_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, is_small: bool
 ) -> None:
     groups(tmp_path, monkeypatch, "", {"x": ""})
-    monkeypatch.setattr(memory.os, "sysconf", lambda name: 2**40 // memory.resource.getpagesize())
+    monkeypatch.setattr(os, "sysconf", lambda name: 2**40 // resource.getpagesize())
     monkeypatch.setenv("FRESHET_SMALL", asked)
     assert memory.installed() == (512 * MB if is_small else 2**40)
     assert memory.is_small() == is_small
@@ -68,6 +73,29 @@ def test_without_limits_there_is_what_the_machine_has(
 ) -> None:
     groups(tmp_path, monkeypatch, own, {"x": ""})
     assert memory.installed() > 100 * MB
+
+
+def test_an_idle_process_empties_its_caches_each_time_it_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_caches", [])
+    emptied: queue.Queue[float] = queue.Queue()
+    memory.empty_when_idle(lambda: emptied.put(time.monotonic()))
+    tidier = memory.Tidier(idle_seconds=0.3)
+    for _ in range(2):
+        for _ in range(5):
+            tidier.note_task()
+            time.sleep(0.05)
+        last_task = time.monotonic()
+        tidier.note_task()
+        assert emptied.get(timeout=10) - last_task >= 0.3
+        assert emptied.empty()
+
+
+def test_the_model_of_languages_is_loaded_again_after_it_was_dropped() -> None:
+    text = "Der Fluss trat am Dienstag über die Ufer, und viele verließen ihre Häuser."
+    assert language.language_of(text) == "de"
+    assert language._identifier.cache_clear in memory._caches
+    language._identifier.cache_clear()
+    assert language.language_of(text) == "de"
 
 
 def test_the_kernel_ends_readers_first_and_the_supervisor_last() -> None:

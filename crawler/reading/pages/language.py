@@ -11,6 +11,7 @@ from functools import cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from crawler.process import memory
 from crawler.reading.language_tags import language_tag
 
 _ADDRESS = re.compile(r"https?://\S+")
@@ -48,6 +49,9 @@ def _identifier() -> LanguageIdentifier:
     # It would keep the whole model beside the part, 28 MB, for the languages to be set once more.
     identifier._full_model = identifier.nb_ptc, identifier.nb_pc, identifier.nb_classes
     return identifier
+
+
+memory.empty_when_idle(_identifier.cache_clear)
 
 
 def _evidence(text: str) -> tuple[str, int]:
