@@ -33,7 +33,7 @@ MAX_REFUSALS = 5
 MAX_ASIDE = 1_000
 SECONDS = 10.0
 _OVERLAP = timedelta(minutes=10)
-"""Numbers are given before changes commit, so a lower one can come later: the last minutes are read again."""
+"""A change commits after its number was given: those of so long before the last look are read again."""
 _ORIGINS_SECONDS = 3_600.0
 MAX_PAUSE_SECONDS = 600.0
 
@@ -60,6 +60,7 @@ class Mirror:
         self._sign_in(is_basic=True)
         self._position = self._read()
         self._seen: dict[int, datetime] = {}
+        self._looked: datetime | None = None
         self._again, self._pause, self._origins_again = 0.0, 0.0, 0.0
         self.trouble = ""
         """Why the store does not take anything now, empty where it does."""
@@ -71,7 +72,8 @@ class Mirror:
 
     def look(self) -> None:
         """Note which graphs have changed. Comes before the replica's own look, which then has all of them."""
-        late = datetime.now(UTC) - _OVERLAP
+        now = datetime.now(UTC)
+        late = min(self._looked or now, now) - _OVERLAP
         rows = GraphChange.objects.filter(id__gt=self._position.change) | GraphChange.objects.filter(
             at__gte=late
         )
@@ -81,6 +83,7 @@ class Mirror:
             self._position.change = max(self._position.change, number)
         self._seen = {number: at for number, at in self._seen.items() if at >= late - _OVERLAP}
         self._seen |= {number: at for number, _, at in changes}
+        self._looked = now
         if changes:
             self._write()
 

@@ -6,7 +6,7 @@ import base64
 import http.server
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -266,4 +266,27 @@ def test_the_command_mirrors_where_an_address_is_set(
     settings.SPARQL_MIRROR_URL = address
     indexed(triple(1))
     call_command("sparql_replica", once=True)
+    assert graph_store.graphs()[URL] == {"1"}
+
+
+def test_a_change_that_commits_during_a_long_copy_is_sent(
+    replica: Replica, store: tuple[GraphStore, str], tmp_path: Path
+) -> None:
+    graph_store, address = store
+    mirror = mirror_of(replica, address, tmp_path)
+    indexed(triple(1))
+    late = GraphChange.objects.get(url=URL)
+    indexed(triple(2), OTHER)
+    GraphChange.objects.filter(pk=late.pk).delete()  # as long as its transaction is open, nobody sees it
+    replica.follow()
+    mirror.follow()
+    assert URL not in graph_store.graphs()
+    now = datetime.now(UTC)
+    mirror._looked = now - timedelta(hours=1)  # the replica has copied since then
+    late.save()
+    GraphChange.objects.filter(pk=late.pk).update(at=now - timedelta(minutes=59))
+    replica._looked = mirror._looked
+    mirror.look()
+    replica.follow()
+    mirror.send()
     assert graph_store.graphs()[URL] == {"1"}
