@@ -22,7 +22,7 @@ from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats32, PeriodicRate
 from feeds.scheduling.registry import make_policy, weighs_audience
 from feeds.scheduling.training import AdvarssTraining
 
-BLOCK = 20_000
+BLOCK = 4_000
 EVERYTHING = frozenset({"hourly", "weekly", "plan", "training"})
 
 
