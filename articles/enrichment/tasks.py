@@ -15,10 +15,11 @@ RUN_SECONDS = 5.0
 
 @shared_task
 def enrich() -> None:
-    """Enrich for RUN_SECONDS, then queue the next run while work remains."""
+    """Enrich for RUN_SECONDS, then queue the next run while work remains. Leaves it to tending in a burst."""
     from articles.enrichment.models import Enrichment
+    from crawler.engine.bursts import burst
 
-    if not Enrichment.objects.exists():
+    if burst.should_wait() or not Enrichment.objects.exists():
         return
     from articles.enrichment.enrich import enrich_for
 

@@ -20,9 +20,12 @@ from crawler.messages import decode_all, encode
 
 
 def pump() -> None:
-    """Send the next batches of documents to their phases."""
+    """Send the next batches of documents to their phases. Leaves it to tending in a burst of retrievals."""
+    from crawler.engine.bursts import burst
     from crawler.pipeline.handing import hand_out
 
+    if burst.should_wait():
+        return
     tasks: dict[str, Any] = {"detect": detect, "transform": transform, "index": index, "extract": extract}
     for message in hand_out(datetime.now(UTC)):
         tasks[message.phase].delay(message.content)
