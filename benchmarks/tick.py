@@ -1,22 +1,28 @@
 """Planning one tick by number of feeds: read state from PostgreSQL, rank, select, lease, build assignments.
 
-    python benchmarks/tick.py [--feeds 10000 100000 1000000]
+    python benchmarks/tick.py [--feeds 10000 100000 1000000] [--controllers 2]
 
 Feeds of the normal phase with learned histories and plans, each on a host of its own, in an embedded
-PostgreSQL of its own; the budget of one tick is 2.5 % of them (0.15 per feed and hour at ten minutes).
+PostgreSQL of its own; the budget of one tick is 2.5 % of them (0.15 per feed and hour at ten minutes). With
+`--controllers` so many processes tick and hand out at the same time: one of them makes the plan, and no feed
+may be handed out twice, or be left.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
 from benchmarks.database import own_database
 from benchmarks.goals import Goal
@@ -51,9 +57,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--feeds", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--controllers", type=int, default=1)
     options = parser.parse_args()
     unsafe_but_fast = {"fsync": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
     with own_database("tick", unsafe_but_fast, CRAWL_BUDGET="0.15"):
+        if options.controllers > 1:
+            for feeds in options.feeds:
+                _fill(feeds)
+                print(f"{feeds} feeds", *_together(options.controllers), sep="\n", flush=True)
+            return
         print("     feeds  prepare   tick s  hand out s  selected  peak MB")
         for feeds in options.feeds:
             line, ticked = _line(feeds)
@@ -80,6 +92,53 @@ def _line(feeds: int) -> tuple[str, float]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     selected = done.ranked if done else 0
     return f"{feeds:10} {prepared:8.0f} {ticked:8.2f} {handed:11.2f} {selected:9} {peak:8.0f}", ticked
+
+
+CONTROLLER = """
+import json, sys, time
+import django
+django.setup()
+from datetime import UTC, datetime
+from crawler.engine.leases import hand_out
+from feeds.models import Feed
+from feeds.ticks import tick
+time.sleep(max(0.0, float(sys.argv[1]) - time.time()))
+began = time.time()
+done = tick(datetime.now(UTC))
+planned = time.time() - began
+while not Feed.objects.filter(selected_at__isnull=False).exists() and time.time() - began < 120:
+    time.sleep(0.1)
+batches, seconds, handed = 0, 0.0, []
+while True:
+    started = time.time()
+    some = hand_out(datetime.now(UTC), 512)
+    if not some:
+        break
+    seconds += time.time() - started
+    handed += [assignment.id for batch in some for assignment in batch.assignments]
+print(json.dumps({"ranked": done and done.ranked, "planned": planned, "seconds": seconds, "handed": handed}))
+"""
+
+
+def _together(controllers: int) -> Iterator[Goal | str]:
+    """Yield a line for each of several controllers that tick and hand out together, and the goals."""
+    environment = os.environ | {"CRAWL_HOSTS_IN_FLIGHT": "1000000"}
+    command = [sys.executable, "-c", CONTROLLER, str(time.time() + 10)]
+    processes = [
+        subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(controllers)
+    ]
+    results = [json.loads(process.communicate()[0]) for process in processes]
+    for number, result in enumerate(results, 1):
+        plan = (
+            f"planned {result['ranked']} in {result['planned']:.1f} s" if result["ranked"] else "planned none"
+        )
+        yield f"controller {number}: {plan}, handed out {len(result['handed'])} in {result['seconds']:.1f} s"
+    handed = [feed for result in results for feed in result["handed"]]
+    selected = sum(result["ranked"] or 0 for result in results)
+    yield Goal("plans made", sum(result["ranked"] is not None for result in results), 1, most=True)
+    yield Goal("feeds handed out twice", len(handed) - len(set(handed)), 0, most=True)
+    yield Goal("selected feeds left", selected - len(set(handed)), 0, most=True)
 
 
 def _fill(feeds: int) -> None:
