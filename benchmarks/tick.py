@@ -24,8 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.database import own_database
-from benchmarks.goals import Goal
+from benchmarks.database import own_database  # noqa: E402
+from benchmarks.goals import Goal  # noqa: E402
 
 LARGEST = 1_000_000
 BLOCK = 20_000
