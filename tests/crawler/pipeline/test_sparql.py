@@ -140,6 +140,51 @@ def test_a_change_that_commits_while_a_long_copy_goes_on_is_taken(replica: Repli
     assert values() == ["1", "2"]
 
 
+def test_the_store_is_opened_anew_when_its_process_has_grown(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store, openings = Replica._open, 0
+
+    def counted(replica: Replica) -> None:
+        nonlocal openings
+        openings += 1
+        open_store(replica)
+
+    monkeypatch.setattr(Replica, "_open", counted)
+    indexed(triple(1))
+    replica.follow()
+    indexed(triple(2), "http://site.example/other")
+    replica.follow()
+    assert not openings
+    monkeypatch.setattr("crawler.pipeline.sparql.replica.REOPEN_BYTES", -(2**40))
+    indexed(triple(3), "http://site.example/third")
+    replica.follow()
+    assert openings == 1
+    assert values() == ["1", "2", "3"]
+    indexed(triple(4))
+    replica.follow()
+    assert values() == ["2", "3", "4"]
+
+
+def test_a_store_that_cannot_be_opened_anew_is_opened_later(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed(triple(1))
+    opened = Replica._open
+
+    def full(replica: Replica) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("crawler.pipeline.sparql.replica.REOPEN_BYTES", -(2**40))
+    monkeypatch.setattr(Replica, "_open", full)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no space"):
+            replica.follow()
+    monkeypatch.setattr(Replica, "_open", opened)
+    replica.follow()
+    assert values() == ["1"]
+
+
 def test_a_replica_that_was_lost_is_built_again(replica: Replica, tmp_path: Path) -> None:
     indexed(triple(1))
     replica.follow()
