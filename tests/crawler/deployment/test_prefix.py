@@ -42,14 +42,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     with subprocess.Popen([sys.executable, "manage.py", "web"], cwd=ROOT, env=environ) as server:
         address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"{address}/feeds/manifest.webmanifest", timeout=5).close()
-                break
-            except urllib.error.URLError:
-                time.sleep(0.1)
-        yield address
-        server.terminate()
+        try:
+            for _ in range(300):
+                try:
+                    urllib.request.urlopen(f"{address}/feeds/manifest.webmanifest", timeout=5).close()
+                    break
+                except OSError:  # it does not listen yet, or a busy machine lets it answer late
+                    time.sleep(0.1)
+            yield address
+        finally:
+            server.terminate()
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
