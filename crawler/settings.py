@@ -51,7 +51,7 @@ ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", LOCAL_NAMES)
 PORT = environment.integer("PORT", 8000, min_value=1, max_value=65_535)
 # Address to listen on, such as 0.0.0.0 in a container. Empty: by ALLOWED_HOSTS.
 LISTEN_ADDRESS = environment.text("LISTEN_ADDRESS")
-# Work as where there are 512 MB of memory, one piece after another. Found by itself below 1.5 GB.
+# Work as if there were 512 MB of memory, one piece after another. On by itself below 1.5 GB.
 SMALL = environment.switch("FRESHET_SMALL", False)
 # A public demonstration: invented data, one reader for all visitors; nothing can be changed, or is fetched.
 DEMO = environment.switch("FRESHET_DEMO", False)

@@ -28,7 +28,7 @@ TRIM_SECONDS = 10.0
 """To trim a heap of 100 MB takes some milliseconds."""
 
 IDLE_SECONDS = 30.0
-"""Time without a task after which a process empties its caches: those of 67 MB are filled in 0.4 s."""
+"""Time without a task after which a process empties its caches. The largest, 67 MB, is refilled in 0.4 s."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _M_ARENA_MAX = -8  # malloc.h
@@ -74,7 +74,7 @@ def empty_when_idle(clear: Callable[[], object]) -> None:
 
 
 class Tidier:
-    """A thread that empties the registered caches and returns free memory when the last task is long ago.
+    """A thread that empties the registered caches and returns free memory some time after the last task.
 
     It starts with the first task, so that forks of a process without tasks have none.
     """
@@ -104,7 +104,7 @@ class Tidier:
 
 
 tidier = Tidier()
-"""That of this process."""
+"""The tidier of this process."""
 
 
 @cache

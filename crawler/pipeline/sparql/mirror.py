@@ -33,7 +33,7 @@ MAX_REFUSALS = 5
 MAX_ASIDE = 1_000
 SECONDS = 10.0
 _OVERLAP = timedelta(minutes=10)
-"""A change commits after its number was given: those of so long before the last look are read again."""
+"""How far before the last look changes are read again: one may commit long after it got its number."""
 _ORIGINS_SECONDS = 3_600.0
 MAX_PAUSE_SECONDS = 600.0
 

@@ -31,9 +31,9 @@ FLUSH_QUADS = 10_000
 """Quads taken over between two writes to disk. The store holds them in memory until then."""
 
 REOPEN_BYTES = 32 * memory.MEGABYTE
-"""Growth of this process after which the store is opened anew, in 0.03 to 0.2 s.
+"""Growth of this process after which the store is reopened, which takes 0.03 to 0.2 s.
 
-Its cache of blocks, which has no setting, would take 130 MB in the end.
+Its block cache, which pyoxigraph has no setting for, would grow to 130 MB.
 """
 
 ALIVE, ASIDE = "alive.json", "aside.json"
@@ -50,7 +50,7 @@ KEPT = 2
 """Snapshots beside the newest: those that queries may still read."""
 
 _OVERLAP = timedelta(minutes=10)
-"""A change commits after its number was given: those of so long before the last look are looked at again."""
+"""How far before the last look changes are read again: one may commit long after it got its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Replica:
         Graphs are taken in the order of their last changes, so that a process that is killed goes on
         from its last flush.
         """
-        if not self._is_open:  # the disk was full when it was to be opened anew
+        if not self._is_open:  # reopening failed, perhaps because the disk was full
             self._open()
         self.tell()
         position, now = self._position(), datetime.now(UTC)
@@ -217,7 +217,7 @@ class Replica:
         return int(read_json(path).get("change", -1))
 
     def _flush(self) -> None:
-        """Flush the store to disk, and return the memory to the system with that of its cache."""
+        """Flush the store to disk and return free memory. Reopens the store when its cache has grown."""
         self._store.flush()
         self._unflushed = 0
         memory.give_back()

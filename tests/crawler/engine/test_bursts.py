@@ -55,13 +55,13 @@ def test_the_database_is_asked_once_a_second() -> None:
 @pytest.mark.parametrize(
     ("count", "is_burst"), [(MIN_HOSTS - 1, False), (MIN_HOSTS, True), (MIN_HOSTS + 1, True)]
 )
-def test_many_hosts_that_are_asked_make_a_burst(count: int, is_burst: bool) -> None:
+def test_many_leased_hosts_make_a_burst(count: int, is_burst: bool) -> None:
     until = datetime.now(UTC) + timedelta(minutes=1)
     Host.objects.bulk_create(
         Host(name=f"host{n}.example", lease=uuid.uuid4(), leased_until=until) for n in range(count)
     )
     Host.objects.bulk_create(Host(name=f"idle{n}.example") for n in range(100))
-    assert bursts.many_hosts_are_asked() == is_burst
+    assert bursts.many_hosts_are_leased() == is_burst
 
 
 @pytest.mark.django_db
