@@ -11,75 +11,24 @@ Exits with 1 when a request failed or the ratio of the medians is below 0.85.
 from __future__ import annotations
 
 import argparse
-import os
-import random
 import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.feed_server import feed_url
 from benchmarks.goals import Goal
-from benchmarks.hostile.api import SECONDS, Api
+from benchmarks.hostile.api import SECONDS
+from benchmarks.people import Readers, readers_of
 from benchmarks.refresh import Result, feed_server, free_port, freshet
 
 ITEMS = 20
-PAGES = (
-    "/me/", "/me/", "/me/", "/articles/", "/articles/?page=2", "/articles/?q=river",
-    "/articles/{}/", "/articles/{}/", "/articles/{}/", "/articles/{}/", "/articles/{}/",
-    "/articles/stories/", "/feeds/", "/feeds/1/", "/api/articles/", "/api/articles/{}/", "/api/articles/{}/",
-)  # fmt: skip
 MIN_RATIO = 0.85
-
-
-class Readers:
-    """People with a session each, who read until they are told to stop."""
-
-    def __init__(self, port: int, password: str, count: int) -> None:
-        self.answers: Counter[int] = Counter()
-        self.failures: list[str] = []
-        self.milliseconds: list[float] = []
-        self._stop = threading.Event()
-        api = Api(f"http://127.0.0.1:{port}")
-        api.sign_in("admin", password)
-        self._threads = [
-            threading.Thread(target=self._read, args=(Api(api.base, cookies=dict(api.cookies)), number))
-            for number in range(count)
-        ]
-
-    def start(self) -> None:
-        """Let all of them begin within a second."""
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """Let them finish the page that they are reading."""
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _read(self, api: Api, number: int) -> None:
-        chance = random.Random(number)
-        self._stop.wait(chance.random())
-        while not self._stop.is_set():
-            target = chance.choice(PAGES).format(chance.randrange(1, 1000))
-            began = time.monotonic()
-            try:
-                reply = api.page(target)
-                self.answers[reply.status] += 1
-                if reply.status >= 500:
-                    self.failures.append(f"{target}: {reply.status} {reply.body[:100]!r}")
-            except OSError as error:
-                self.failures.append(f"{target}: {error}")
-            self.milliseconds.append(1000 * (time.monotonic() - began))
-            self._stop.wait(1.0)
 
 
 def main() -> int:
@@ -128,8 +77,7 @@ def one_run(options: argparse.Namespace) -> int:
     def begin() -> Callable[[], None]:
         if options.one == "alone":
             return lambda: None
-        password = re.search(r"user admin, password (\S+)", (work / "freshet.log").read_text())
-        group = Readers(int(os.environ["PORT"]), password[1] if password else "", options.readers)
+        group = readers_of(work / "freshet.log", options.readers)
         readers.append(group)
         began = time.monotonic()
         group.start()
@@ -144,7 +92,7 @@ def one_run(options: argparse.Namespace) -> int:
     try:
         with feed_server(options.feeds, ITEMS, port):
             urls = [feed_url(number, port) for number in range(options.feeds)]
-            result = freshet(urls, [], work, begin)
+            result = freshet(urls, [], work, begin, only_cold=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return _report(result, readers)
@@ -153,11 +101,10 @@ def one_run(options: argparse.Namespace) -> int:
 def _report(result: Result, readers: list[Readers]) -> int:
     print(f"{result.feeds / result.cold:.1f} feeds/s", end="")
     for group in readers:
-        ranked = sorted(group.milliseconds)
-        p50, p95 = ranked[len(ranked) // 2], ranked[int(0.95 * len(ranked))]
+        p50, p95 = group.percentile(0.5), group.percentile(0.95)
         statuses = ", ".join(f"{count} times {status}" for status, count in sorted(group.answers.items()))
         slow = [Goal("a page beside the cold run, p95", p95, 100, "ms", most=True)]
-        print(f"; {len(ranked)} requests, {statuses}, p50 {p50:.0f} ms, p95 {p95:.0f} ms", end="")
+        print(f"; {len(group.milliseconds)} requests, {statuses}, p50 {p50:.0f} ms, p95 {p95:.0f} ms", end="")
         print(
             f", {len(group.failures)} failed (limit {SECONDS:.0f} s)",
             *group.failures[:5], *slow, sep="\n  ", end="",

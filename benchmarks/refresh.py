@@ -5,7 +5,8 @@
 Freshet runs as `make run` runs it (article pages and host spacing off) on an embedded PostgreSQL of its own;
 each peer reads the same feeds from the same server in the same run: first cold, then with every answer a 304.
 Between the two Freshet's articles are enriched and taken into the graph, which is timed by itself. With
-`--stored` so many articles of other feeds are read, enriched and taken into the graph before.
+`--stored` all is done a second time with so many articles of other feeds read, enriched and taken into the
+graph before, while a person reads a page a second; it may be a fifth slower. 100,000 take ten minutes.
 reader comes from PyPI into a virtual environment kept in var/benchmarks; newsboat is used where installed.
 curl only fetches: first the documents, then the 304s. Freshet's figures stand beside their goals.
 """
@@ -25,9 +26,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -36,6 +40,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.database import mark_disposable, product_database_url  # noqa: E402
 from benchmarks.feed_server import feed_url  # noqa: E402
 from benchmarks.goals import Goal  # noqa: E402
+from benchmarks.people import Readers, readers_of  # noqa: E402
 from benchmarks.processes import PeakMemory, family, processor_seconds  # noqa: E402
 
 READER = """
@@ -52,12 +57,17 @@ print(seconds, reader.get_entry_counts().total)
 """
 
 
+Beside = Callable[[], Callable[[], object]]
+"""Begins something, and returns a function that ends it."""
+
+
 @dataclass(frozen=True)
 class Result:
     """Seconds for all feeds, cold and with 304s; articles stored; peak memory of all processes in bytes.
 
     `settled` is how many seconds after the cold run all was enriched and in the graph, None for peers;
-    `processors` the processor seconds of all processes for the 304s, 0 for peers.
+    `processors` the processor seconds of all processes for the 304s, 0 for peers; `quads` what the graph held
+    before the cold run.
     """
 
     name: str
@@ -68,6 +78,7 @@ class Result:
     memory: int
     settled: float | None = None
     processors: float = 0.0
+    quads: int = 0
 
 
 def free_port() -> int:
@@ -93,12 +104,12 @@ def feed_server(feeds: int, items: int, port: int) -> Iterator[None]:
 
 
 def freshet(
-    urls: list[str], stored: list[str], work: Path, beside: Callable[[], Callable[[], object]] | None = None
+    urls: list[str], stored: list[str], work: Path, beside: Beside | None = None, *, only_cold: bool = False
 ) -> Result:
     """Freshet as `manage.py run` runs it.
 
-    `beside` begins what shall go on beside the first visit of all feeds, and returns a function that ends it;
-    only that visit is measured then.
+    `beside` begins what shall go on beside the visits, and returns a function that ends it. With `only_cold`
+    nothing but the first visit of all feeds is measured.
     """
     settings = {
         "DATA_DIR": str(work / "freshet"),
@@ -124,39 +135,41 @@ def freshet(
                     lambda: "ready:" in (work / "freshet.log").read_text(), 120, "Freshet does not start"
                 )
                 mark_disposable(product_database_url(work / "freshet"))
-                cold, settled, unchanged, articles, processors = measure(process.pid, urls, stored, beside)
+                cold, settled, unchanged, articles, processors, quads = measure(
+                    process.pid, urls, stored, beside, only_cold=only_cold
+                )
         except SystemExit:
             sys.stderr.write((work / "freshet.log").read_text()[-20_000:])
             raise
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait()
-    return Result("freshet", len(urls), cold, unchanged, articles, memory.peak, settled, processors)
+    return Result("freshet", len(urls), cold, unchanged, articles, memory.peak, settled, processors, quads)
 
 
 def measure(
     product: int,
     urls: list[str],
     stored: list[str],
-    beside: Callable[[], Callable[[], object]] | None = None,
-) -> tuple[float, float, float, int, float]:
+    beside: Beside | None = None,
+    *,
+    only_cold: bool = False,
+) -> tuple[float, float, float, int, float, int]:
     """Seconds from message to last check-in for the first and the second visit of all feeds; articles.
 
     Between the two, the seconds after the first until all is enriched and in the graph; at the end the
-    processor seconds of the second visit. Feeds of `stored` are read before all that.
+    processor seconds of the second visit, and the quads before the first. Feeds of `stored` are read before
+    all that.
     """
     import django  # the settings, and with them all imports below, need the running server's address
 
     django.setup()
     from django.db import connections
 
-    from articles.enrichment.models import Enrichment
     from articles.models import Article
     from crawler.engine.models import Host
     from crawler.engine.tasks import dispatch
     from crawler.http.urls import canonical_url, host_key
-    from crawler.pipeline.documents import WAITING_FOR
-    from crawler.pipeline.models import Document
     from feeds.models import Feed, Retrieval
     from feeds.selection import retrieve_now
 
@@ -178,34 +191,58 @@ def measure(
             raise SystemExit(f"{came} of {len(feeds)} feeds ended as {outcome}")
         return seconds
 
-    def settle(articles: int, patience: float) -> float:
-        def through() -> bool:
-            return (
-                Enrichment.objects.exclude(state=Enrichment.State.WAITING).count() >= articles
-                and not Document.objects.filter(state__in=WAITING_FOR.values()).exists()
-            )
-
-        started = time.perf_counter()
-        wait_for(through, patience, "not all was enriched and in the graph", every=1.0)
-        return time.perf_counter() - started
-
     if stored:
         visit_all(add(stored), "new", 1800)
-        settle(Article.objects.count(), 7200)
+        settle(7200)
+    before, quads = Article.objects.count(), quads_stored()
     feeds = add(urls)
-    end = beside() if beside else None
+    end = beside() if beside else do_nothing
     cold = visit_all(feeds, "new", 600)
-    articles = Article.objects.count()
-    if end:
+    articles = Article.objects.count() - before
+    if only_cold:
         end()
-        return cold, 0.0, 0.0, articles, 0.0
-    settled = settle(articles, 1800)
+        return cold, 0.0, 0.0, articles, 0.0, quads
+    settled = settle(1800)
     time.sleep(5)
     processors = processor_seconds(family(product))
     unchanged = visit_all(feeds, "not-modified")
     processors = processor_seconds(family(product)) - processors
+    end()
     connections.close_all()
-    return cold, settled, unchanged, articles, processors
+    return cold, settled, unchanged, articles, processors, quads
+
+
+def settle(patience: float) -> float:
+    """Wait until every article is enriched and in the graph. Returns the seconds."""
+    from articles.enrichment.models import Enrichment
+    from articles.models import Article
+    from crawler.pipeline.documents import WAITING_FOR
+    from crawler.pipeline.models import Document
+
+    articles = Article.objects.count()
+
+    def through() -> bool:
+        return (
+            Enrichment.objects.exclude(state=Enrichment.State.WAITING).count() >= articles
+            and not Document.objects.filter(state__in=WAITING_FOR.values()).exists()
+        )
+
+    started = time.perf_counter()
+    wait_for(through, patience, "not all was enriched and in the graph", every=1.0)
+    return time.perf_counter() - started
+
+
+def quads_stored() -> int:
+    """How many quads the graph holds."""
+    from django.db.models import Sum
+
+    from crawler.pipeline.models import Document
+
+    return Document.objects.aggregate(quads=Sum("quads"))["quads"] or 0
+
+
+def do_nothing() -> None:
+    """End what was not begun."""
 
 
 class Arrivals:
@@ -252,6 +289,12 @@ def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, ever
         if time.monotonic() > until:
             raise SystemExit(complaint)
         time.sleep(every)
+
+
+def apart(work: Callable[..., Any], *arguments: object) -> Any:
+    """Call a function in a process of its own: Django knows one database."""
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def lemon24_reader(urls: list[str], work: Path, workers: int) -> Result | None:
@@ -340,7 +383,29 @@ def table(results: list[Result]) -> str:
             f"{result.articles:10d}{result.memory / 2**20:10.0f} MB"
         )
     lines.append(f"x: time needed, as a multiple of {first.name}'s")
-    return "\n".join([*lines, *map(str, goals(results))])
+    return "\n".join(lines)
+
+
+def beside_much(urls: list[str], stored: list[str], work: Path, empty: Result) -> list[Goal]:
+    """Read all feeds with much stored and a person reading, and compare with the run with nothing stored."""
+    person: list[Readers] = []
+
+    def begin() -> Callable[[], None]:
+        person.append(readers_of(work / "freshet.log", 1))
+        person[0].start()
+        return person[0].stop
+
+    result = freshet(urls, stored, work, begin)
+    (reader,) = person
+    rows = [
+        Goal("cold, as fast as with nothing stored", empty.cold / result.cold, 0.8, "x"),
+        Goal("304s, as fast as with nothing stored", empty.unchanged / result.unchanged, 0.8, "x"),
+        Goal("processor time of a 304, of that", result.processors / empty.processors, 1.2, "x", most=True),
+        Goal("a page of the person, p95", reader.percentile(0.95), 100, "ms", most=True),
+    ]
+    if reader.failures:
+        raise SystemExit("\n".join(reader.failures[:5]))
+    return [Goal("quads stored before", result.quads, 1_000_000), *rows]
 
 
 def goals(results: list[Result]) -> list[Goal]:
@@ -381,6 +446,7 @@ def main() -> None:
     stored = [feed_url(args.feeds + number, port) for number in range(others)]
     work = Path(tempfile.mkdtemp(prefix="freshet-benchmark-"))
     work.chmod(0o711)
+    rows: list[Goal] = []
     try:
         with feed_server(args.feeds + others, args.items, port):
             peers = (
@@ -388,14 +454,20 @@ def main() -> None:
                 if args.no_peers
                 else [peer(urls, work, args.workers) for peer in (lemon24_reader, newsboat, curl)]
             )
-            results = [freshet(urls, stored, work), *(peer for peer in peers if peer)]
+            results = [apart(freshet, urls, [], work), *(peer for peer in peers if peer)]
+            if stored:
+                (work / "stored").mkdir(mode=0o711)
+                full = apart(beside_much, urls, stored, work / "stored", results[0])
+                rows += full
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    rows = [*goals(results), *rows]
     if args.json:
-        reached = [{**asdict(one), "reached": one.reached} for one in goals(results)]
+        reached = [{**asdict(one), "reached": one.reached} for one in rows]
         print(json.dumps({"results": [asdict(one) for one in results], "goals": reached}, indent=1))
     else:
         print(table(results))
+        print(*rows, sep="\n")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,4}):(\d{1,2})(?:\.\d+)?")
 _SECONDS = re.compile(r"(\d{1,7})(?:\.\d*)?")
 _MEDIA = {"image", "audio", "video", "document", "executable"}
 _EPISODE_TYPES = {"full", "trailer", "bonus"}
+_DETAIL_LINKS = {"replies", "via", "related"}
 _EXPLICIT = {"true": True, "yes": True, "explicit": True, "false": False, "no": False, "clean": False}
 
 Resolve = Callable[[str], str]
@@ -32,6 +33,8 @@ Resolve = Callable[[str], str]
 
 def details_of(entry: RawEntry, updated: float | None, resolve: Resolve, limits: Limits) -> Details:
     """Return the details of an entry. `updated` is the time of its last change in epoch seconds."""
+    if entry.details is None and not any(link.rel in _DETAIL_LINKS for link in entry.links):
+        return Details(updated=_time(updated))  # most entries
     raw = entry.details or RawDetails()
     image = _image(raw.images, resolve)
     latitude, longitude = _point(raw.point)

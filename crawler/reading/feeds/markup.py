@@ -64,8 +64,8 @@ BLOCK = (
     "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol option p pre section summary "
     "table tbody td tfoot th thead tr ul"
 ).replace(" ", "|")
-_BLOCK_TAG = re.compile(rf"</?(?:{BLOCK})\b[^>\"]*(?:\"[^\"]*\"[^>\"]*)*>", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z][^>\"]*(?:\"[^\"]*\"[^>\"]*)*>", re.IGNORECASE)
+_BLOCKS = frozenset(BLOCK.split("|"))
+_TAG = re.compile(r"</?([a-z][a-z0-9]*+)[^>\"]*+(?:\"[^\"]*+\"[^>\"]*+)*+>")
 _HIDDEN = re.compile(r"<(!--|script\b|style\b)")
 _CLOSING = {"!--": "-->", "script": "</script>", "style": "</style>"}
 _ANY_TAG = re.compile(r"<[^<>]*>")
@@ -97,10 +97,12 @@ def looks_like_html(text: str) -> bool:
 
 
 def plain_text(fragment: str) -> str:
-    """Return the text of sanitised HTML, a line for each block."""
+    """Return the text of sanitised HTML, whose names are in small letters, with a line for each block."""
     text = fragment
     if "<" in text:
-        text = _TAG.sub("", _BLOCK_TAG.sub("\n", text))
+        pieces = _TAG.split(text)  # texts, and between them names
+        pieces[1::2] = ["\n" if name in _BLOCKS else "" for name in pieces[1::2]]
+        text = "".join(pieces)
     if "&" in text:
         text = html.unescape(text)
     lines = [" ".join(line.split()) for line in text.split("\n")]

@@ -54,7 +54,7 @@ _DETAILS = frozenset(
         "media:thumbnail", "media:content", "itunes:image", "itunes:duration", "itunes:episode",
         "itunes:season", "itunes:episodetype", "itunes:explicit", "podcast:episode", "podcast:season",
         "podcast:transcript", "podcast:chapters", "comments", "slash:comments", "thr:total",
-        "wfw:commentrss", "source", "dc:source", "contributor", "dc:contributor", "category", "rights",
+        "wfw:commentrss", "source", "dc:source", "contributor", "dc:contributor", "rights",
         "dc:rights", "copyright", "media:copyright", "georss:point", "georss:where", "geo:lat", "geo:point",
     }
 )  # fmt: skip
@@ -207,7 +207,7 @@ class _Reader:
             categories=self._categories(fields),
             base=self._base(item),
             original_link=self._first(fields, "feedburner:origlink"),
-            details=self._details(fields) if _DETAILS & fields.keys() else None,
+            details=self._details(fields) if _has_details(fields) else None,
         )
 
     def _key(self, tag: str) -> str:
@@ -471,6 +471,14 @@ class _Reader:
     def _lang(self, element: etree._Element) -> str:
         """Return the xml:lang that an element carries or, for the channel, its root does."""
         return _short(element.get(_LANG)) or self._language
+
+
+def _has_details(fields: Fields) -> bool:
+    """Return whether an item has elements beside its text, or categories with more than a name."""
+    return not _DETAILS.isdisjoint(fields) or any(
+        category.get("domain") or category.get("scheme") or category.get("label")
+        for category in fields.get("category", ())
+    )
 
 
 def _space(element: etree._Element) -> str:
