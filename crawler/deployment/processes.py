@@ -15,7 +15,6 @@ from django.core.management import call_command
 from django.urls import get_resolver
 
 from crawler.browser import look
-from crawler.celery import app
 from crawler.deployment import workers
 from crawler.deployment.supervisor import Child, forked
 from crawler.deployment.web_server import WebServer
@@ -24,39 +23,26 @@ from crawler.process import confine, fork_server, memory
 from crawler.process.forks import Process
 
 CONTROLLER_QUEUES = ("tick", "store")
-PLANNER_QUEUES = ("recrawl", "later")
-GRAPH_QUEUES = ("index", "extract")
+GRAPH_QUEUES = ("recrawl", "later", "index", "extract")
+"""Plans take from some milliseconds to some seconds; only the laboratory's experiments, at an administrator's
+wish, let the graph wait for longer. A process of their own would keep 27 MB (benchmarks/footprint.py).
+"""
 NOTIFIER_QUEUES = ("notify", "enrich")
 """Enrichment runs beside the graph, each on a processor; a message waits for it for some seconds at most."""
-DATABASE_QUEUES = (*CONTROLLER_QUEUES, *PLANNER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
+DATABASE_QUEUES = (*CONTROLLER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
 WEB_NICENESS = (
     7  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
 )
 NICENESS = 10  # the graph can wait, the news cannot
-LATER_LOADED = (
-    "celery.app.control",
-    "celery.app.log",
-    "celery.backends.base",
-    "celery.concurrency.solo",
-    "celery.worker.autoscale",
-    "celery.worker.components",
-    "celery.worker.consumer",
-    "celery.worker.loops",
-    "celery.worker.strategy",
-    "crawler.embedded.transport",
-    "django_celery_beat.schedulers",
-)
-"""Modules that processes load when they start; loaded once, before they are forked."""
 
 
 def load() -> None:
     """Import the modules that all processes use, so that forked processes share their memory."""
     memory.share_arenas()
-    app.loader.import_default_modules()
+    workers.prepare()
+    importlib.import_module("django_celery_beat.schedulers")
     work.discover()
     get_resolver().url_patterns  # noqa: B018 - loads views and the admin
-    for module in LATER_LOADED:
-        importlib.import_module(module)
 
 
 def children(sealed: Sealed) -> list[Child]:
@@ -71,7 +57,6 @@ def children(sealed: Sealed) -> list[Child]:
     else:
         at_database = [
             Child("controller", forked(_controller), CONTROLLER_QUEUES),
-            Child("planner", forked(_planner), PLANNER_QUEUES),
             Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
             Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
         ]
@@ -188,18 +173,13 @@ def _web() -> None:
 
 
 def _controller() -> None:
-    """Run the worker that hands out work and stores results."""
+    """Run the worker that hands out work and stores results, with the scheduler beside it."""
+    workers.beside(workers.beat, "beat")
     workers.work("controller", ",".join(CONTROLLER_QUEUES))
 
 
-def _planner() -> None:
-    """Run the worker for tasks longer than a tick, with the scheduler of periodic tasks beside it."""
-    workers.beside(workers.beat, "beat")
-    workers.work("planner", ",".join(PLANNER_QUEUES))
-
-
 def _graph() -> None:
-    """Run the worker for the graph, which can wait, with the SPARQL replica beside it."""
+    """Run the worker for plans and the graph, which can wait, with the SPARQL replica beside it."""
     workers.beside(partial(call_command, "sparql_replica"), "replica")
     workers.work("graph", ",".join(GRAPH_QUEUES), niceness=NICENESS)
 
@@ -210,7 +190,7 @@ def _notifier() -> None:
 
 
 def _everything() -> None:
-    """Run controller, planner, graph worker and notifier in one process, for machines with little memory.
+    """Run controller, graph worker and notifier in one process, for machines with little memory.
 
     Each of them would keep 60 MB of its own in 512.
     """

@@ -17,14 +17,13 @@ from django.conf import settings
 from crawler import environment
 from crawler.celery import app
 from crawler.deployment import workers
-from crawler.embedded import transport  # noqa: F401 - loaded for its users
 from crawler.pipeline import tasks as pipeline_tasks  # noqa: F401
 from crawler.process import lifeline
 from crawler.process.fork_server import PROGRAMS, ForkServer, Program
 from crawler.terminals import client, handlers, reader_process, readers, serve  # noqa: F401
 
 logging.config.dictConfig(settings.LOGGING)
-app.loader.import_default_modules()
+workers.prepare()
 handlers.discover()
 
 

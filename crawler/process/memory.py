@@ -19,7 +19,7 @@ ASSUMED_SMALL_BYTES = 512 * MEGABYTE
 """The memory to work with where FRESHET_SMALL asks for little."""
 
 OOM_SCORES = {
-    "supervisor": -800, "fork server": 100, "web": 200, "controller": 300, "terminal": 400, "planner": 500,
+    "supervisor": -800, "fork server": 100, "web": 200, "controller": 300, "terminal": 400,
     "transformer": 700, "graph": 700, "reader": 900, "query": 900,
 }  # fmt: skip
 """From -1,000 (never) to 1,000 (first); PostgreSQL has that of the supervisor, which starts it."""

@@ -16,7 +16,7 @@ def test_what_reads_feeds_comes_first_and_the_graph_and_enrichment_later(
 ) -> None:
     settings.DATA_DIR = tmp_path
     later = [(child.name, child.later) for child in children(Sealed())]
-    assert {name for name, waits in later if not waits} == {"web", "controller", "terminal", "planner"}
+    assert {name for name, waits in later if not waits} == {"web", "controller", "terminal"}
     assert [waits for _, waits in later] == sorted(waits for _, waits in later)
 
 

@@ -123,7 +123,6 @@ def test_it_comes_up_tells_each_step_and_ends_at_one_signal(home: Path) -> None:
             "web",
             "controller",
             "terminal",
-            "planner",
             "transformer",
             "graph",
             "notifier",
