@@ -14,6 +14,7 @@ from articles.personal.archive import ArchiveError, read_archive
 
 class Command(AccountFileCommand):
     help = "Take over the ZIP file of another Freshet for NAME."
+    requires_system_checks = ()
 
     def use_file(self, subscriber: Subscriber, file: Path) -> str:
         """Read the file. Returns what was taken over."""

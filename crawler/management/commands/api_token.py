@@ -13,6 +13,7 @@ class Command(BaseCommand):
     """A command that prints the token and nothing else, so that scripts can use it."""
 
     help = "Print the REST API token of a user; it is made when there is none."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="the name the user signs in with")

@@ -25,6 +25,7 @@ class Command(BaseCommand):
     """Answer a named question, or a query of one's own, from the newest snapshot of the graph."""
 
     help = "Ask the graph: a question by its name, or a SPARQL query. Without either, list the questions."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("question", nargs="?", choices=sorted(QUESTIONS), metavar="question")

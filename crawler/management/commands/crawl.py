@@ -26,6 +26,7 @@ class Command(BaseCommand):
     """A command that crawls in this process; workers on the same database take their share."""
 
     help = "Crawl from these seeds until nothing is left, or a limit is reached."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("seeds", nargs="*", metavar="SEED")

@@ -24,6 +24,7 @@ class Command(BaseCommand):
     """A command that prints how many pages each strategy fetches to reach shares of the graph's PageRank."""
 
     help = "Compare crawl strategies on a recorded site (JSON lines, gzipped) or on the links of a crawl."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph", nargs="?", type=Path, metavar="GRAPH.jsonl.gz")

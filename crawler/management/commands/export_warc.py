@@ -15,6 +15,7 @@ class Command(BaseCommand):
     """A command that writes requests and responses, with bodies as far as they were kept."""
 
     help = "Write what a crawl asked and was answered as a gzipped WARC file."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("crawl", type=int, help="its number")

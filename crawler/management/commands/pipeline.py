@@ -21,6 +21,7 @@ class Command(BaseCommand):
     """A command that fetches, detects, transforms, indexes and extracts, in this process."""
 
     help = "Take these addresses, or what a crawl has fetched, through all phases into the graph."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("urls", nargs="*", metavar="URL")

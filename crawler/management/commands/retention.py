@@ -18,6 +18,7 @@ class Command(BaseCommand):
     """A command that counts old rows and deletes none."""
 
     help = "Say for how long each kind of data is kept, and how much another number of days would delete."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--days", type=int, default=365, help="days to try; 365 if not said")

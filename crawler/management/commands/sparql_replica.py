@@ -25,6 +25,7 @@ class Command(BaseCommand):
     """A command that runs on each machine with a web server, and keeps its files under DATA_DIR."""
 
     help = "Keep the replica that answers SPARQL up to date."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="take over what there is, and end")

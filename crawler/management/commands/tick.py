@@ -24,6 +24,7 @@ class Command(BaseCommand):
     """A command that runs a tick now, served by live workers if there are any, else by this process."""
 
     help = "Run one tick of the controller and wait for its harvests."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

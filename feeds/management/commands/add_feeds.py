@@ -25,6 +25,7 @@ class Command(BaseCommand):
     """A command that prints a line for every address and a summary, and exits with 1 when any was refused."""
 
     help = "Add feeds (or sites, whose feeds are found) by address or from an OPML file."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("url", nargs="*", help="address of a feed or of a site")

@@ -14,6 +14,7 @@ class Command(BaseCommand):
     """A command that writes to the file, or to standard output without one."""
 
     help = "Write all feeds as OPML, categories as nested folders."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", nargs="?", type=Path, help="where to write (default: standard output)")

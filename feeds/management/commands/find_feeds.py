@@ -16,6 +16,7 @@ class Command(BaseCommand):
     """A command that prints the feeds of each address, and exits with 1 when one has none."""
 
     help = "Show the feeds behind the addresses of sites or feeds, and how often they post. Adds nothing."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("url", nargs="+", help=f"address of a site or a feed; at most {MAX_ADDRESSES}")

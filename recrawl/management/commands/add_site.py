@@ -26,6 +26,7 @@ class Command(BaseCommand):
         "Watch a site: map it by a bounded crawl, then visit it again and again under a budget. "
         "With --pages, watch the given pages alone."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

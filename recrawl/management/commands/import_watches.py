@@ -14,6 +14,7 @@ class Command(BaseCommand):
     """A command that imports watches."""
 
     help = "Watch the pages of a backup of changedetection.io, or of a text with one address to a line."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE", help="the backup, or the list of addresses")

@@ -18,6 +18,7 @@ class Command(BaseCommand):
     """A command that visits sites, due or not."""
 
     help = "Visit watched sites now: those named by number or URL, or all."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("sites", nargs="*", metavar="SITE", help="number or URL; none: all")

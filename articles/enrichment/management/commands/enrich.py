@@ -23,6 +23,7 @@ class Command(BaseCommand):
         "Enrich the articles that wait: keywords, category, summary, story. Workers do the same on the queue "
         "`enrich`; both may run at once."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

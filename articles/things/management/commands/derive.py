@@ -21,6 +21,7 @@ class Command(BaseCommand):
         "Compute the graphs of people and organisations, and each week's stories, links between sites and "
         "mentions. Workers do so once a day."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

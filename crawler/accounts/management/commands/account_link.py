@@ -14,6 +14,7 @@ from crawler.accounts.links import password_link
 
 class Command(BaseCommand):
     help = "Print a link with which NAME sets a new password, once, within three days."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""

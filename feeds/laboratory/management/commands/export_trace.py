@@ -18,6 +18,7 @@ class Command(BaseCommand):
     """A command that writes the columns feed,published (epoch seconds)."""
 
     help = "Write the posting times that this deployment recorded, as a trace for the replay."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.csv.gz")

@@ -15,6 +15,7 @@ class Command(BaseCommand):
     """A command that prints a line for each subscription."""
 
     help = "List the subscriptions at WebSub hubs; with --ask-again, ask the hubs anew at the next tick."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--ask-again", action="store_true", help="those that are not active")
