@@ -18,6 +18,7 @@ from crawler.frontier.check_in import named_sitemaps
 from crawler.frontier.crawls import begin, cancel
 from crawler.frontier.domains import host_of
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.http.failures import Failure
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
@@ -245,7 +246,7 @@ def _settle_list(site: Site, now: datetime) -> None:
     live = site.pages.live().count()
     if not live:
         failed = site.pages.order_by("id").first()
-        _fail(site, f"Its top page cannot be read: {failed and (failed.failure or failed.status)}.", now)
+        _fail(site, f"Its top page cannot be read: {_failure_of(failed)}.", now)
         return
     first = site.pages.live().order_by("id").first()
     title = first.title if first is not None else ""
@@ -267,7 +268,7 @@ def _settle(site: Site, now: datetime) -> None:
     elif top.state == WatchedPage.State.MOVED:
         _follow(site, top, now)
     elif top.state != WatchedPage.State.LIVE:
-        _fail(site, f"Its top page cannot be read: {top.failure or top.status}.", now)
+        _fail(site, f"Its top page cannot be read: {_failure_of(top)}.", now)
     else:
         name_sitemaps(site, named_sitemaps(site.host))
         site.template = sorted(learn_template(site))
@@ -275,6 +276,16 @@ def _settle(site: Site, now: datetime) -> None:
         site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
         site.save(update_fields=["template", "title", "state", "next_visit"])
         Visit.objects.filter(site=site, number=0).update(finished=now, pages=site.pages.live().count())
+
+
+def _failure_of(page: WatchedPage | None) -> str:
+    """Return why a page was not fetched, as a sentence without its full stop."""
+    label = "lost" if page is None else page.failure or f"http-{page.status}"
+    try:
+        explanation = Failure.of(label).explanation.removesuffix(".")
+    except ValueError:
+        return label
+    return f"{explanation} ({page.status})" if page and page.status >= 300 else explanation
 
 
 def _follow(site: Site, top: WatchedPage, now: datetime) -> None:

@@ -205,6 +205,8 @@ def test_a_stored_sentence_is_translated_with_what_stands_in_it() -> None:
             translated(stored)
             == "Ｔｈｅ ｓｅｒｖｅｒ ａｓｋｅｄ ｔｏ ｗａｉｔ 2 ｈｏｕｒｓ (Ｒｅｔｒｙ-Ａｆｔｅｒ)."
         )
+        unread = translated("Its top page cannot be read: The server was silent for too long.")
+        assert "silent" not in unread and "ｓｉｌｅｎｔ" in unread
         assert translated("a sentence that nobody knows") == "a sentence that nobody knows"
         assert translated("every " * 2000) == "every " * 2000
 

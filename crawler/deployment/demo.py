@@ -471,8 +471,9 @@ def _site(now: datetime) -> None:
     """A watched site with three visits behind it, and one that could not be mapped."""
     host = Host.objects.get(name="courier.example")
     Site.objects.create(
-        url="https://lost.example/", host=host, state="failed", trouble="Its top page cannot be read: dns."
-    )
+        url="https://lost.example/", host=host, state="failed",
+        trouble="Its top page cannot be read: The host name could not be resolved to an address.",
+    )  # fmt: skip
     site = Site.objects.create(
         url="https://courier.example/harbour/", host=host, title="The harbour office", state="watched",
         next_visit=now + timedelta(days=4), visited=3,

@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from django.utils.translation import get_language, gettext, gettext_noop
 
+from crawler.http.failures import Failure
+
 MAX_CHARACTERS = 600
 """Length from which a sentence is left as it is."""
 _PLACE = re.compile(r"\{\d\}")
@@ -98,7 +100,7 @@ PATTERNS = (
     # watched sites (recrawl)
     gettext_noop("Its mapping crawl was cancelled."),
     gettext_noop("Its mapping crawl ended before the top page was fetched: {0}."),
-    gettext_noop("Its top page cannot be read: {0}."),
+    gettext_noop("Its top page cannot be read: {0}."), gettext_noop("{0} ({1})"),
     gettext_noop("Its top page leads to {0}, which cannot be watched instead."),
     gettext_noop("The server answers {0}."), gettext_noop("It leads to {0}."), gettext_noop("{0} leads here"),
     gettext_noop("new on {0}"), gettext_noop("named by {0}"), gettext_noop("tells of news"),
@@ -138,6 +140,9 @@ PATTERNS = (
 )  # fmt: skip
 
 
+_EXPLANATIONS = {failure.explanation for failure in Failure}
+
+
 def translated(sentence: str) -> str:
     """Return a sentence in the active language, as it is where no pattern fits."""
     if get_language() in (None, "en") or len(sentence) > MAX_CHARACTERS:
@@ -145,6 +150,9 @@ def translated(sentence: str) -> str:
     for pattern, expression in _expressions():
         if match := expression.fullmatch(sentence):
             return gettext(pattern).format(*map(translated, match.groups()))
+    explanation = sentence + "."
+    if explanation in _EXPLANATIONS:  # within another sentence
+        return gettext(explanation).rstrip(".。")
     return sentence
 
 
