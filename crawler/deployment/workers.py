@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
@@ -13,6 +14,7 @@ from typing import Any, cast
 from celery.apps import worker as _worker
 from celery.beat import Service
 from django.conf import settings
+from kombu.transport import TRANSPORT_ALIASES, resolve_transport
 
 from crawler.celery import app
 
@@ -48,7 +50,10 @@ def prepare() -> None:
     """
     app.loader.init_worker()
     app.finalize()
-    app.connection_for_read()  # loads the broker's client; connects to nothing
+    scheme = str(app.conf.broker_url).partition("://")[0]
+    if scheme in TRANSPORT_ALIASES:
+        with contextlib.suppress(ImportError):  # which connecting to the broker says in a sentence
+            resolve_transport(scheme)
     for module in LATER_LOADED:
         importlib.import_module(module)
 
