@@ -24,6 +24,7 @@ from django.db.backends.postgresql.operations import DatabaseOperations
 
 from crawler import environment
 from crawler.embedded.postgresql import PostgreSQL
+from crawler.web import deadline
 
 HERE = Path(__file__).parent
 
@@ -106,6 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
     flush.emit_post_migrate_signal = lambda *_: None  # what it would have written is KEPT
     hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)  # cores are busy
     hypothesis.settings.load_profile("untimed")
+    deadline.MAX_SEARCH_SECONDS = 10.0  # the tests of the limit set their own; elsewhere it is no subject
 
 
 @pytest.hookimpl(wrapper=True)
