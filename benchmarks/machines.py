@@ -145,7 +145,7 @@ class Machines:
             raise SystemExit(done.stderr[-3000:])
         return done.stdout
 
-    def counted(self, query: str) -> list[tuple[int, int]]:
+    def rows(self, query: str) -> list[tuple[int, int]]:
         """Return the rows of a query, over PostgreSQL's socket, which no network namespace hides.
 
         A program in the hub's namespace for each look would take one of two processors.
@@ -159,6 +159,8 @@ class Machines:
 
     def end(self) -> None:
         """End everything."""
+        if self._database is not None:
+            self._database.close()
         for process in self.processes.values():
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -302,13 +304,13 @@ def round_of(machines: Machines, feeds: int, patience: float) -> float:
     machines.python(VISIT)
     began = time.monotonic()
     count = "SELECT 0, count(*) FROM feeds_retrieval"
-    wait_for(lambda: machines.counted(count)[0][1] >= before + feeds, patience, "not all came back", 0.1)
+    wait_for(lambda: machines.rows(count)[0][1] >= before + feeds, patience, "not all came back", 0.1)
     return time.monotonic() - began
 
 
 def visits(machines: Machines) -> dict[int, int]:
     """Count the visits of each feed."""
-    return dict(machines.counted("SELECT feed_id, count(*) FROM feeds_retrieval GROUP BY 1"))
+    return dict(machines.rows("SELECT feed_id, count(*) FROM feeds_retrieval GROUP BY 1"))
 
 
 def run(*command: Any, check: bool = True) -> int:

@@ -233,7 +233,7 @@ def settle(patience: float) -> float:
 
 
 def quads_stored() -> int:
-    """How many quads the graph holds."""
+    """Return the number of quads in the graph."""
     from django.db.models import Sum
 
     from crawler.pipeline.models import Document
@@ -291,7 +291,7 @@ def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, ever
         time.sleep(every)
 
 
-def apart(work: Callable[..., Any], *arguments: object) -> Any:
+def in_own_process(work: Callable[..., Any], *arguments: object) -> Any:
     """Call a function in a process of its own: Django knows one database."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         return pool.submit(work, *arguments).result()
@@ -386,7 +386,7 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def beside_much(urls: list[str], stored: list[str], work: Path, empty: Result) -> list[Goal]:
+def compare_with_much_stored(urls: list[str], stored: list[str], work: Path, empty: Result) -> list[Goal]:
     """Read all feeds with much stored and a person reading, and compare with the run with nothing stored."""
     person: list[Readers] = []
 
@@ -454,11 +454,10 @@ def main() -> None:
                 if args.no_peers
                 else [peer(urls, work, args.workers) for peer in (lemon24_reader, newsboat, curl)]
             )
-            results = [apart(freshet, urls, [], work), *(peer for peer in peers if peer)]
+            results = [in_own_process(freshet, urls, [], work), *(peer for peer in peers if peer)]
             if stored:
                 (work / "stored").mkdir(mode=0o711)
-                full = apart(beside_much, urls, stored, work / "stored", results[0])
-                rows += full
+                rows = in_own_process(compare_with_much_stored, urls, stored, work / "stored", results[0])
     finally:
         shutil.rmtree(work, ignore_errors=True)
     rows = [*goals(results), *rows]

@@ -30,9 +30,8 @@ wish, let the graph wait for longer. A process of their own would keep 27 MB (be
 NOTIFIER_QUEUES = ("notify", "enrich")
 """Enrichment runs beside the graph, each on a processor; a message waits for it for some seconds at most."""
 DATABASE_QUEUES = (*CONTROLLER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
-WEB_NICENESS = (
-    7  # many readers slow a burst of feeds little, and one reader feels nothing (benchmarks/readers.py)
-)
+WEB_NICENESS = 7
+"""Fifty readers slow a burst of feeds little; one waits a third longer in it (docs/notes/benchmarks.md)."""
 NICENESS = 10  # the graph can wait, the news cannot
 
 
