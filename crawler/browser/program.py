@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from playwright.sync_api import (
@@ -95,6 +96,9 @@ class PageVisit:
         self._page.on("request", self._note_request)
         self._page.on("response", self._note_status)
         self._page.set_default_timeout(STEP_SECONDS * 1000)
+        self._session = context.new_cdp_session(self._page)
+        self._session.on("Fetch.requestPaused", self._continue_document)
+        self._session.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]})
 
     def open(self, url: str) -> None:
         """Open the page and wait until it has loaded, or as long as is allowed. Raises Error, FetchError."""
@@ -130,6 +134,8 @@ class PageVisit:
     def answer(self) -> BrowserAnswer:
         """Return what the page shows now. Raises Error, FetchError."""
         html = self._html()
+        if self.navigations > MAX_NAVIGATIONS:
+            raise FetchError(Failure.REDIRECT, _LEADS_ON)
         if self._page.url.startswith("chrome-error:"):
             raise FetchError(Failure.UNREACHABLE, f"the page led to {self.requested_url[:200]}")
         return BrowserAnswer(
@@ -143,14 +149,20 @@ class PageVisit:
 
     def _html(self) -> str:
         """Return the page's HTML between two navigations. Raises Error, FetchError."""
+        html: str | None = None
         for _ in range(_READING_ATTEMPTS):
             try:
-                return self._page.content()
+                html = self._page.content()
             except Error as error:
                 if "navigating" not in error.message:
                     raise
+                html = None
+            if html:  # the document of a navigation has no elements at first
+                return html
             self._page.wait_for_timeout(50)
-        raise FetchError(Failure.REDIRECT, _LEADS_ON)
+        if html is None:
+            raise FetchError(Failure.REDIRECT, _LEADS_ON)
+        return html
 
     def _screenshot(self) -> bytes:
         timeout = max(min(SCREENSHOT_SECONDS, self._remaining()), 0.5) * 1000
@@ -190,6 +202,15 @@ class PageVisit:
                 self.navigations += 1
                 if self.navigations > MAX_NAVIGATIONS:
                     self._page.close()
+
+    def _continue_document(self, paused: dict[str, Any]) -> None:
+        """Let Chromium ask for a document, which waits until here all earlier ones are counted."""
+        with contextlib.suppress(Error):
+            request = {"requestId": paused["requestId"]}
+            if self.navigations > MAX_NAVIGATIONS:
+                self._session.send("Fetch.failRequest", {**request, "errorReason": "Aborted"})
+            else:
+                self._session.send("Fetch.continueRequest", request)
 
     def _note_status(self, response: Response) -> None:
         with contextlib.suppress(Error):

@@ -182,8 +182,14 @@ def test_a_page_does_not_lead_to_files(view: View, site: Site, address: str, way
 @pytest.mark.parametrize("name", ["meta refresh", "reload"])
 def test_a_page_that_leads_on_for_ever_is_left(view: View, site: Site, name: str) -> None:
     site.pages["/"] = PAGES[name]
-    assert failure_of(view(site.address)) is Failure.REDIRECT
+    assert failure_of(view(site.address, seconds=40)) is Failure.REDIRECT
     assert len(site.paths) <= 2 * MAX_NAVIGATIONS + 4  # an icon for each
+
+
+def test_a_page_without_any_element_is_empty(view: View, site: Site) -> None:
+    site.pages["/"] = "<script>document.documentElement.remove()</script>"
+    result = view(site.address)
+    assert isinstance(result, BrowserLook) and result.html == ""
 
 
 def test_redirects_in_a_circle_end(view: View, site: Site) -> None:
