@@ -47,11 +47,11 @@ def serve(words: dict[str, Any], pipes: list[int]) -> None:
             _allow(cpu_seconds)
             reply, large = _answer(job), len(job) > LARGE
             del job
+            if large:  # before the reply, after which the terminal looks how large the process is
+                memory.give_back()
             _send(answers, reply)
             del reply
-            if large:
-                memory.give_back()
-            else:
+            if not large:
                 memory.give_back_now_and_then()
 
 

@@ -1,11 +1,13 @@
 """robots.txt: RFC 9309 for what it allows, and nothing in it that costs memory or time."""
 
+import time
+
 import pytest
 
 from crawler.http.robots import MAX_BYTES, MAX_CRAWL_DELAY, allowed, crawl_delay, read_robots
 from crawler.http.site_lines import Robots
 
-from .conftest import AGENT, Exchange, Fetcher, Serve, Stopwatch, answer, redirect
+from .conftest import AGENT, Exchange, Fetcher, Serve, answer, redirect
 
 RULES = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n"
 OPEN = "http://site.test/a"
@@ -127,9 +129,9 @@ def stars(count: int) -> bytes:
 )
 def test_rules_made_to_be_slow_are_not(fetcher: Fetcher, serve: Serve, text: bytes) -> None:
     robots = read(fetcher, serve, answer(text))
-    with Stopwatch() as watch:
-        assert allowed(robots, "http://site.test/" + "a" * 1900 + "b", AGENT)
-    assert watch.seconds < 1.5
+    began = time.thread_time()
+    assert allowed(robots, "http://site.test/" + "a" * 1900 + "b", AGENT)
+    assert time.thread_time() - began < 1.5
 
 
 @pytest.mark.parametrize(
