@@ -1,6 +1,6 @@
 """Several machines in one: terminals, a controller and the servers, each in a network of its own.
 
-    sudo python -m benchmarks.machines [--feeds 600] [--terminals 3] [--delay 1000]
+    sudo python -m benchmarks.machines [--feeds 1800] [--terminals 3] [--delay 1000]
 
 Needs root, `ip`, and Debian's PostgreSQL and RabbitMQ. Network namespaces hang on a bridge; the feeds
 answer after so many milliseconds, so that waiting limits a terminal and not the processors, which all
@@ -43,13 +43,17 @@ class Network:
 
     def __init__(self) -> None:
         self._names: list[str] = []
+        self._feeds_address = ""
         self._namespace(HUB)
         run_in(HUB, "ip", "link", "add", "bridge", "type", "bridge")
         run_in(HUB, "ip", "addr", "add", f"{HUB_ADDRESS}/16", "dev", "bridge")
         run_in(HUB, "ip", "link", "set", "bridge", "up")
 
     def machine(self, name: str) -> str:
-        """Add a machine. Returns the name of its namespace."""
+        """Add a machine, which knows the way to the feeds if these are there. Returns its namespace.
+
+        To the kernel the feeds are one neighbour: it keeps 1,024, of all namespaces together.
+        """
         number = len(self._names)
         namespace, inside, outside = f"freshet-{name}", f"in{number}", f"out{number}"
         self._namespace(namespace)
@@ -57,16 +61,15 @@ class Network:
         run_in(HUB, "ip", "link", "set", outside, "master", "bridge", "up")
         run_in(namespace, "ip", "addr", "add", f"10.99.0.{number + 1}/16", "dev", inside)
         run_in(namespace, "ip", "link", "set", inside, "up")
-        run_in(namespace, "ip", "route", "add", FEEDS_NETWORK, "dev", inside)
+        if self._feeds_address:
+            run_in(namespace, "ip", "route", "add", FEEDS_NETWORK, "via", self._feeds_address)
         return namespace
 
     def feeds(self) -> str:
         """Add the machine that has all addresses of the feeds."""
         namespace = self.machine("feeds")
-        inside = f"in{len(self._names) - 1}"
-        run_in(namespace, "ip", "route", "del", FEEDS_NETWORK)
         run_in(namespace, "ip", "route", "add", "local", FEEDS_NETWORK, "dev", "lo")
-        run_in(namespace, "sysctl", "-qw", f"net.ipv4.conf.{inside}.proxy_arp=1")
+        self._feeds_address = f"10.99.0.{len(self._names)}"
         return namespace
 
     def cut(self, namespace: str, *, is_up: bool) -> None:
@@ -172,7 +175,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--feeds", type=int, default=600)
+    parser.add_argument("--feeds", type=int, default=1800)
     parser.add_argument("--terminals", type=int, default=3)
     parser.add_argument("--delay", type=int, default=1000)
     options = parser.parse_args()
