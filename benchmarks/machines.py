@@ -50,9 +50,9 @@ class Network:
         run_in(HUB, "ip", "link", "set", "bridge", "up")
 
     def machine(self, name: str) -> str:
-        """Add a machine, which knows the way to the feeds if these are there. Returns its namespace.
+        """Add a machine, with a route to the feeds once these have been added. Returns its namespace.
 
-        To the kernel the feeds are one neighbour: it keeps 1,024, of all namespaces together.
+        All feeds are behind one address, because the kernel keeps 1,024 neighbours for all namespaces.
         """
         number = len(self._names)
         namespace, inside, outside = f"freshet-{name}", f"in{number}", f"out{number}"

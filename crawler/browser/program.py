@@ -157,7 +157,7 @@ class PageVisit:
                 if "navigating" not in error.message:
                     raise
                 html = None
-            if html:  # the document of a navigation has no elements at first
+            if html:  # a document has no elements yet when a navigation begins
                 return html
             self._page.wait_for_timeout(50)
         if html is None:
@@ -204,7 +204,10 @@ class PageVisit:
                     self._page.close()
 
     def _continue_document(self, paused: dict[str, Any]) -> None:
-        """Let Chromium ask for a document, which waits until here all earlier ones are counted."""
+        """Continue a paused request for a document, or let it fail if the page has navigated too often.
+
+        Chromium waits for this, so that a page cannot navigate faster than its navigations are counted.
+        """
         with contextlib.suppress(Error):
             request = {"requestId": paused["requestId"]}
             if self.navigations > MAX_NAVIGATIONS:

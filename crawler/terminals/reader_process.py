@@ -47,7 +47,7 @@ def serve(words: dict[str, Any], pipes: list[int]) -> None:
             _allow(cpu_seconds)
             reply, large = _answer(job), len(job) > LARGE
             del job
-            if large:  # before the reply, after which the terminal looks how large the process is
+            if large:  # before the reply: the terminal checks the size of the process when it arrives
                 memory.give_back()
             _send(answers, reply)
             del reply

@@ -225,7 +225,7 @@ def names(**hosts: str | list[str]) -> Callable[..., list[tuple[Any, ...]]]:
 
 
 MAX_DELAY = 8.0
-"""Seconds after which a busy machine has gone on, well below the limits that a test does not set."""
+"""The longest delay of a busy machine in seconds, well below the limits in CONFIG."""
 
 
 class Stopwatch:
