@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
-from articles.models import Article, Page, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
+from articles.models import Article, Page, PersonalFeed, PersonalFeedToken, Subscriber, Subscription, Topic
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from crawler.web.filters import search_problem
 
@@ -96,3 +96,13 @@ class PersonalFeedAdmin(RecordAdmin):
     def revoke_addresses(self, request: HttpRequest, personal_feeds: QuerySet[PersonalFeed]) -> None:
         valid = PersonalFeedToken.objects.filter(personal_feed__in=personal_feeds, revoked__isnull=True)
         self.message_user(request, f"{valid.update(revoked=datetime.now(UTC))} addresses were revoked.")
+
+
+@admin.register(Topic)
+class TopicAdmin(RecordAdmin):
+    """Admin of followed topics."""
+
+    list_display = ("value", "kind", "subscriber", "created")
+    list_filter = ("kind",)
+    list_select_related = ("subscriber__user",)
+    search_fields = ("value", "subscriber__user__username")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any, Literal
 
 from lxml import etree, html
@@ -17,6 +18,16 @@ WORDS_PER_MINUTE = 230
 SIGNS_PER_MINUTE = 500
 """Chinese, Japanese and Korean signs."""
 MAX_IMAGES = 1000
+MAX_ATTACHED = 20
+"""Attached pictures that are shown below the text."""
+_AVATAR = re.compile(r"https?://[^/]*gravatar\.com/")
+"""Pictures of authors, which WordPress names as media of each post."""
+_FILMS = {
+    "YouTube": re.compile(
+        r"https://(?:www\.|m\.)?youtube\.com/(?:watch\?v=|shorts/|live/)[\w-]{5,20}|https://youtu\.be/"
+    ),
+    "Vimeo": re.compile(r"https://(?:www\.)?vimeo\.com/\d{4,12}"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +77,38 @@ def body_of(article: Article) -> ArticleBody:
     feed = article.content or article.summary
     page = article.page
     from_page = (page.content or paragraphs(page.text)) if page else ""
+    is_whole = bool(feed) and len(text_of(feed)) >= AS_FULL * len(text_of(from_page))
+    feed = _with_media(feed, article)
     if not feed and not from_page:
         return ArticleBody("", "", "")
     if not from_page:
         return ArticleBody(feed, "", "feed")
-    is_whole = bool(feed) and len(text_of(feed)) >= AS_FULL * len(text_of(from_page))
-    return ArticleBody(feed, from_page, "feed" if is_whole else "page")
+    return ArticleBody(feed, from_page, "feed" if is_whole or film_of(article.url) else "page")
+
+
+def film_of(url: str) -> str:
+    """Return the name of the service whose film is at an address, "" for any other address."""
+    return next((name for name, pattern in _FILMS.items() if pattern.match(url)), "")
+
+
+def _with_media(body: str, article: Article) -> str:
+    """Return a feed's HTML with the media that it names beside it: a film above it, or pictures below.
+
+    Mastodon's feeds name the pictures of a post only there, YouTube's the picture of the film (issue 57).
+    """
+    if name := film_of(article.url):
+        picture = web_url(stored_details(article.details).image)
+        shown = f'<img src="{escape(picture)}" alt="">' if picture and picture not in body else ""
+        link = f'<a class="embed" href="{escape(article.url)}">{escape(article.title or name)}</a>'
+        return f"<figure>{shown}<figcaption>{link}</figcaption></figure>{body}"
+    if "<img" in body:
+        return body
+    return body + "".join(
+        f'<figure><img src="{escape(media["url"])}" alt="{escape(media["title"])}"></figure>'
+        for media in media_of(article)[:MAX_ATTACHED]
+        if (media["medium"] == "image" or media["type"].startswith("image/"))
+        and not _AVATAR.match(media["url"])
+    )
 
 
 def text_of(body: str) -> str:

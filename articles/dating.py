@@ -6,9 +6,11 @@ current time would otherwise make old articles new). Times are seconds since the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 FIRST_WEB_PAGE = 662_688_000  # 1991-01-01: dates before are the zero of some clock
+UNDATED_AGE = 86_400  # of what a feed has without dates when it is first read
 CLOCK_SKEW = 600  # a publisher's clock may be ahead this much
 
 Source = Literal["feed", "page", "fetched"]
@@ -39,6 +41,25 @@ def date_entry(published: float | None, updated: float | None, fetched: float, p
         if date is not None:
             return Dated(date, "feed")
     return Dated(fetched - position / 1000, "fetched")
+
+
+def date_first_entries(claims: Sequence[tuple[float | None, float | None]], fetched: float) -> list[Dated]:
+    """Return the times of a feed's first entries from what it claims for each, published and updated.
+
+    One without a usable date is as old as the next that has one, else as the one before; where none has any,
+    they are a day old. As of the time of fetching, a feed without dates stood on top of all others as new
+    (issue 57).
+    """
+    dates = [date_entry(published, updated, fetched) for published, updated in claims]
+    known = [date.published if date.source == "feed" else None for date in dates]
+    around = next((at for at in reversed(known) if at is not None), fetched - UNDATED_AGE)
+    for place in range(len(dates) - 1, -1, -1):
+        claimed = known[place]
+        if claimed is None:
+            dates[place] = Dated(around - place / 1000, "fetched")
+        else:
+            around = claimed
+    return dates
 
 
 def delay(dated: Dated, fetched: float, previous: float | None) -> float | None:

@@ -13,7 +13,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from msgspec import to_builtins
 
-from articles.dating import Dated, date_entry, delay
+from articles.dating import Dated, date_entry, date_first_entries, delay
 from articles.models import Article, Page
 from articles.pictures import attached_picture, first_picture
 from crawler.database.bulk import insert_rows, row_builder
@@ -59,15 +59,22 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     """
     keys = [[digest(entry.identity) for entry in arrival.entries] for arrival in arrivals]
     stored_keys = _known_keys(arrivals, keys)
+    stored_keys |= _renew_identities(arrivals, keys, stored_keys)
     new_rows: list[Article] = []
     results: dict[int, StoredArticles] = {}
     for arrival, entry_keys in zip(arrivals, keys, strict=True):
         dated: list[Dated] = []
+        first: list[Dated] = []
+        if arrival.previous is None:
+            claims = [(entry.published, entry.updated) for entry in arrival.entries]
+            first = date_first_entries(claims, arrival.at)
         for position, (entry, key) in enumerate(zip(arrival.entries, entry_keys, strict=True)):
             if (arrival.feed_id, key) in stored_keys:
                 continue
             stored_keys.add((arrival.feed_id, key))
-            date = date_entry(entry.published, entry.updated, arrival.at, position)
+            date = (
+                first[position] if first else date_entry(entry.published, entry.updated, arrival.at, position)
+            )
             dated.append(date)
             new_rows.append(_fresh(arrival, entry, key, date))
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
@@ -120,6 +127,77 @@ def _known_keys(
         [feeds, f"{{{key_list}}}"],
     )
     return {(feed, key) for feed, key in rows}
+
+
+def _renew_identities(
+    arrivals: Sequence[Arrival],
+    keys: Sequence[Sequence[uuid.UUID]],
+    stored: set[tuple[int, uuid.UUID]],
+) -> set[tuple[int, uuid.UUID]]:
+    """Give stored articles the new identities of their entries. Returns feed and identity of these entries.
+
+    Sites move from http to https, and programs renew guids with all else unchanged; everything would come
+    back as new and unread (issue 57). An entry is the stored one if only the scheme of its identity differs,
+    or if its address, title and date are the same.
+    """
+    unknown = {
+        (arrival.feed_id, key): entry
+        for arrival, entry_keys in zip(arrivals, keys, strict=True)
+        if arrival.previous is not None
+        for entry, key in zip(arrival.entries, entry_keys, strict=True)
+        if (arrival.feed_id, key) not in stored
+    }
+    by_other_scheme = {
+        (feed, digest(other_scheme(entry.identity))): (feed, key)
+        for (feed, key), entry in unknown.items()
+        if other_scheme(entry.identity)
+    }
+    by_page = {
+        (feed, page): (feed, key)
+        for (feed, key), entry in unknown.items()
+        if entry.title and (entry.published or entry.updated)
+        for page in _page_keys(entry.url)
+    }
+    feeds = {feed for feed, _ in unknown}
+    rows = Article.objects.filter(feed_id__in=feeds).only("feed_id", "identity_key", "title", "published")
+    renewed: dict[tuple[int, uuid.UUID], int] = {}
+    if by_other_scheme:
+        for row in rows.filter(identity_key__in={key for _, key in by_other_scheme}):
+            if target := by_other_scheme.get((row.feed_id, row.identity_key)):
+                renewed[target] = row.pk
+    if by_page:
+        pages = rows.filter(page__url_key__in={page for _, page in by_page}).select_related("page")
+        for row in pages.only("feed_id", "title", "published", "page__url_key"):
+            target = by_page.get((row.feed_id, row.page.url_key)) if row.page else None
+            if target and target not in renewed and _is_same(row, unknown[target]):
+                renewed[target] = row.pk
+    for (feed, key), pk in sorted(renewed.items(), key=lambda item: item[1]):
+        entry = unknown[feed, key]
+        Article.objects.filter(pk=pk).update(
+            identity=entry.identity, identity_key=key, url=web_address(entry.url), updated=Now()
+        )
+    return set(renewed)
+
+
+def other_scheme(address: str) -> str:
+    """Return a web address with https in place of http or the other way round, "" for anything else."""
+    for scheme, other in (("http://", "https://"), ("https://", "http://")):
+        if address.startswith(scheme):
+            return other + address.removeprefix(scheme)
+    return ""
+
+
+def _page_keys(url: str) -> list[uuid.UUID]:
+    """Return the keys of the page at an address, by http and https."""
+    try:
+        return [digest(page_key(address)) for address in (url, other_scheme(url)) if address]
+    except BadUrl:
+        return []
+
+
+def _is_same(row: Article, entry: Entry) -> bool:
+    claimed = entry.published or entry.updated
+    return row.title == entry.title and claimed is not None and int(row.published.timestamp()) == int(claimed)
 
 
 def _fresh(arrival: Arrival, entry: Entry, key: uuid.UUID, when: Dated) -> Article:

@@ -44,6 +44,18 @@ def latest(limit: int) -> QuerySet[Article]:
     return lean(Article.objects.order_by("-id"))[:limit]
 
 
+def once_a_page(keys: Sequence[int]) -> list[int]:
+    """Return these keys of articles with the first alone of those that lead to one page.
+
+    Two feeds of one site bring the same article, which stood twice in searches (issue 57).
+    """
+    pages = dict(Article.objects.filter(id__in=keys, page__isnull=False).values_list("id", "page_id"))
+    first: dict[object, int] = {}
+    for key in keys:
+        first.setdefault(("page", pages[key]) if key in pages else key, key)
+    return list(first.values())
+
+
 def newest_keys(articles: QuerySet[Article], limit: int) -> list[int]:
     """Return the keys of the `limit` newest articles of a query, the newest first.
 

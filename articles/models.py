@@ -15,8 +15,9 @@ from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
 from articles.operators import split_operators
-from articles.search import ArticleVector, article_query
+from articles.search import ArticleVector, article_condition
 from crawler.engine.leased import LeasedRow
+from crawler.web.syndication.item import title_of
 
 LABEL_LENGTH = 100
 NO_LABELS = Value([], ArrayField(models.CharField(max_length=LABEL_LENGTH)))
@@ -82,7 +83,7 @@ class ArticleQuerySet(models.QuerySet["Article"]):
         With `typing`, the last word may be the beginning of one.
         """
         plain, operators = split_operators(words)
-        articles = self.filter(search=article_query(plain, language, typing=typing)) if plain else self
+        articles = self.filter(article_condition(plain, language, typing=typing)) if plain else self
         for operator in operators:
             articles = articles.filter(operator.condition)
         return articles
@@ -148,7 +149,9 @@ class Article(models.Model):
         constraints = [models.UniqueConstraint(fields=["feed", "identity_key"], name="article_once_a_feed")]
 
     def __str__(self) -> str:
-        return self.title or self.identity
+        """Return the title, else the first words of the text (posts of Mastodon and Bluesky have none)."""
+        text = "" if "text" in self.get_deferred_fields() else self.text
+        return title_of(self.title, text) if text or self.title else self.url or self.identity
 
     def get_absolute_url(self) -> str:
         return reverse("article", args=[self.pk])

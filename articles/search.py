@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.postgres.search import SearchVectorField
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Func
+from django.db.models import Func, Q
 from django.db.models.sql.compiler import SQLCompiler
 
 from articles.operators import split_operators
 from articles.queries import ParsedQuery, last_word, query_of_author
 from crawler.database.words import stems, words_query
 from crawler.text.characters import SEARCHED_CHARACTERS
-from crawler.text.search import Search, parse_search
+from crawler.text.search import Search, literal_terms, parse_search
 
 
 class ArticleVector(Func):
@@ -47,6 +48,45 @@ def article_query(words: str, language: str = "", *, typing: bool = False) -> Pa
     """
     plain = split_operators(words)[0]
     return query_of(parse_search(plain), language, beginning=last_word(plain) if typing else "")
+
+
+def article_condition(words: str, language: str = "", *, typing: bool = False) -> Q:
+    """Return the condition for articles that match a search, with the signs in its words (C++, AT&T).
+
+    Takes what `article_query` takes. Queries the database for the stems. Raises SearchError.
+    """
+    plain = split_operators(words)[0]
+    return condition_of(parse_search(plain), language, beginning=last_word(plain) if typing else "")
+
+
+def condition_of(search: Search, language: str = "", *, beginning: str = "") -> Q:
+    """Return the condition for articles that match a parsed search, with the signs in its words.
+
+    The index has words alone: each alternative with signs, and each excluded word with signs, is looked for
+    on its own, and what the index finds is looked at again.
+    """
+    signed = [terms for terms in search.alternatives if literal_terms(terms)]
+    without = literal_terms(search.excluded)
+    if not signed and not without:
+        return Q(search=query_of(search, language, beginning=beginning))
+    plain = tuple(terms for terms in search.alternatives if terms not in signed)
+    rest = Search(plain, tuple(term for term in search.excluded if term not in without))
+    condition = Q()
+    for terms in signed:
+        found = Q(search=query_of(Search((terms,), rest.excluded), language, beginning=beginning))
+        condition |= _with_signs(found, terms)
+    if rest.terms and (plain or not signed):
+        condition |= Q(search=query_of(rest, language, beginning=beginning))
+    for term in without:
+        condition &= ~_with_signs(Q(search=query_of(Search(((term,),)), language)), (term,))
+    return condition
+
+
+def _with_signs(found: Q, terms: Iterable[str]) -> Q:
+    """Return the condition for what the index finds and has the words with signs as they are written."""
+    for term in literal_terms(terms):
+        found &= Q(title__icontains=term) | Q(text__icontains=term) | Q(author__icontains=term)
+    return found
 
 
 def author_query(words: str) -> ParsedQuery:

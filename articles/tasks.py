@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from celery import shared_task
 from django.conf import settings
 from django.dispatch import receiver
 
 from articles.messages import Reread, StoredPage
-from crawler.engine.signals import ticked
+from crawler.engine.signals import asked, ticked
 from crawler.messages import decode_all, encode
 from crawler.pipeline.signals import page_contents
 from crawler.terminals.tasks import send
@@ -31,6 +32,14 @@ def read_outdated_again(**_: object) -> None:
     for start in range(0, len(pages), AT_ONCE):
         # Of no use to a terminal that comes later: the next tick sends them again.
         reread.apply_async((pages[start : start + AT_ONCE],), expires=settings.CRAWL_TICK_SECONDS)
+
+
+@receiver(asked)
+def any_page_is_due(now: datetime, **_: object) -> bool:
+    """Return whether an article's page is due, as a second attempt after its pause."""
+    from articles.models import Page
+
+    return Page.objects.due_at_free_hosts(now).filter(status=Page.Status.WAITING).exists()
 
 
 @receiver(page_contents)

@@ -1,7 +1,7 @@
 """A day in an hour: does anything creep, bloat or fall behind while feeds publish and people read?
 
     python -m benchmarks.day [--feeds 10000] [--pages 1000] [--readers 200] [--minutes 60] [--speed 24]
-        [--trace TRACE.csv.gz] [--megabytes 512] [--to DIRECTORY]
+        [--faults 0.2] [--trace TRACE.csv.gz] [--megabytes 512] [--to DIRECTORY]
 
 Feeds publish on loopback by the habits of a recorded trace (columns feed, published; without one, by invented
 habits), a day and its settings pressed together by `--speed`; pages that change are watched, and readers open
@@ -122,6 +122,7 @@ def main() -> int:
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--speed", type=float, default=24.0)
+    parser.add_argument("--faults", type=float, default=0.0, help="share of the requests that go wrong")
     parser.add_argument("--trace", type=Path)
     parser.add_argument("--megabytes", type=int, default=0)
     parser.add_argument("--to", type=Path, default=ROOT / "var" / "day")
@@ -167,7 +168,7 @@ def day(product: Product, options: argparse.Namespace) -> bool:
         "feeds": feed_moments(options, began),
         "pages": page_moments(options.pages, speed, began, options.minutes),
     }
-    with web(product.work, moments, port):
+    with web(product.work, moments, port, options.faults):
         add_everything(product, options, port)
         readers = Readers(f"http://127.0.0.1:{product.port}", {}, options.readers)
         api = Api(readers.base)
@@ -249,11 +250,12 @@ def page_moments(count: int, speed: float, began: float, minutes: float) -> list
 
 
 @contextmanager
-def web(work: Path, moments: dict[str, list[list[float]]], port: int) -> Iterator[None]:
-    """Serve the feeds and pages in a process of its own."""
+def web(work: Path, moments: dict[str, list[list[float]]], port: int, faults: float) -> Iterator[None]:
+    """Serve the feeds and pages in a process of its own, with this share of faults."""
     path = work / "moments.json"
     path.write_text(json.dumps(moments))
-    command = [sys.executable, str(ROOT / "benchmarks" / "day_server.py"), str(path), f"--port={port}"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "day_server.py"), str(path)]
+    command += [f"--port={port}", f"--faults={faults}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

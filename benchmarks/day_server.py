@@ -1,10 +1,11 @@
 """A web that lives: feeds that publish and pages that change at given moments, on loopback.
 
-    python benchmarks/day_server.py MOMENTS.json --port 8700
+    python benchmarks/day_server.py MOMENTS.json --port 8700 [--faults 0.2]
 
 MOMENTS.json has `feeds` and `pages`: for each a list of rising times in seconds since 1970. Every feed shows
 its newest 20 entries with validators, and answers 304 where nothing is new. `/served` on 127.77.0.1 tells how
-many entries of each feed, and how many states of each page, were sent at least once.
+many entries of each feed, and how many states of each page, were sent at least once. With `--faults` that
+share of the requests goes wrong: refused, cut off, or answered by what is neither feed nor page.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import resource
 import sys
 import time
@@ -27,16 +29,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.feed_server import feed_host, paragraph
 
 SHOWN = 20
+FAULTS = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
+    b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nerror",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 90000\r\n\r\n<rss><channel>",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 9\r\n\r\n\xff\xfe\x00<<>>\x00\x01",
+    b"",
+)
+"""What is written before the connection is closed, in the place of an answer."""
 CONTROL = "/served"
 
 
 @dataclass
 class Source:
-    """A feed or page: its moments, and the ranges of numbers of those that were sent."""
+    """A feed or page: its moments, its share of faults, and the ranges of numbers of those that were sent."""
 
     number: int
     is_page: bool
     moments: list[float]
+    faults: float = 0.0
     sent: list[list[int]] = field(default_factory=list)
 
     def shown(self, now: float) -> int:
@@ -116,6 +127,10 @@ async def serve(
                 }
                 body = json.dumps(sums).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            elif target in {"/feed.xml", "/page.html"} and random.random() < source.faults:
+                writer.write(random.choice(FAULTS))
+                await writer.drain()
+                return
             elif target in {"/feed.xml", "/page.html"}:
                 writer.write(answer_to(source, head, port))
             else:
@@ -134,11 +149,14 @@ async def main() -> None:
     )
     parser.add_argument("moments", type=Path)
     parser.add_argument("--port", type=int, default=8700)
+    parser.add_argument("--faults", type=float, default=0.0)
     options = parser.parse_args()
     hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
     everything = {
-        kind: [Source(number, kind == "pages", moments) for number, moments in enumerate(lists)]
+        kind: [
+            Source(number, kind == "pages", moments, options.faults) for number, moments in enumerate(lists)
+        ]
         for kind, lists in json.loads(options.moments.read_text()).items()
     }
     for kind, sources in everything.items():

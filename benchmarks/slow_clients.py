@@ -120,7 +120,7 @@ def main() -> int:
     with product_in(work) as product:
         product.start()
         targets = _targets(product)
-        api = _signed_in(product)
+        api = signed_in(product)
         (web,) = [pid for pid in product.tree() if _name(pid) == "web"]
         _measure("no slow clients", web, api, targets, min(options.seconds, 20))
         with SlowClients(product.port, options.clients) as slow:
@@ -161,7 +161,7 @@ def _targets(product: Product) -> dict[str, str]:
     return {"/healthz": "/healthz", "page": "/feeds/", "static file": static[1]}
 
 
-def _signed_in(product: Product) -> Api:
+def signed_in(product: Product) -> Api:
     """Return a client with a session of the administrator, whose password the start has printed."""
     password = re.search(r"user admin, password (\S+)", (product.work / "log").read_text())
     assert password is not None

@@ -42,6 +42,7 @@ from crawler.pipeline.api import (
     HttpTransformerViewSet,
     LinkQueryViewSet,
     PhasesView,
+    ProgressView,
     QuadsView,
     QuestionsView,
     SavedQueryViewSet,
@@ -50,11 +51,14 @@ from crawler.pipeline.api import (
     UriFilterViewSet,
 )
 from crawler.site.kept import MAX_DAYS, kept
+from crawler.site.logins import LoginViewSet
 from crawler.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
-from crawler.site.statistics import statistics
+from crawler.site.statistics import WINDOW, statistics
 from crawler.web.documentation import endpoints
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
+from feeds.delays import latest_feeds
 from feeds.laboratory.api import ExperimentViewSet
+from feeds.planning_views import RulesView
 from recrawl.api import ChangeViewSet, PageViewSet, SiteViewSet
 
 
@@ -89,7 +93,9 @@ class StatisticsView(APIView):
 
     @extend_schema(summary="Figures of this deployment", responses=StatisticsSerializer)
     def get(self, request: Request) -> Response:
-        return Response(StatisticsSerializer(asdict(statistics(datetime.now(UTC)))).data)
+        now = datetime.now(UTC)
+        figures = asdict(statistics(now)) | {"latest_feeds": latest_feeds(now - WINDOW)}
+        return Response(StatisticsSerializer(figures).data)
 
 
 @require_safe
@@ -128,12 +134,15 @@ router.register("notification-rules", RuleViewSet, "api-notification-rule")
 router.register("notification-targets", TargetViewSet, "api-notification-target")
 router.register("notification-messages", MessageViewSet, "api-notification-message")
 router.register("hosts", HostViewSet, "api-host")
+router.register("logins", LoginViewSet, "api-login")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("articles/<int:pk>/marks/", MarksView.as_view(), name="api-article-marks"),
     path("unread/", UnreadView.as_view(), name="api-unread"),
+    path("planning/", RulesView.as_view(), name="api-planning"),
     path("kept/", KeptView.as_view(), name="api-kept"),
     path("stats/", StatisticsView.as_view(), name="api-stats"),
+    path("pipeline/progress/", ProgressView.as_view(), name="api-pipeline-progress"),
     path("pipeline/", PhasesView.as_view(), name="api-pipeline"),
     path("things/", ThingView.as_view(), name="api-thing"),
     path("graph/quads/", QuadsView.as_view(), name="api-quads"),

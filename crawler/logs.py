@@ -47,14 +47,21 @@ class NotWorthALine(logging.Filter):
 
 
 class RefusalsInOneLine(logging.Filter):
-    """A filter that removes the traceback of refused requests: the sender is at fault, and may send many."""
+    """A filter that makes refused requests (4xx) informational, in one line: the sender is at fault, and may
+    send many.
+
+    As warnings they were 562 of the 587 lines of a quiet day.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Remove the traceback of a refused request. Returns True, since the line itself stays."""
+        """Lower a refused request to INFO, without traceback. Returns whether the log has such records."""
         status = getattr(record, "status_code", None)
-        if isinstance(status, int) and status < 500:
-            record.exc_info = record.exc_text = None
-        return True
+        if not isinstance(status, int) or status >= 500:
+            return True
+        record.exc_info = record.exc_text = None
+        if record.levelno > logging.INFO:
+            record.levelno, record.levelname = logging.INFO, "INFO"
+        return record.levelno >= logging.getLogger().level
 
 
 class JsonLine(logging.Formatter):

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, Union
 
 import msgspec
 
+from crawler.http.logins import Login
 from crawler.http.site_lines import Robots
 from crawler.reading.documents import Payload
 from crawler.reading.inflate import inflated
@@ -39,10 +40,11 @@ class Assignment(Record, frozen=True):
     """A task for a terminal; each kind of work uses the fields that it needs.
 
     `content` is sent to the address, or came from it with its `content_type`. With `any_type`, types other
-    than pages are accepted, too. With `selectors` a page is read for its text, and matching elements are
-    marked as ignored; `parts` and `compared` say which of it (`crawler.reading.parts`); its bytes are sent
-    back with `keeps_body`. `steps` are those of a browser, as JSON. A `suspect` has lost a lease, and is
-    alone in its batch. `is_first` says that nothing was ever received from the address.
+    than pages are accepted, too, with `binaries` also pictures and the like. With `selectors` a page is read
+    for its text, and matching elements are marked as ignored; `parts` and `compared` say which of it
+    (`crawler.reading.parts`); its bytes are sent back with `keeps_body`. `steps` are those of a browser, as
+    JSON. A `suspect` has lost a lease, and is alone in its batch. `is_first` says that nothing was ever
+    received from the address, `wants_opinion` that its feed was never read by a second reader.
     """
 
     kind: Kind
@@ -56,6 +58,7 @@ class Assignment(Record, frozen=True):
     content: bytes = b""
     content_type: str = ""
     any_type: bool = False
+    binaries: bool = False
     selectors: tuple[str, ...] | None = None
     parts: tuple[str, ...] = ()
     compared: str = "text"
@@ -63,12 +66,13 @@ class Assignment(Record, frozen=True):
     steps: str = ""
     suspect: bool = False
     is_first: bool = False
+    wants_opinion: bool = False
 
 
 class Batch(Record, frozen=True):
     """The assignments of one host under one lease. After `expires` a terminal must not start a request.
 
-    `host` is empty for work that needs no host.
+    `host` is empty for work that needs no host. `logins` are sent with the requests they are for.
     """
 
     host: str
@@ -77,6 +81,7 @@ class Batch(Record, frozen=True):
     spacing: float
     assignments: tuple[Assignment, ...]
     robots: Robots | None = None
+    logins: tuple[Login, ...] = ()
 
 
 class Harvest(Record, frozen=True):

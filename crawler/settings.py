@@ -29,7 +29,7 @@ PROGRAM = "freshet" if IS_INSTALLED else "manage.py"
 # Everything Freshet makes itself: the embedded cluster, secrets, collected static files.
 _DATA_HOME = environment.text("XDG_DATA_HOME")
 _DEFAULT_DATA_DIR = place.installed_data_dir(_DATA_HOME) if IS_INSTALLED else place.default_data_dir(BASE_DIR)
-DATA_DIR = Path(environment.text("DATA_DIR", str(_DEFAULT_DATA_DIR))).absolute()
+DATA_DIR = place.real_path(Path(environment.text("DATA_DIR", str(_DEFAULT_DATA_DIR))))
 _EMBEDDED = Credentials.read(DATA_DIR)
 
 # postgresql://user:password@host:port/name; empty: the embedded server; `none`: no database (terminals).
@@ -69,7 +69,7 @@ SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{URL_PREFIX}/"
 BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", PUBLIC_URL.startswith("https://"))
 
 # What the processes write to stderr, beside the steps of `manage.py run`: warnings and errors, one line each.
-# INFO adds the start and end of every task, and tracebacks.
+# INFO adds the start and end of every task, tracebacks, and requests that were refused (4xx).
 LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", ("DEBUG", "INFO", "WARNING", "ERROR"))
 # The form of these lines: text, or json (an object a line, with time, level, process, logger and message).
 LOG_FORMAT = environment.choice("LOG_FORMAT", "text", ("text", "json"))
@@ -83,7 +83,8 @@ METRICS_TOKEN = environment.text("METRICS_TOKEN")
 
 # --- Crawling ---------------------------------------------------------------------------------------
 
-# One tick: select, rank, lease, assign (seconds).
+# One tick: select, rank, lease, assign (seconds). An administrator's change of the periodic task `tick` holds
+# instead.
 CRAWL_TICK_SECONDS = environment.integer("CRAWL_TICK_SECONDS", 600, min_value=1)
 # Politeness: no two retrievals of one feed closer than this (seconds).
 CRAWL_MIN_GAP_SECONDS = environment.integer("CRAWL_MIN_GAP_SECONDS", 600)
@@ -115,6 +116,8 @@ PIPELINE_STORED = environment.switch("PIPELINE_STORED", True)
 PIPELINE_HASH_MAIL = environment.switch("PIPELINE_HASH_MAIL", False)
 # RDFa, too; a page that has some takes a second.
 PIPELINE_RDFA = environment.switch("PIPELINE_RDFA", True)
+# Pictures and PDF files in crawls into the graph, too, for what EXIF and PDF say of them.
+PIPELINE_FILES = environment.switch("PIPELINE_FILES", False)
 # The graph store of another program that follows the graph, by the SPARQL 1.1 Graph Store HTTP Protocol: the
 # address that takes ?graph=, and a login there, such as dba:secret.
 SPARQL_MIRROR_URL = environment.web_address("SPARQL_MIRROR_URL", with_path=True)
@@ -202,6 +205,7 @@ CELERY_TASK_ROUTES = {
     "crawler.pipeline.tasks.transform": {"queue": "transform"},
     "crawler.pipeline.tasks.index": {"queue": "index"},
     "crawler.pipeline.tasks.extract": {"queue": "extract"},
+    "crawler.pipeline.tasks.lead_crawl": {"queue": "extract"},
     "crawler.pipeline.tasks.settle": {"queue": "store"},
     "recrawl.tasks.recrawl": {"queue": "recrawl"},
     "articles.enrichment.tasks.enrich": {"queue": "enrich"},
@@ -343,6 +347,7 @@ AUTHENTICATION_BACKENDS = [
 # Five failures with one name from one address (page, admin or ClientLogin) close the door for 15 minutes.
 # SIGN_IN_MAX_FAILURES failures with one name in that time, from however many addresses, close it for
 # passwords; its owner gets in by a link (mail, or `manage.py account_link`).
+# Of one address, whatever the names, crawler.web.attempts counts besides (MOST_SIGN_INS).
 SIGN_IN_MAX_FAILURES = environment.integer("SIGN_IN_MAX_FAILURES", 50, min_value=5)
 AXES_USERNAME_CALLABLE = "crawler.accounts.backends.name_in"
 AXES_FAILURE_LIMIT = 5

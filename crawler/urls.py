@@ -6,10 +6,10 @@ from django.views.generic import RedirectView
 
 from crawler.accounts.views import admin_sign_in
 from crawler.notices.hub_views import hub
-from crawler.site import health, search, views
+from crawler.site import health, logins, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
-from feeds import adding_views
+from feeds import adding_views, planning_views
 from feeds.icons import feed_icon
 
 admin.autodiscover()
@@ -34,6 +34,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("about/", include("articles.things.urls")),
     path("health/", views.feed_health, name="feed-health"),
     path("tools/kept/", views.kept_page, name="kept"),
+    path("planning/", planning_views.planning, name="planning"),
+    path("logins/", logins.logins, name="logins"),
+    path("logins/<int:pk>/forget/", logins.forget_login, name="login-forget"),
     path("crawls/", include("crawler.frontier.urls")),
     path("pipeline/", include("crawler.pipeline.urls")),
     path("graph/", include("crawler.pipeline.graph_urls")),
@@ -61,4 +64,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
 handler400 = "crawler.web.refusals.bad_request"
 handler403 = "crawler.web.refusals.permission_denied"
 handler404 = "crawler.web.refusals.not_found"
+handler429 = "crawler.web.refusals.too_many_requests"  # for allauth's limits
 handler500 = "crawler.web.refusals.server_error"

@@ -94,7 +94,7 @@ def _training(trace: Trace, feed: int, label: str) -> str:
     """The paper's counters over the first days, tick by tick, from the very functions that the tick uses."""
     alone = Trace(trace.name, (trace.feeds[feed],), *_of_feed(trace, feed))
     told: list[Selection] = []
-    simulate(alone, AdvarssTraining(), Setup(train_days=0, budget=6), told=told.append)
+    simulate(alone, AdvarssTraining(), Setup(train_days=0, budget=6), selected=told.append)
     first = told[0].at
     visits = [s.at for s in told if len(s.rows) and s.at < first + TRAINING_DAYS * DAY]
     m, t, _ = start(1, np.random.default_rng(Setup().seed))

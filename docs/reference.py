@@ -7,10 +7,12 @@ commands are those of our apps, with their help.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import sys
 from argparse import SUPPRESS, ArgumentParser
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
@@ -49,6 +51,58 @@ says where something stands; without it, all documents count as one. `<urn:crawl
 when it was read. Tests ask the twelve of a small recorded world
 ([test_questions.py](../tests/crawler/pipeline/test_questions.py)). This page is made by
 `python docs/reference.py`.
+"""
+REPORTS_HEAD = """# Reports of others, tried here
+
+What went wrong for the users of other readers, watchers and crawlers, by their public trackers: each report
+is rebuilt as a small input and is a line of [tests/reports](../tests/reports), with its source and the value
+that is right. One test runs them all. *Held* went right when it was first tried, *mended* went wrong or was
+missing. This page is made by `python docs/reference.py`.
+"""
+KINDS = {
+    "apps": "Apps and their interface (Fever, Google Reader)",
+    "archives": "WARC archives",
+    "caching": "Caching, 304 and 429",
+    "charsets": "Character sets",
+    "content": "Content of feeds",
+    "dates": "Dates",
+    "discovery": "Finding the feed of a site",
+    "feeds": "Feeds: RSS, Atom, JSON Feed, RDF",
+    "files": "What pictures and PDF files say of themselves",
+    "fulltext": "Full text of articles",
+    "http": "HTTP and redirects",
+    "identity": "Identity and edits of articles",
+    "logins": "Pages and feeds behind a login",
+    "marks": "Marks and what is kept",
+    "notifications": "Notifications",
+    "opml": "OPML of other readers",
+    "pictures": "Pictures",
+    "podcasts": "Podcasts and films",
+    "prices": "Prices, stock and structured data of goods",
+    "robots": "robots.txt",
+    "rules": "Rules and filters",
+    "scripted": "Pages made by scripts",
+    "search": "Search, in many languages",
+    "sitemaps": "Sitemaps",
+    "social": "Social feeds",
+    "structured": "Structured data for the graph",
+    "urls": "Addresses and traps",
+    "watching": "Watched pages and documents",
+}
+REPORTS_LEFT = """
+## Left, and why
+
+- **Prices.** A page that is only a list of goods states no price: which of them is meant would be a guess, a
+  watch with a part says it. JSON-LD whose strings hold quotes that nobody escaped is lost as a block; the
+  other blocks of the page count.
+- **Dates.** Day and month of `03/04/2026` cannot be told apart: no date is better than a wrong one.
+- **Watched pages.** That only lines count which were never there before, and the sorting of lines, are
+  settings of changedetection.io which Freshet does not have: an import names them. XPath is 1.0; functions
+  of later versions are refused when the part is set. A page with lines of `pre` may tell one change when an
+  older installation is renewed, since its lines were one before.
+- **HTTP.** A server that answers 304 to a tag of its own although its document changed is believed.
+- **Identity.** An article that gets another address and another guid is another article, as the maintainers
+  of those readers decided.
 """
 COMMANDS_HEAD = """# Commands
 
@@ -173,6 +227,22 @@ def licences() -> dict[str, str]:
     return by_package
 
 
+def reports_page() -> str:
+    """Return the page of the public reports in tests/reports: a row for each kind, and what is left."""
+    page = [REPORTS_HEAD, "| kind | tried | held | mended | most from |", "|---|---:|---:|---:|---|"]
+    total = Counter[str]()
+    for file in sorted((ROOT / "tests" / "reports").glob("*.jsonl")):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        first = Counter("held" if line["at_first"] == "right" else "mended" for line in lines)
+        numbered = (re.match(r"(?:([\w.-]+)/)?([\w.-]+) #?\d", line["source"]) for line in lines)
+        projects = Counter(match[1] if match[2] == "v2" else match[2] for match in numbered if match)
+        named = ", ".join(project for project, _ in projects.most_common(4))
+        page.append(f"| {KINDS[file.stem]} | {len(lines)} | {first['held']} | {first['mended']} | {named} |")
+        total += first
+    page.append(f"| **all** | {total.total()} | {total['held']} | {total['mended']} | |")
+    return "\n".join(page) + "\n" + REPORTS_LEFT
+
+
 def licences_page() -> str:
     """Return the page of the licences of all packages."""
     rows = "\n".join(f"| {name} | {licence} |" for name, licence in licences().items())
@@ -185,6 +255,7 @@ def main() -> None:
     (ROOT / "docs" / "settings.md").write_text(settings_page())
     (ROOT / "docs" / "commands.md").write_text(commands_page())
     (ROOT / "docs" / "questions.md").write_text(questions_page())
+    (ROOT / "docs" / "reports.md").write_text(reports_page())
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ An address may belong to a feed or to a site; the first visit, made by a termina
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -17,11 +17,15 @@ import numpy as np
 from django.conf import settings
 from django.db import transaction
 
+from crawler.engine.logins import take_login
 from crawler.engine.models import Deployment, Host
+from crawler.engine.ticking import tick_seconds
 from crawler.engine.wake import wake_controller
 from crawler.http.addresses import AddressGuard, permits_port
+from crawler.http.logins import LoginError, without_login
 from crawler.http.urls import BadUrl, canonical_url, host_key
 from feeds.models import Category, Feed, FeedAlias
+from feeds.rules import rules
 from feeds.scheduling.training import due_at, start
 from feeds.sources import feed_address
 
@@ -70,28 +74,37 @@ def add_feed(text: str, *, category: Category | None = None) -> Added:
 @transaction.atomic
 def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
     """Add many feeds in a few statements. Returns the outcomes in the order of `requests`."""
-    checked = [_checked(request.text) for request in requests]
-    usable = [address for address in checked if isinstance(address, Address)]
+    addresses = [_checked_with_login(request.text) for request in requests]
+    usable = [address for address in addresses if isinstance(address, Address)]
     removed = Feed.with_removed.filter(removed__isnull=False)
     if removed.exists():  # who adds a feed that was just removed wants it back
         removed.filter(canonical_url__in=[key for each in usable for key in each.variants]).update(
             removed=None
         )
     existing = known_feeds(key for address in usable for key in address.variants)
+    # A list that spells one feed in two ways made two feeds of it.
+    chosen = {spelling(each.canonical): each for each in reversed(usable)}
+    chosen |= {spelling(each.canonical): each for each in usable if _known_as(each, existing)}
     unknown: dict[str, tuple[Address, WantedFeed]] = {}
-    for address, request in zip(checked, requests, strict=True):
-        if isinstance(address, Address) and not any(key in existing for key in address.variants):
+    for address, request in zip(addresses, requests, strict=True):
+        if (
+            isinstance(address, Address)
+            and chosen[spelling(address.canonical)].canonical == address.canonical
+            and not _known_as(address, existing)
+        ):
             unknown.setdefault(address.canonical, (address, request))
     stored = _store(list(unknown.values()))
     outcomes: list[Added] = []
-    for address in checked:
+    for address in addresses:
         if isinstance(address, BadUrl):
             outcomes.append(Added(None, "refused", str(address)))
-        elif address.canonical in stored and address.canonical not in existing:
-            feed = existing[address.canonical] = stored[address.canonical]
-            outcomes.append(Added(feed, "added", f"{address.url}: added"))
+            continue
+        same = chosen[spelling(address.canonical)]
+        if same.canonical in stored and same.canonical not in existing:
+            feed = existing[same.canonical] = stored[same.canonical]
+            outcomes.append(Added(feed, "added", f"{same.url}: added"))
         else:
-            feed = next(existing[key] for key in address.variants if key in existing)
+            feed = next(existing[key] for key in (*address.variants, *same.variants) if key in existing)
             name = f"{feed.title} ({feed.url})" if feed.title else feed.url
             words = f"{address.url}: already known as {name}"
             if feed.status != Feed.Status.ACTIVE:
@@ -102,8 +115,18 @@ def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
     return outcomes
 
 
-def checked_address(text: str) -> Address:
+def spelling(canonical: str) -> str:
+    """Return a key that is the same for the usual spellings of one feed in a list: http or https, and with
+    or without a slash at the end.
+    """
+    place = canonical.partition("://")[2]
+    return place if "?" in place else place.rstrip("/")
+
+
+def checked_address(text: str, networks: Sequence[str] | None = None) -> Address:
     """Return the address in `text` if a feed may be fetched from there. Raises BadUrl.
+
+    `networks` are the private networks of `Deployment.networks()`, which is asked when they are not given.
 
     The address of a page of a known site, such as a channel of YouTube, becomes that of its feed.
     Host names are looked up at every visit; numeric addresses are judged here.
@@ -117,7 +140,7 @@ def checked_address(text: str) -> Address:
     if feed := feed_address(canonical):
         text, canonical = feed, canonical_url(feed)
     host = host_key(canonical)
-    _check_host(text, host)
+    _check_host(text, host, networks)
     port = urlsplit(canonical).port
     if port is not None and not permits_port(port):
         raise BadUrl(text, f"port {port} belongs to another service than the web")
@@ -143,14 +166,31 @@ def known_feeds(canonical_urls: Iterable[str]) -> dict[str, Feed]:
     return feeds_by_url
 
 
-def _checked(text: str) -> Address | BadUrl:
+def _known_as(address: Address, existing: Mapping[str, Feed]) -> Feed | None:
+    return next((existing[key] for key in address.variants if key in existing), None)
+
+
+def checked(text: str) -> Address | BadUrl:
+    """Return the address in `text`, or why none may be fetched from there."""
     try:
         return checked_address(text)
     except BadUrl as error:
         return error
 
 
-def _check_host(text: str, host: str) -> None:
+def _checked_with_login(text: str) -> Address | BadUrl:
+    """Return the address in `text`, or why none may be fetched from there; keep the login that it holds."""
+    bare, pair = without_login(text)
+    address = checked(bare)
+    if pair is not None and isinstance(address, Address):
+        try:
+            take_login(text)
+        except LoginError as error:
+            return BadUrl(bare, str(error))
+    return address
+
+
+def _check_host(text: str, host: str, networks: Sequence[str] | None) -> None:
     """Raise BadUrl for a host that names this machine or a private network, unless the server may fetch from
     there.
 
@@ -163,7 +203,9 @@ def _check_host(text: str, host: str) -> None:
             literal = str(ip_address(host))
         except ValueError:
             return
-    if AddressGuard(()).permits(literal) or AddressGuard(Deployment.networks()).permits(literal):
+    if AddressGuard(()).permits(literal):
+        return
+    if AddressGuard(Deployment.networks() if networks is None else networks).permits(literal):
         return
     reason = f"{host} is a private or special address, which this deployment does not visit"
     if AddressGuard(str(network) for network in settings.FETCH_ALLOWED_NETWORKS).permits(literal):
@@ -181,7 +223,7 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
     now = datetime.now(UTC)
     hosts = Host.objects.named({address.host for address, _ in new_addresses})
     _, _, toe = start(len(new_addresses), np.random.default_rng())
-    due = due_at(now.timestamp(), toe, settings.CRAWL_TICK_SECONDS, settings.CRAWL_TRAINING_MAX_TICKS)
+    due = due_at(now.timestamp(), toe, tick_seconds(), rules().training_max_ticks)
     feeds = [
         Feed(
             url=address.url,

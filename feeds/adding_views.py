@@ -18,7 +18,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
+from crawler.http.logins import without_login
 from crawler.http.urls import BadUrl, canonical_url
+from crawler.web.limits import LimitReached
 from crawler.web.pages import wants_part
 from crawler.web.permissions import needs, person_of
 from crawler.web.roles import EDITOR
@@ -86,8 +88,11 @@ def addresses_in(text: str) -> list[str]:
 
 
 def _found(addresses: list[str]) -> dict[str, Any]:
+    # A look has no login to show: an address that holds one is read at its first visit.
+    seen = [address for address in addresses if without_login(address)[1] is None][:MAX_ADDRESSES]
+    rest = [(address, without_login(address)[0]) for address in addresses if address not in seen]
     try:
-        looks = look_at(addresses[:MAX_ADDRESSES])
+        looks = look_at(seen) if seen else []
     except BusyError:
         return {"busy": True}
     feeds = [feed for look in looks for feed in look.feeds]
@@ -95,12 +100,11 @@ def _found(addresses: list[str]) -> dict[str, Any]:
     now = datetime.now(UTC)
     return {
         "looks": looks,
-        "rest": addresses[MAX_ADDRESSES:],
+        "rest": rest,
         "known": known,
         "posts": {feed.url: feed.posts(now) for feed in feeds},
         "number": len(feeds),
-        "chosen": sum(feed.is_chosen and feed.url not in known for feed in feeds)
-        + len(addresses[MAX_ADDRESSES:]),
+        "chosen": sum(feed.is_chosen and feed.url not in known for feed in feeds) + len(rest),
     }
 
 
@@ -120,18 +124,20 @@ def _added(request: HttpRequest) -> HttpResponse:
     data = request.POST.copy()
     if chosen := data.getlist("feed"):
         data["addresses"] = "\n".join([*chosen, data.get("addresses", "")])
-    form = AddFeedsForm(data, request.FILES)
+    form, status = AddFeedsForm(data, request.FILES), 422
     if form.is_valid():
         try:
             feed_import = form.start_import(person_of(request))
             return HttpResponseRedirect(feed_import.get_absolute_url())
         except OpmlError as error:
             form.add_error("opml", _("Nothing was added: %(error)s") % {"error": error})
+        except LimitReached as error:
+            status = 403
+            form.add_error("opml" if request.FILES else "addresses", str(error))
     context = {"form": form, "folders": folder_choices(), "text": data.get("addresses", "")}
-    return render(request, "feeds/add.html", context, status=422)
+    return render(request, "feeds/add.html", context, status=status)
 
 
-@needs(EDITOR)
 @never_cache
 @require_safe
 def import_page(request: HttpRequest, pk: int) -> HttpResponse:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from crawler.database.merging import merge
 from crawler.engine.models import Host
 from crawler.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import FeedLink
@@ -23,8 +24,9 @@ def known_as(canonical: str) -> Feed | None:
 def move_to(feed: Feed, url: str) -> Feed:
     """Give a feed a new address, to be visited at once and unconditionally; keep the old one as an alias.
 
-    When another feed has the address already, a feed that was never read is merged into that feed, which is
-    returned; a feed with articles of its own is returned unchanged. Raises BadUrl.
+    When another feed has the address already, a feed that was never read is merged into that feed, with those
+    who follow it, and that feed is returned; a feed with articles of its own is returned unchanged. Raises
+    BadUrl.
     """
     canonical = canonical_url(url)
     old = feed.canonical_url
@@ -33,8 +35,7 @@ def move_to(feed: Feed, url: str) -> Feed:
         if feed.last_success is not None:
             log.warning("%s moved to %s, which is feed %s already; both are kept", feed.url, url, existing.id)
             return feed
-        feed.aliases.update(feed=existing)
-        feed.delete()
+        merge(feed, existing)
         FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": existing})
         return existing
     feed.url, feed.canonical_url = url, canonical

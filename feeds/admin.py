@@ -21,12 +21,24 @@ from crawler.text.characters import MAX_INDEXED_CHARACTERS
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from feeds.adding import Added
 from feeds.categories import subtree
+from feeds.charts import clock, sparkline, weekly_bars
 from feeds.explain import next_visits
 from feeds.filters import folder_choices, used_values
 from feeds.forms import AddFeedsForm
-from feeds.models import Category, Feed, FeedAlias, Retrieval, Tick
+from feeds.models import (
+    Category,
+    Feed,
+    FeedAlias,
+    PlanningRules,
+    PostingHistory,
+    PostingPlan,
+    Retrieval,
+    Tick,
+)
 from feeds.opml import OpmlError
 from feeds.pausing import pause, resume
+from feeds.planning_views import RulesForm
+from feeds.posting import floats
 from feeds.selection import retrieve_now
 
 MAX_REFUSALS_SHOWN = 20
@@ -256,3 +268,82 @@ class TickAdmin(RecordAdmin):
         "started", "finished", "policy", "training", "ranked", "candidates", "budget", "carried", "swept",
     )  # fmt: skip
     list_filter = ("policy",)
+
+
+def _linked(feed: Feed) -> SafeString:
+    return format_html('<a href="{}">{}</a>', feed.get_absolute_url(), feed)
+
+
+class RatesAdmin(RecordAdmin):
+    """An admin of what was learned of each feed, with the link to its page."""
+
+    list_select_related = ("feed",)
+    search_fields = ("feed__title", "feed__url")
+    ordering = ("-feed",)
+
+    @admin.display(description="feed", ordering="feed__title")
+    def feed_page(self, row: PostingHistory | PostingPlan) -> SafeString:
+        return _linked(row.feed)
+
+
+@admin.register(PostingHistory)
+class PostingHistoryAdmin(RatesAdmin):
+    """An admin of hourly rates: the 24 of advaRSS and the forecast for 168 hours of the week, UTC."""
+
+    list_display = ("feed", "a_day", "by_hour", "busiest", "days", "updated", "feed_page")
+    list_filter = ("feed__phase", "feed__status")
+    fields = ("feed_page", "days", "updated", "a_day", "dial", "rates_by_hour", "week")
+    readonly_fields = fields
+
+    @admin.display(description="articles a day")
+    def a_day(self, row: PostingHistory) -> str:
+        return f"{sum(floats(row.hourly)):.2f}"
+
+    @admin.display(description="by hour of day (UTC)")
+    def by_hour(self, row: PostingHistory) -> SafeString:
+        return sparkline(floats(row.hourly), "articles by hour of day, UTC")
+
+    @admin.display(description="busiest hour")
+    def busiest(self, row: PostingHistory) -> str:
+        rates = floats(row.hourly)
+        return f"{rates.index(max(rates)):02}:00"
+
+    @admin.display(description="by hour of day (UTC)")
+    def dial(self, row: PostingHistory) -> SafeString:
+        return clock(floats(row.hourly), 0.0)
+
+    @admin.display(description="articles per hour, from 0:00 UTC")
+    def rates_by_hour(self, row: PostingHistory) -> str:
+        return ", ".join(f"{rate:.3f}" for rate in floats(row.hourly))
+
+    @admin.display(description="forecast by hour of the week")
+    def week(self, row: PostingHistory) -> SafeString:
+        return weekly_bars(floats(row.rates), "articles an hour, expected")
+
+
+@admin.register(PostingPlan)
+class PostingPlanAdmin(RatesAdmin):
+    """An admin of plans: in which hours of the week a visit is worth less waiting news than usual."""
+
+    list_display = ("feed", "by_hour", "feed_page")
+    fields = ("feed_page", "week")
+    readonly_fields = fields
+
+    @admin.display(description="by hour of the week (UTC)")
+    def by_hour(self, row: PostingPlan) -> SafeString:
+        return sparkline(floats(row.shape), "articles that make a visit worth it, by hour of the week")
+
+    @admin.display(description="articles that make a visit worth it (1: an even plan)")
+    def week(self, row: PostingPlan) -> SafeString:
+        return weekly_bars(floats(row.shape), "articles that make a visit worth it")
+
+
+@admin.register(PlanningRules)
+class PlanningRulesAdmin(RowAdmin):
+    """An admin of the one row of rules by which visits are planned."""
+
+    form = RulesForm
+    list_display = ("__str__", "policy", "budget", "audience_weight", "training_max_ticks", "changed")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not PlanningRules.objects.exists()

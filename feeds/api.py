@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -16,20 +17,23 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from crawler.engine.logins import take_login
 from crawler.engine.wake import wake_controller
+from crawler.http.logins import LoginError
 from crawler.http.urls import BadUrl
 from crawler.web.pagination import KeysetPages
 from crawler.web.parsers import MultiPartParser
-from crawler.web.permissions import EditorsOnly, EditorWrites
+from crawler.web.permissions import EditorsOnly, EditorWrites, person_of
 from feeds.adding import add_feed, checked_address
 from feeds.addresses import known_as, move_to
 from feeds.discovery import BusyError, look_at
 from feeds.explain import next_visits
 from feeds.filters import SEARCHED, FeedFilter, RetrievalFilter
+from feeds.imports import within_limit
 from feeds.models import Category, Feed, Retrieval
-from feeds.opml import MAX_BYTES, OpmlError, export_opml, import_opml
+from feeds.opml import MAX_BYTES, OpmlError, at_once, export_opml, feeds_in, import_outlines
 from feeds.pausing import pause, resume
-from feeds.posting import histories
+from feeds.posting import histories, plan_of, population
 from feeds.selection import retrieve_now
 from feeds.serializers import (
     CategorySerializer,
@@ -187,6 +191,8 @@ class FeedViewSet(
                 "hourly": learned.hourly[0].tolist(),
                 "week_counts": learned.counts[0].tolist(),
                 "week_exposure": learned.exposure[0].tolist(),
+                "forecast": learned.forecast(population()).rates()[0].tolist(),
+                "threshold": plan_of(feed),
                 "updated": row.updated if row else None,
             }
         )
@@ -207,7 +213,8 @@ class FeedViewSet(
     )
     def import_opml(self, request: Request) -> Response:
         try:
-            report = import_opml(_sent_opml(request))
+            outlines = at_once(feeds_in(io.BytesIO(_sent_opml(request))))
+            report = import_outlines(list(within_limit(person_of(request), outlines, follows=False)))
         except OpmlError as error:
             raise ValidationError({"file": [str(error)]}) from error
         refused = [{"url": url, "message": message} for url, message in report.refused]
@@ -250,8 +257,8 @@ class RetrievalViewSet(viewsets.ReadOnlyModelViewSet[Retrieval]):
 def _give_address(feed: Feed, url: str) -> None:
     """Move a feed to another address that people gave. Raises ValidationError."""
     try:
-        address = checked_address(url)
-    except BadUrl as error:
+        address = checked_address(take_login(url))
+    except (BadUrl, LoginError) as error:
         raise ValidationError({"url": [str(error)]}) from error
     existing = known_as(address.canonical)
     if existing is not None and existing.pk != feed.pk:

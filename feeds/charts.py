@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from django.utils.dates import WEEKDAYS_ABBR
+from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -43,6 +43,38 @@ def sparkline(values: Sequence[float], label: str, *, width: int = 96, height: i
         h=height,
         label=label,
         line=line,
+    )
+
+
+def weekly_bars(values: Sequence[float], what: str) -> SafeString:
+    """Draw 168 non-negative values of a week, Monday first, as a step line with the days' names below."""
+    top, at = max(values), max(range(len(values)), key=values.__getitem__)
+    label = _("By hour of the week, %(what)s: at most %(top)s, on %(day)s at %(hour)s") % {
+        "what": what,
+        "top": number_format(_short(top)),
+        "day": WEEKDAYS[at // 24],
+        "hour": _hour(at % 24),
+    }
+    names = format_html_join(
+        "",
+        '<text x="{}" y="74" text-anchor="middle">{}</text>',
+        ((day * 48 + 24, name) for day, name in WEEKDAYS_ABBR.items()),
+    )
+    lines = format_html_join(
+        "", '<line class="tick" x1="{0}" y1="0" x2="{0}" y2="60"/>', ((day * 48,) for day in range(1, 7))
+    )
+    points: list[str] = []
+    for hour, value in enumerate(values):
+        y = 58 - 56 * value / (top or 1.0)
+        points += [f"{hour * 2},{y:.1f}", f"{hour * 2 + 2},{y:.1f}"]
+    return format_html(
+        '<svg class="week" viewBox="0 0 336 78" role="img" aria-label="{label}">{lines}'
+        '<polygon class="area" points="0,60 {line} 336,60"/><polyline class="stroke" points="{line}"/>{names}'
+        "</svg>",
+        label=label,
+        lines=lines,
+        line=" ".join(points),
+        names=names,
     )
 
 

@@ -10,7 +10,6 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -21,6 +20,8 @@ from django.utils import translation
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from crawler.database.threads import ConnectionThreads, give_back_connections
+from crawler.engine.models import Deployment
 from crawler.http.client import ACCEPT_FEED
 from crawler.http.failures import Failure
 from crawler.http.urls import BadUrl
@@ -113,28 +114,37 @@ def look_at(texts: Sequence[str]) -> list[Look]:
     if not _looks.acquire(timeout=2.0):
         raise BusyError
     try:
-        until = time.monotonic() + LOOK_SECONDS
-        with ThreadPoolExecutor(min(len(texts), 4) or 1) as threads:
+        scope = _Scope(time.monotonic() + LOOK_SECONDS, Deployment.networks())
+        give_back_connections()
+        with ConnectionThreads(min(len(texts), 4) or 1) as threads:
             language = translation.get_language() or settings.LANGUAGE_CODE
-            return list(threads.map(lambda text: _look(text, until, language), texts[:MAX_ADDRESSES]))
+            return list(threads.map(lambda text: _look(text, scope, language), texts[:MAX_ADDRESSES]))
     finally:
         _looks.release()
 
 
-def _look(text: str, until: float, language: str) -> Look:
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Until when a look may ask for documents (monotonic seconds), and from which private networks."""
+
+    until: float
+    networks: Sequence[str]
+
+
+def _look(text: str, scope: _Scope, language: str) -> Look:
     """Look at one address, in a thread of its own that describes problems in a language."""
     with translation.override(language):
-        return _look_in_words(text, until)
+        return _look_in_words(text, scope)
 
 
-def _look_in_words(text: str, until: float) -> Look:
+def _look_in_words(text: str, scope: _Scope) -> Look:
     try:
-        address = checked_address(text)
+        address = checked_address(text, scope.networks)
     except BadUrl as error:
         return Look(text, problem=f"{capfirst(translated(error.reason))}.")
     look = Look(address.url)
     try:
-        final, document = _read_at(address.url, until)
+        final, document = _read_at(address.url, scope.until)
     except ProgramError as error:
         look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
         return look
@@ -143,7 +153,7 @@ def _look_in_words(text: str, until: float) -> Look:
     elif document.page is not None:
         look.page, look.is_page, look.address = document.page.title, True, final
         links = [url for url, _ in document.page.links][:MAX_FEEDS]
-        look.feeds = _read_feeds(links, until) if links else _guess_feed(final, until)
+        look.feeds = _read_feeds(links, scope) if links else _guess_feed(final, scope)
         if not look.feeds:
             look.problem = _("This is a page, and no feed of it was found.")
     else:
@@ -159,7 +169,7 @@ def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
         raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
-    words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type}
+    words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type, "link": fetched.link}
     encoded = client.run(READ, words, fetched.body, READ_SECONDS, MAX_BYTES)
     try:
         return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
@@ -167,25 +177,25 @@ def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
         raise ProgramError(Failure.MALFORMED, "its process wrote nonsense") from error
 
 
-def _read_feeds(urls: Iterable[str], until: float) -> list[FoundFeed]:
+def _read_feeds(urls: Iterable[str], scope: _Scope) -> list[FoundFeed]:
     """Return the feeds among these addresses, in their order, each once."""
-    with ThreadPoolExecutor(3) as threads:
-        feeds = list(threads.map(lambda url: _feed_at(url, until), urls))
+    with ConnectionThreads(3) as threads:
+        feeds = list(threads.map(lambda url: _feed_at(url, scope), urls))
     return list({feed.url: feed for feed in feeds if feed is not None}.values())
 
 
-def _guess_feed(page: str, until: float) -> list[FoundFeed]:
+def _guess_feed(page: str, scope: _Scope) -> list[FoundFeed]:
     """Return the first feed at one of the usual addresses of a page's site."""
     guesses = likely_feeds(page)
     for start in range(0, len(guesses), 3):
-        if feeds := _read_feeds(guesses[start : start + 3], until):
+        if feeds := _read_feeds(guesses[start : start + 3], scope):
             return feeds[:1]
     return []
 
 
-def _feed_at(url: str, until: float) -> FoundFeed | None:
+def _feed_at(url: str, scope: _Scope) -> FoundFeed | None:
     try:
-        final, document = _read_at(checked_address(url).url, until)
+        final, document = _read_at(checked_address(url, scope.networks).url, scope.until)
     except (ProgramError, BadUrl):
         return None
     return _feed_of(final, document.feed) if document.feed is not None else None

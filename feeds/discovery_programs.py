@@ -60,7 +60,7 @@ class ReadDocument(msgspec.Struct, frozen=True):
     failure: str = ""
 
 
-def read(body: bytes, url: str, content_type: str) -> ReadDocument:
+def read(body: bytes, url: str, content_type: str, link: str = "") -> ReadDocument:
     """Return a document as a feed, or as a page with the feeds that it names."""
     try:
         return ReadDocument(feed=_feed(body, url, content_type))
@@ -69,7 +69,7 @@ def read(body: bytes, url: str, content_type: str) -> ReadDocument:
     if address := podcast_named(body):
         return ReadDocument(page=ReadPage("", ((address, ""),)))
     if looks_like_html(body, content_type):
-        links: tuple[FeedLink, ...] = feed_links(body, url=url, content_type=content_type)
+        links: tuple[FeedLink, ...] = feed_links(body, url=url, content_type=content_type, header=link)
         title = page_title(body, content_type)
         return ReadDocument(page=ReadPage(title, tuple((link.url, link.title) for link in links)))
     return ReadDocument(failure=failure_name)
@@ -104,7 +104,7 @@ def run(words: dict[str, Any], descriptors: list[int]) -> None:
 
     def read_body(body: bytes) -> bytes:
         try:
-            return OK + msgspec.msgpack.encode(read(body, words["url"], words["content_type"]))
+            return OK + msgspec.msgpack.encode(read(body, words["url"], words["content_type"], words["link"]))
         except Exception as error:  # nothing says what readers raise on bytes that were made to break them
             return failure("malformed", type(error).__name__)
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from crawler.engine.ticking import tick_seconds
 from crawler.web.sentences import translated
 from feeds.models import Feed, Tick
 from feeds.phrases import duration
+from feeds.rules import rules
 from feeds.scheduling.base import Explanation, next_visit
 from feeds.states import blocks, live_policy
 
@@ -66,10 +67,11 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
 
 def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int, NextVisit]:
     policy, last = live_policy(), Tick.objects.order_by("-started").first()
-    length = timedelta(seconds=settings.CRAWL_TICK_SECONDS)
+    length = timedelta(seconds=tick_seconds())
     grid = last.started if last and now - last.started < 3 * length else now
     by_id = {feed.id: feed for feed in feeds}
     visits: dict[int, NextVisit] = {}
+    longest = rules().training_max_ticks
     cutoff = last.cutoff if last is not None and last.cutoff is not None else -math.inf
     for states in blocks(Feed.objects.filter(id__in=list(by_id)), policy.reads):
         rows = [by_id[int(feed)] for feed in states.id]
@@ -78,16 +80,21 @@ def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int,
         ranked = next_visit(policy, states, floors, cutoff, HORIZON.total_seconds())
         for i, feed in enumerate(rows):
             why = policy.explain(states, i, now.timestamp()) if explained else UNEXPLAINED
-            visits[feed.id] = _visit(feed, why, float(ranked[i]), grid, now)
+            visits[feed.id] = _visit(feed, why, float(ranked[i]), grid, now, longest=longest)
     return visits
 
 
-def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: datetime) -> NextVisit:
-    """Return the visit of a feed at the first tick after it is due; `grid` is the time of a tick."""
+def _visit(
+    feed: Feed, why: Explanation, ranked: float, grid: datetime, now: datetime, *, longest: int
+) -> NextVisit:
+    """Return the visit of a feed at the first tick after it is due.
+
+    `grid` is the time of a tick, `longest` the longest wait in training in ticks.
+    """
     held_back = feed.floor if feed.not_before > now else ""
     if feed.phase == Feed.Phase.TRAINING:
         at = max(feed.not_before, feed.training_due)
-        reason = _training_reason(feed, at)
+        reason = _training_reason(feed, at, longest)
     elif math.isinf(ranked):
         words = _("not within %(days)d days: %(reason)s") % {
             "days": HORIZON.days,
@@ -97,7 +104,7 @@ def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: dat
     else:
         at = datetime.fromtimestamp(ranked, UTC)
         reason = translated(feed.floor_detail if held_back and at <= feed.not_before else why.formula)
-    length = float(settings.CRAWL_TICK_SECONDS)
+    length = tick_seconds()
     ticks = max(1, math.ceil((at - grid).total_seconds() / length))
     return NextVisit(
         at=grid + timedelta(seconds=ticks * length),
@@ -109,21 +116,20 @@ def _visit(feed: Feed, why: Explanation, ranked: float, grid: datetime, now: dat
     )
 
 
-def _training_reason(feed: Feed, at: datetime) -> str:
+def _training_reason(feed: Feed, at: datetime, longest: int) -> str:
     if feed.last_success is None and not feed.failure_streak:
         return _("new feed: its first visit")
     if at == feed.not_before and feed.not_before > feed.training_due:
         return translated(feed.floor_detail)
     toe = math.ceil(feed.training_m - 1e-9)
-    max_ticks = settings.CRAWL_TRAINING_MAX_TICKS
     values = {
         "m": number_format(f"{feed.training_m:.2f}"),
         "t": number_format(f"{feed.training_t:.1f}"),
-        "toe": min(toe, max_ticks),
+        "toe": min(toe, longest),
         "wanted": toe,
         "time": duration((at - feed.training_since).total_seconds()),
     }
-    if toe <= max_ticks:
+    if toe <= longest:
         words = _("training: M = %(m)s, T = %(t)s, so ToE is %(toe)d ticks; watched for %(time)s")
     else:
         words = _(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy
 
 from crawler.web.forms import LinesField
@@ -15,7 +18,7 @@ from feeds.categories import category_at, path_of
 from feeds.filters import folder_choices
 from feeds.imports import start_import
 from feeds.models import Category, FeedImport
-from feeds.opml import MAX_BYTES, NoFeedsError, Outline, import_outlines, read_opml
+from feeds.opml import MAX_BYTES, Outline, at_once, feeds_in, import_outlines
 
 MAX_LINES = 200
 
@@ -59,17 +62,14 @@ class AddFeedsForm(forms.Form):
         help_text=gettext_lazy("Their articles appear under Read."),
     )
 
-    def clean_opml(self) -> bytes | None:
-        """Return the bytes of the file. Raises ValidationError for a file larger than OPML files may be."""
-        file = self.cleaned_data["opml"]
-        if file is None:
-            return None
-        if file.size > MAX_BYTES:
+    def clean_opml(self) -> UploadedFile[Any] | None:
+        """Return the file. Raises ValidationError for a file larger than OPML files may be."""
+        file: UploadedFile[Any] | None = self.cleaned_data["opml"]
+        if file is not None and (file.size or 0) > MAX_BYTES:
             raise ValidationError(
                 gettext_lazy("The file is larger than %(most)s MB.") % {"most": MAX_BYTES // 1000000}
             )
-        content: bytes = file.read()
-        return content
+        return file
 
     def clean(self) -> None:
         """Require addresses or a file."""
@@ -77,18 +77,17 @@ class AddFeedsForm(forms.Form):
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError(gettext_lazy("Give at least one address, or choose an OPML file."))
 
-    def outlines(self) -> list[Outline]:
-        """Return the feeds of the file, then those of the field. Raises OpmlError for an unreadable file."""
+    def outlines(self) -> Iterator[Outline]:
+        """Yield the feeds of the file, then those of the field. Raises OpmlError for an unreadable file."""
         fields = self.cleaned_data
-        from_file = read_opml(fields["opml"]) if fields["opml"] else []
-        if fields["opml"] and not from_file:
-            raise NoFeedsError
-        return [*from_file, *(Outline(line) for line in dict.fromkeys(fields["addresses"]))]
+        if fields["opml"]:
+            yield from feeds_in(fields["opml"])
+        yield from (Outline(line) for line in fields["addresses"])
 
     def start_import(self, user: User) -> FeedImport:
         """Add the feeds to the folder, which is made where missing, for this person to follow.
 
-        Raises OpmlError for an unreadable file; no feed is added then.
+        Raises OpmlError for an unreadable file, and LimitReached for too many feeds; none is added then.
         """
         fields, file = self.cleaned_data, self.files.get("opml")
         return start_import(
@@ -102,8 +101,10 @@ class AddFeedsForm(forms.Form):
     def add(self) -> list[Added]:
         """Add the feeds to the folder, for nobody to follow. Raises OpmlError as `start_import` does."""
         base = path_of(self.cleaned_data["category"])
-        outlines = [replace(outline, folder=(*base, *outline.folder)) for outline in self.outlines()]
-        return import_outlines(outlines).outcomes
+        outlines = at_once(self.outlines())
+        return import_outlines(
+            [replace(outline, folder=(*base, *outline.folder)) for outline in outlines]
+        ).outcomes
 
 
 class PickedFeedsForm(forms.Form):

@@ -8,11 +8,12 @@ from typing import cast
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q, Transform
 from django.db.models.functions import Now
 from django.urls import reverse
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
 
@@ -56,6 +57,10 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
     def active(self) -> FeedQuerySet:
         """Filter to feeds that are neither paused nor gone."""
         return self.filter(status=Feed.Status.ACTIVE)
+
+    def disputed(self) -> FeedQuerySet:
+        """Filter to feeds about which a second reader disagrees with ours."""
+        return self.exclude(opinion=[])
 
     def idle(self) -> FeedQuerySet:
         """Filter to active feeds that are neither selected for a visit nor leased."""
@@ -128,6 +133,10 @@ class Feed(LeasedRow):
     body_hash = models.CharField(max_length=64, blank=True, editable=False)
     fingerprints = models.BinaryField(default=b"", editable=False)
 
+    # Where a second reader disagreed about the document when it was last asked: kind, ours, theirs of each.
+    opinion = models.JSONField(default=list, blank=True, editable=False)
+    opinion_at = models.DateTimeField(null=True, blank=True, editable=False)
+
     # Visits.
     last_attempt = models.DateTimeField(null=True, blank=True, editable=False)
     last_success = models.DateTimeField(null=True, blank=True, editable=False)
@@ -180,6 +189,7 @@ class Feed(LeasedRow):
             models.Index(fields=["title"], name="feed_title"),
             models.Index(fields=["last_success"], name="feed_last_success"),
             models.Index(fields=["last_new"], name="feed_last_new"),
+            models.Index(fields=["opinion_at"], name="feed_disputed", condition=~Q(opinion=[])),
             models.Index(fields=["removed"], name="feed_removed", condition=Q(removed__isnull=False)),
         ]
         constraints = [
@@ -264,7 +274,8 @@ class PostingHistory(models.Model):
 
     Rates are articles per hour. The arrays are little-endian float32, read by `feeds.scheduling.history`: 24
     rates (means over `days`), 168 weighted counts, 168 weighted hours of exposure, 4 levels. `rates` are the
-    168 articles per hour forecast from them, which every tick reads.
+    168 articles per hour forecast from them, which every tick reads. SQL reads them as arrays in the view
+    `feeds_posting_rates` (`feed_id`, `hourly`, `weekly`, `threshold`).
     """
 
     feed = models.OneToOneField(Feed, primary_key=True, on_delete=models.CASCADE, related_name="history")
@@ -309,6 +320,57 @@ class PostingPlan(models.Model):
 
     def __str__(self) -> str:
         return f"plan of feed {self.feed_id}"
+
+
+class PlanningRules(models.Model):
+    """How visits are planned, as an operator has chosen it: one row. What is empty goes by the settings.
+
+    Each tick reads it (`feeds.rules`), so a change holds from the next one on.
+    """
+
+    class Policy(models.TextChoices):
+        FRESHNESS = "freshness", pgettext_lazy("how visits are planned", "for the least waiting news")
+        ADVARSS = "advarss", pgettext_lazy("how visits are planned", "advaRSS: most expected articles first")
+        ROUND_ROBIN = "round-robin", pgettext_lazy("how visits are planned", "round robin: each in its turn")
+        TRAINING = "advarss-training", pgettext_lazy("how visits are planned", "advaRSS: always in training")
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    policy = models.CharField(
+        max_length=30,
+        choices=Policy,
+        blank=True,
+        default="",
+        verbose_name=gettext_lazy("Order of the visits"),
+    )
+    budget = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.001), MaxValueValidator(60)],
+        verbose_name=gettext_lazy("Visits per feed and hour"),
+        help_text=gettext_lazy("On average over all feeds: busy ones get more, quiet ones fewer."),
+    )
+    audience_weight = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(100)],
+        verbose_name=gettext_lazy("Weight of a subscriber (c)"),
+        help_text=gettext_lazy("Each subscriber raises a feed's rank by this share; 0 counts none."),
+    )
+    training_max_ticks = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(80)],
+        verbose_name=gettext_lazy("Longest wait in training, in ticks"),
+        help_text=gettext_lazy("advaRSS knows no such limit but 80; a lower one finds news sooner."),
+    )
+    changed = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = verbose_name_plural = "planning rules"
+        constraints = [models.CheckConstraint(name="one_row_of_planning_rules", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return "planning rules"
 
 
 class PostingPopulation(models.Model):

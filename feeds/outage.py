@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
-from django.conf import settings
-
+from crawler.engine.ticking import tick_seconds
 from crawler.http.failures import Failure
 from crawler.messages import Harvest
 from feeds.models import Retrieval
@@ -22,7 +21,7 @@ def outage(harvests: Iterable[Harvest]) -> bool:
     current = [(urlsplit(h.url).hostname or "", _by_network(h.failure)) for h in harvests if h.kind == "feed"]
     if not any(failed for _, failed in current):
         return False
-    since = datetime.now(UTC) - timedelta(seconds=2 * settings.CRAWL_TICK_SECONDS)
+    since = datetime.now(UTC) - timedelta(seconds=2 * tick_seconds())
     recent = Retrieval.objects.filter(at__gte=since, pushed=False).values_list("feed__host__name", "failure")
     return it_is_us([*current, *((host, _by_network(failure)) for host, failure in recent)])
 

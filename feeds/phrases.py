@@ -99,7 +99,7 @@ _ADVICE: dict[Failure, str | Promise] = {
     Failure.NO_BROWSER: gettext_lazy("Install Chromium and Playwright on Freshet's machine."),
 }
 _STATUS_ADVICE: dict[int, str | Promise] = {
-    401: gettext_lazy("It can be read only with a password in its address, if its publisher allows that."),
+    401: gettext_lazy("It asks for a login: give one under Tools, Logins."),
     403: gettext_lazy("Its publisher keeps programs out. Freshet goes on trying."),
 }
 _STATUSES: dict[int, str | Promise] = {
@@ -285,6 +285,17 @@ def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -
         if sum(counts[(best + step) % 24] for step in range(length)) >= wanted:
             return best, (best + length) % 24
     return None
+
+
+def disputed(kind: str) -> str:
+    """Return what two readers of a feed read differently, by the kind of a disagreement."""
+    words = {
+        "count": _("how many entries there are"),
+        "identity": _("what tells an entry apart"),
+        "date": _("when an entry was published"),
+        "link": _("where an entry leads"),
+    }
+    return words.get(kind, kind)
 
 
 def duration(seconds: float) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import numpy as np
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from crawler.database.bulk import update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
 from feeds.posting import histories, population
+from feeds.rules import rules
 from feeds.scheduling.history import pack
 from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Floats, Floats32
@@ -77,7 +77,7 @@ def _prices(sample: Floats32) -> Floats:
     row = PostingPopulation.objects.get(id=1)
     before = np.frombuffer(row.prices, "<f8") if row.prices else np.ones(WEEK_HOURS)
     # A retrieval an hour and feed at the budget; a budget of nothing leaves the prices without a meaning.
-    per_hour = max(settings.CRAWL_BUDGET, 1e-6) * len(sample)
+    per_hour = max(rules().budget, 1e-6) * len(sample)
     prices = todays_prices(before, sample, per_hour)
     tomorrow = planned(sample, prices).next_prices(prices)
     PostingPopulation.objects.filter(id=1).update(prices=tomorrow.tobytes())

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from crawler.database.bulk import upsert_rows
-from feeds.models import PostingHistory, PostingPopulation
+from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
 from feeds.scheduling.forecast import Population
 from feeds.scheduling.history import Histories, Retrievals, pack, unpack
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32, PeriodicRates
@@ -44,6 +44,17 @@ def histories(feed_ids: Sequence[int]) -> Histories:
         tables.exposure[rows] = unpack(exposure, WEEK_HOURS)
         tables.levels[rows] = unpack(levels, LEVELS)
     return tables
+
+
+def floats(column: bytes | memoryview) -> list[float]:
+    """Return the numbers of a column of little-endian float32."""
+    return list(map(float, np.frombuffer(column, "<f4")))
+
+
+def plan_of(feed: Feed) -> list[float] | None:
+    """Return the 168 thresholds of a feed's plan (`feeds.scheduling.planning`), None before its first one."""
+    row = PostingPlan.objects.filter(feed=feed).first()
+    return None if row is None else floats(row.shape)
 
 
 def observe(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -12,7 +13,9 @@ from django.db import connection
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Least
 
+from crawler.engine.ticking import tick_seconds
 from feeds.models import Feed
+from feeds.rules import rules
 from feeds.scheduling.base import FeedStates, Policy, select
 from feeds.scheduling.rates import Floats, Integers
 from feeds.states import blocks, live_policy
@@ -37,7 +40,7 @@ def look_ahead() -> timedelta:
     A retrieval happens some seconds after its tick, so a feed whose gap is as long as the tick would miss
     every other tick. It is selected anyway, and handed out when its floor has passed.
     """
-    return timedelta(seconds=min(settings.CRAWL_TICK_SECONDS / 4, 30.0))
+    return timedelta(seconds=min(tick_seconds() / 4, 30.0))
 
 
 def allowed(now: datetime) -> QuerySet[Feed]:
@@ -54,7 +57,7 @@ def allowed(now: datetime) -> QuerySet[Feed]:
 
 def end_training(now: datetime) -> int:
     """Move feeds after CRAWL_TRAINING_DAYS to the normal phase. Returns their number."""
-    if settings.CRAWL_POLICY == TRAINING_POLICY:
+    if rules().policy == TRAINING_POLICY:
         return 0
     old = now - timedelta(days=settings.CRAWL_TRAINING_DAYS)
     grown = Feed.objects.filter(
@@ -77,11 +80,13 @@ def select_training(now: datetime, *, everything: bool = False) -> int:
 
 def select_ranked(now: datetime, k: int, *, everything: bool = False) -> Ranked:
     """Select the first k feeds of the normal phase by the policy's key, or all with `everything`."""
-    at = now.timestamp()
-    ids, keys, last = _keys(live_policy(), at, allowed(now).filter(phase=Feed.Phase.NORMAL))
+    at, policy = now.timestamp(), live_policy()
+    ids, keys, last = _keys(policy, at, allowed(now).filter(phase=Feed.Phase.NORMAL))
     take = len(ids) if everything else k
     rows = select(FeedStates(id=ids, last=last), keys, np.ones(len(ids), dtype=bool), take)
-    _mark(now, ids[rows], len(ids))
+    places = zip(ids[rows].tolist(), keys[rows].tolist(), (at - last[rows]).tolist(), strict=True)
+    reasons = {feed: policy.reason(key, age) for feed, key, age in places}
+    _mark(now, reasons, len(ids))
     left_out = len(rows) < len(ids)
     return Ranked(len(rows), len(ids), float(keys[rows].min(initial=math.inf)) if left_out else None)
 
@@ -95,19 +100,13 @@ def _keys(policy: Policy, at: float, feeds: QuerySet[Feed]) -> tuple[Integers, F
     return ids, keys, last
 
 
-def _mark(now: datetime, ids: Integers, candidates: int) -> None:
-    """Select these feeds, best first, with the reason for the log."""
-    expected = {
-        feed: articles
-        for states in blocks(Feed.objects.filter(id__in=ids.tolist()), {"weekly"})
-        for feed, articles in zip(
-            states.id.tolist(), states.rates("weekly").expected(states.last, now.timestamp()), strict=True
-        )
-    }
-    because = [
-        f"rank {place} of {candidates}: {expected[feed]:.2f} new articles expected"
-        for place, feed in enumerate(ids.tolist(), 1)
-    ]
+def _mark(now: datetime, reasons: Mapping[int, str], candidates: int) -> None:
+    """Select these feeds, best first, each with the number that ranked it, for the log and the page.
+
+    The weekly forecast stood there whatever the policy was, so that under advaRSS feeds of "0.00 new articles
+    expected" went first.
+    """
+    because = [f"rank {place} of {candidates}: {reason}" for place, reason in enumerate(reasons.values(), 1)]
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -115,7 +114,7 @@ def _mark(now: datetime, ids: Integers, candidates: int) -> None:
             FROM unnest(%s::bigint[], %s::text[]) AS chosen(id, because)
             WHERE feeds_feed.id = chosen.id AND selected_at IS NULL AND lease IS NULL AND status = 'active'
             """,
-            [now, ids.tolist(), because],
+            [now, list(reasons), because],
         )
 
 

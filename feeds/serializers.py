@@ -181,6 +181,20 @@ class HistorySerializer(serializers.Serializer[Any]):
     week_exposure = serializers.ListField(
         child=serializers.FloatField(), min_length=168, max_length=168, help_text="Weighted hours watched."
     )
+    forecast = serializers.ListField(
+        child=serializers.FloatField(),
+        min_length=168,
+        max_length=168,
+        help_text="Articles per hour, expected.",
+    )
+    threshold = serializers.ListField(
+        child=serializers.FloatField(),
+        allow_null=True,
+        help_text=(
+            "The plan: how many waiting articles make a visit worth it in each hour of the week, relative to "
+            "an even plan. Null before the first one."
+        ),
+    )
     updated = serializers.DateTimeField(allow_null=True)
 
 

@@ -10,8 +10,17 @@ arrived = Signal()
 Who keeps the entries sets `new`, `edited` and `published` of the visits. In the transaction of the check-in.
 """
 
+wanted = Signal()
+"""A person is about to add feeds to follow: `user`, and their `addresses` as texts.
+
+Receivers raise LimitReached where these are more than the person may follow. Nothing is stored yet.
+"""
+
 added = Signal()
-"""A person has added feeds: `user`, and the `feeds`, new ones and such as were known already."""
+"""A person has added feeds: `user`, the `feeds`, new ones and such as were known already, and `folders`.
+
+`folders` are the ones in which the person's list has them, by primary key; "" or none where it has none.
+"""
 
 moved = Signal()
 """A person has moved feeds to another folder: `user`, and the `feeds`, with the category they have now."""

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
-from django.conf import settings
 from django.db.models import BinaryField, FloatField, Func, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from crawler.database.bulk import select_blocks
+from crawler.engine.ticking import tick_seconds
 from feeds.models import Feed
 from feeds.posting import population
+from feeds.rules import rules
 from feeds.scheduling.base import FeedStates, Policy
 from feeds.scheduling.forecast import MIN_RATE
 from feeds.scheduling.history import MIN_RATE as MIN_HOURLY_RATE
@@ -43,20 +44,19 @@ _TRAINING: tuple[str | Combinable, ...] = ("training_m", "training_t", _Epoch("t
 
 
 def live_policy() -> Policy:
-    """Return the policy named by CRAWL_POLICY for feeds in the normal phase. Raises ValueError for unknown
+    """Return the policy of the rules in force for feeds in the normal phase. Raises ValueError for unknown
     names.
     """
-    name = settings.CRAWL_POLICY
-    if name == AdvarssTraining.name:
+    chosen = rules()
+    if chosen.policy == AdvarssTraining.name:
         return training_policy()
-    return make_policy(name, **({"c": settings.CRAWL_AUDIENCE_WEIGHT} if weighs_audience(name) else {}))
+    weight = {"c": chosen.audience_weight} if weighs_audience(chosen.policy) else {}
+    return make_policy(chosen.policy, **weight)
 
 
 def training_policy() -> AdvarssTraining:
     """Return the training policy with the deployment's tick."""
-    return AdvarssTraining(
-        tick=float(settings.CRAWL_TICK_SECONDS), max_ticks=settings.CRAWL_TRAINING_MAX_TICKS
-    )
+    return AdvarssTraining(tick=tick_seconds(), max_ticks=rules().training_max_ticks)
 
 
 def blocks(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from celery import shared_task
+from django.dispatch import receiver
 
 from crawler.engine.signals import planned, ticked
 
@@ -57,3 +58,21 @@ def delete_removed() -> None:
     from feeds import removal
 
     removal.delete_removed(datetime.now(UTC))
+
+
+@shared_task
+def go_on_with_import(pk: int) -> None:
+    """Add the next feeds of a long list, then enqueue the rest, so that no list holds a worker for long."""
+    from feeds import imports
+
+    if imports.go_on(pk):
+        go_on_with_import.delay(pk)
+
+
+@receiver(ticked)
+def go_on_with_forgotten_imports(now: datetime, **_: object) -> None:
+    """Resume long imports whose message was lost."""
+    from feeds import imports
+
+    for forgotten in imports.unfinished(now):
+        go_on_with_import.delay(forgotten)

@@ -14,9 +14,9 @@ from crawler.http.failures import FetchError
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, join
 from crawler.messages import Assignment, Harvest
-from crawler.reading.documents import FeedDocument, FeedLink, RetrievedFeed
+from crawler.reading.documents import Disagreement, FeedDocument, FeedLink, RetrievedFeed
 from crawler.reading.errors import ReadingError
-from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, parse_feed
+from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, opinion_of, parse_feed
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
@@ -25,6 +25,9 @@ from feeds.sources import likely_feeds, podcast_named
 
 MAX_GUESSING_SECONDS = 20.0
 """Time for requests of usual addresses on a page's site, after which no other is asked."""
+
+SECOND_OPINIONS = 50
+"""Of so many documents after a feed's first, one is read by a second reader as well."""
 
 
 @serves("feed")
@@ -61,13 +64,35 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
     page = (
         stored_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
     )
-    return answered(assignment, at, response, body_hash=body_hash, payload=RetrievedFeed(document, page))
+    is_asked = assignment.wants_opinion or _is_drawn(body_hash)
+    opinion = _second_opinion(response) if is_asked and not readers.is_busy() else None
+    found = RetrievedFeed(document, page, opinion=opinion)
+    return answered(assignment, at, response, body_hash=body_hash, payload=found)
 
 
 def read_feed(response: Response, known_fingerprints: bytes) -> FeedDocument:
     """Return the feed of a response, without entries in `known_fingerprints`. Raises ReadingError."""
     document = parse_feed(response.body, url=response.url, content_type=response.content_type)
     return compare(_with_links(document, response), known_fingerprints)
+
+
+def _is_drawn(body_hash: str) -> bool:
+    """Return whether a document is one of those that are read twice: by its digest, so always the same."""
+    return int(body_hash[:8], 16) % SECOND_OPINIONS == 0
+
+
+def _second_opinion(response: Response) -> tuple[Disagreement, ...] | None:
+    """Return where a second reader disagrees about a feed.
+
+    It takes four times as long as the first reading, so it is asked only while no other document waits: with
+    it, a thousand new feeds took 2.8 times as long. A feed that was left out is asked about another time. A
+    reading of its own, with its own time: a document that is too much for the second reader is not lost for
+    the first.
+    """
+    try:
+        return readers.read(opinion_of, response.body, url=response.url, content_type=response.content_type)
+    except ReadingError:
+        return ()
 
 
 @serves("push")
@@ -117,7 +142,13 @@ def _feeds_of_page(
     if not looks_like_html(response.body, response.content_type):
         return ()
     try:
-        links = readers.read(feed_links, response.body, url=response.url, content_type=response.content_type)
+        links = readers.read(
+            feed_links,
+            response.body,
+            url=response.url,
+            content_type=response.content_type,
+            header=response.headers.get("link", ""),
+        )
     except ReadingError:
         links = ()
     if links or not assignment.is_first:

@@ -1,15 +1,16 @@
-"""The controller's tick, run every CRAWL_TICK_SECONDS (papers/000, sections 2 and 3)."""
+"""The controller's tick, run as often as beat's row says (papers/000, sections 2 and 3)."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import connection, transaction
 
 from crawler.engine import leases
-from crawler.engine.clock import TOLERANCE, turn_back
+from crawler.engine.clock import turn_back
+from crawler.engine.ticking import tick_seconds
 from feeds.models import Feed, Tick
+from feeds.rules import rules
 from feeds.scheduling.budget import TokenBudget
 from feeds.selection import end_training, select_ranked, select_training
 from feeds.websub.subscriptions import lapse
@@ -38,7 +39,7 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
             if not cursor.fetchone()[0]:
                 return None
         newest = Tick.objects.order_by("-started").values_list("started", flat=True).first()
-        if newest and turn_back(now, newest):
+        if newest and turn_back(now, newest, age=timedelta(seconds=tick_seconds())):
             Tick.objects.filter(started__gt=now).delete()
         swept = leases.sweep(now)
         lapse(now)
@@ -50,7 +51,7 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
         return Tick.objects.create(
             started=now,
             finished=datetime.now(now.tzinfo),
-            policy=settings.CRAWL_POLICY,
+            policy=rules().policy,
             swept=swept,
             training=training,
             ranked=ranked.taken,
@@ -62,20 +63,20 @@ def tick(now: datetime, *, everything: bool = False) -> Tick | None:
 
 
 def lately(now: datetime) -> bool:
-    """Return whether a tick ran within the last half tick, so that a repeated message is ignored.
+    """Return whether a tick ran within half a tick of now, so that a repeated message is ignored.
 
-    One that lies far ahead, before a clock was turned back, is none.
+    One that lies further ahead ran before the clock was turned back.
     """
-    half = timedelta(seconds=settings.CRAWL_TICK_SECONDS / 2)
-    return Tick.objects.filter(started__range=(now - half, now + TOLERANCE)).exists()
+    half = timedelta(seconds=tick_seconds() / 2)
+    return Tick.objects.filter(started__range=(now - half, now + half)).exists()
 
 
 def _budget(now: datetime) -> tuple[int, TokenBudget]:
     """Return the retrievals of ranked feeds in this tick, and the budget to carry over in the tick's row."""
     last = Tick.objects.order_by("-started").first()
-    length = float(settings.CRAWL_TICK_SECONDS)
+    length = tick_seconds()
     paid = (
         TokenBudget(last.started.timestamp(), last.carried) if last else TokenBudget(now.timestamp() - length)
     )
     normal = Feed.objects.active().filter(phase=Feed.Phase.NORMAL).count()
-    return paid.grant(now.timestamp(), feeds=normal, per_hour=settings.CRAWL_BUDGET, tick=length)
+    return paid.grant(now.timestamp(), feeds=normal, per_hour=rules().budget, tick=length)

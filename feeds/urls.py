@@ -9,6 +9,7 @@ urlpatterns = [
     path("add/", adding_views.add_here, name="feeds-add"),
     path("actions/", change_views.change, name="feeds-change"),
     path("visits/", views.visit_list, name="visits"),
+    path("opinions/", views.opinion_list, name="opinions"),
     path("feeds.opml", views.opml, name="feeds-opml"),
     path("<int:pk>/", views.feed_page, name="feed"),
     path("<int:pk>/row/", views.feed_row, name="feed-row"),

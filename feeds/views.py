@@ -19,9 +19,9 @@ from django.views.decorators.http import require_safe
 from crawler.web.pages import render_list
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
-from crawler.web.roles import EDITOR
+from crawler.web.roles import EDITOR, OPERATOR
 from feeds.categories import all_paths
-from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series
+from feeds.charts import clock, forecast_series, heat_map, sparkline, training_series, weekly_bars
 from feeds.explain import NextVisit, next_visits
 from feeds.filters import (
     HEALTH,
@@ -39,6 +39,7 @@ from feeds.opml import export_opml
 from feeds.phrases import (
     SILENT,
     FeedFacts,
+    disputed,
     how_often,
     next_check,
     rhythm,
@@ -46,6 +47,7 @@ from feeds.phrases import (
     state_of,
     usual_hours,
 )
+from feeds.posting import floats, plan_of
 from feeds.websub.models import HubSubscription
 
 MAX_POSTED = 500
@@ -157,6 +159,7 @@ def feed_page(request: HttpRequest, pk: int) -> HttpResponse:
             "folders": folder_choices(),
             "public_url": settings.PUBLIC_URL,
             "zone": f"{now.astimezone(zone):%Z}",
+            "learned": _learned(feed, now.astimezone(zone)),
             **_habits(posted, now.astimezone(zone)),
         },
     )
@@ -169,6 +172,16 @@ def visit_list(request: HttpRequest) -> HttpResponse:
     filterset = RetrievalFilter(request.GET, rows)
     context = {"form": filterset.form, "page": page_of(request, filterset.qs)}
     return render_list(request, "feeds/visits.html", "feeds/_visits.html", context)
+
+
+@needs(OPERATOR)
+@require_safe
+def opinion_list(request: HttpRequest) -> HttpResponse:
+    """Show the feeds that a second reader reads otherwise than ours, with both readings."""
+    feeds = Feed.objects.disputed().defer("fingerprints", "description").order_by("-opinion_at", "id")
+    page = page_of(request, feeds, size=ROWS)
+    rows = [(feed, [(disputed(point["kind"]), point) for point in feed.opinion]) for feed in page.object_list]
+    return render(request, "feeds/opinions.html", {"page": page, "rows": rows})
 
 
 @never_cache
@@ -240,6 +253,30 @@ def _habits(posted: Sequence[datetime], now: datetime) -> dict[str, Any]:
         "clock": clock(hourly, now.hour + now.minute / 60, f"{now:%Z}"),
         "heat": heat_map(weekly, f"{now:%Z}"),
         "hourly": hourly,
+    }
+
+
+def _learned(feed: Feed, now: datetime) -> dict[str, Any] | None:
+    """Return what visits are planned by, in the time zone of `now`: the learned rates, and the plan.
+
+    None before the first visit. Zones that are half an hour off are shown to the hour.
+    """
+    row = PostingHistory.objects.filter(feed=feed).first()
+    if row is None:
+        return None
+    ahead = round((now.utcoffset() or timedelta()) / timedelta(hours=1))
+
+    def local(values: Sequence[float]) -> list[float]:
+        return [values[(hour - ahead) % len(values)] for hour in range(len(values))]
+
+    hourly = local(floats(row.hourly))
+    weekly, plan = local(floats(row.rates)), plan_of(feed)
+    return {
+        "clock": clock(hourly, now.hour + now.minute / 60, f"{now:%Z}"),
+        "hourly": hourly,
+        "days": row.days,
+        "weekly": weekly_bars(weekly, _("articles an hour, expected")),
+        "plan": weekly_bars(local(plan), _("articles that make a visit worth it")) if plan else None,
     }
 
 

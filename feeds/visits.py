@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
+from msgspec.structs import asdict
 
 from crawler.database.bulk import columns_except, insert_rows, update_rows
+from crawler.engine.ticking import tick_seconds
 from crawler.http.failures import Failure
 from crawler.messages import Harvest
-from crawler.reading.documents import FeedDocument, RetrievedFeed
-from crawler.text.characters import indexable
+from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
+from crawler.text.characters import indexable, storable
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
@@ -32,6 +34,11 @@ CHANGED = columns_except(
     "training_since",
 )  # fmt: skip
 """Fields of a feed that a visit writes: all but those that people and `feeds.training` change."""
+
+MAX_DISAGREEMENTS = 10
+"""Disagreements of a second reader that are kept of a feed."""
+MAX_WORDS = 300
+"""Characters that are kept of one reader's reading."""
 
 
 @dataclass(slots=True)
@@ -150,6 +157,8 @@ def _succeeded(visit: FeedVisit) -> int | None:
     at = _utc(harvest.at)
     if visit.found.document is not None:
         _describe(feed, visit.found.document)
+    if visit.found.opinion is not None:
+        feed.opinion, feed.opinion_at = _stored_opinion(visit.found.opinion), at
     if harvest.status != 304:
         feed.etag, feed.last_modified, feed.body_hash = harvest.etag, harvest.last_modified, harvest.body_hash
     else:
@@ -222,7 +231,7 @@ def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
             jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
             pushed=visit.hub is not None and visit.hub.holds(_utc(harvest.at)),
         ),
-        FloorLimits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=float(settings.CRAWL_TICK_SECONDS)),
+        FloorLimits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=tick_seconds()),
     )
     feed.floor, feed.floor_detail = new_floor.code, new_floor.reason
     if new_floor.stop:
@@ -246,6 +255,14 @@ def _describe(feed: Feed, document: FeedDocument) -> None:
     feed.skip_hours = list(document.skip_hours) if hour_bits(document.skip_hours) else []
     feed.skip_days = list(document.skip_days) if len(set(document.skip_days)) < 7 else []
     feed.document_size, feed.fingerprints = document.size, document.fingerprints
+
+
+def _stored_opinion(opinion: Sequence[Disagreement]) -> list[dict[str, str]]:
+    """Return disagreements as the feed's row keeps them."""
+    return [
+        {name: storable(text, MAX_WORDS) for name, text in asdict(point).items()}
+        for point in opinion[:MAX_DISAGREEMENTS]
+    ]
 
 
 def _watch_redirect(feed: Feed, harvest: Harvest) -> None:

@@ -57,14 +57,22 @@ class FeedWork(Work):
             order="selected_at, id",
             returning=(
                 "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
-                "losses", "last_attempt",
+                "losses", "last_attempt", "opinion_at",
             ),
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
-        for host, feed, url, etag, modified, body_hash, fingerprints, subscribers, losses, attempted in rows:
-            validators = (etag, modified, body_hash, bytes(fingerprints), subscribers)
+        for host, feed, url, etag, modified, body_hash, known, subscribers, losses, attempted, asked in rows:
+            validators = (etag, modified, body_hash, bytes(known), subscribers)
             assignments.setdefault(host, []).append(
-                Assignment("feed", feed, url, *validators, suspect=losses > 0, is_first=attempted is None)
+                Assignment(
+                    "feed",
+                    feed,
+                    url,
+                    *validators,
+                    suspect=losses > 0,
+                    is_first=attempted is None,
+                    wants_opinion=asked is None,
+                )
             )
         return assignments
 

@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from crawler.web.admin import RecordAdmin, RowAdmin
 from recrawl.forms import SettingsForm
 from recrawl.mapping import forget
-from recrawl.models import SETTINGS, Change, Check, Site, Source, Visit, WatchedPage
+from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Source, Version, Visit, WatchedPage
 from recrawl.visits import pause, resume, visit_now
 
 
@@ -113,3 +113,18 @@ class SourceAdmin(RecordAdmin):
     list_display = ("url", "site", "kind", "usable", "read", "failure")
     list_filter = ("kind", "usable")
     list_select_related = ("site",)
+
+
+@admin.register(Version)
+class VersionAdmin(RecordAdmin):
+    """Admin of earlier versions of pages."""
+
+    list_display = ("page", "title", "since", "until", "status")
+    list_select_related = ("page",)
+    search_fields = ("page__url", "title")
+    fields = ("page", "title", "since", "until", "status")
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Version]:
+        versions: QuerySet[Version] = super().get_queryset(request)
+        return versions.defer("lines", "headers", *(f"page__{name}" for name in LONG_COLUMNS))

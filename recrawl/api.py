@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
@@ -25,10 +27,12 @@ from recrawl.mapping import (
     check_sites,
     checked_addresses,
     forget,
+    keep_logins,
     map_again,
     set_pages,
 )
 from recrawl.models import LIST_DEFAULTS, Change, Check, Site, WatchedPage
+from recrawl.own_history import NoHistoryError, own_history, packed
 from recrawl.serializers import (
     ChangeDetailSerializer,
     ChangeSerializer,
@@ -122,6 +126,7 @@ class SiteViewSet(
         if not site.is_list:
             raise ValidationError({"pages": ["Only a list has chosen pages."]})
         try:
+            keep_logins(pages)
             set_pages(site, checked_addresses(pages))
         except SiteError as error:
             raise ValidationError({"pages": [str(error)]}) from error
@@ -129,12 +134,27 @@ class SiteViewSet(
     def perform_destroy(self, instance: Site) -> None:
         forget(instance)
 
+    @extend_schema(
+        summary="What visits found, as a history file",
+        parameters=[OpenApiParameter("addresses", bool, description="false: numbers in place of addresses")],
+        responses={(200, "application/gzip"): OpenApiTypes.BINARY},
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None, url_path="history.jsonl.gz")
+    def history(self, request: Request, pk: str) -> HttpResponse:
+        anonymous = request.query_params.get("addresses") == "false"
+        try:
+            content = packed(own_history(self.get_object(), anonymous=anonymous))
+        except NoHistoryError as error:
+            raise ValidationError({"detail": str(error)}) from error
+        return HttpResponse(content, content_type="application/gzip")
+
     @extend_schema(summary="Let the next visit begin now", request=None, responses={202: SiteSerializer})
     @action(detail=True, methods=["post"], url_path="visit-now")
     def visit_now(self, request: Request, pk: str) -> Response:
         site = self.get_object()
         if not visit_now(site, datetime.now(UTC)):
-            raise ValidationError({"detail": f"The site is {site.get_state_display()}, or visited just now."})
+            raise ValidationError({"detail": "The site is not being watched, or it is visited just now."})
         return Response(SiteSerializer(self.get_object()).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(summary="Map the site anew", request=None, responses={202: SiteSerializer})

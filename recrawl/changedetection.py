@@ -7,6 +7,7 @@ with one address to a line, with tags behind it.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import zipfile
@@ -40,8 +41,42 @@ _UNKNOWN = {
     "conditions": "its conditions",
     "headers": "its request headers",
     "webdriver_js_execute_code": "its script",
+    "check_unique_lines": "that only lines count which were never there before",
+    "sort_text_alphabetically": "the sorting of lines",
+    "remove_duplicate_lines": "the removal of repeated lines",
+    "webdriver_delay": "its wait after loading",
+    "ignore_status_codes": "that failing answers count as content",
+    "proxy": "its proxy",
+    "body": "the content of its request",
+    "notification_urls": "where its messages go",
+    "notification_title": "the title of its messages",
+    "notification_body": "the text of its messages",
+    "notification_muted": "that its messages are muted",
 }
 """Settings of a watch that Freshet does not have, with their names in sentences."""
+
+
+_GLOBAL = {
+    "subtractive_selectors": "global_subtractive_selectors",
+    "ignore_text": "global_ignore_text",
+}
+"""Rules of a watch, and the names of those for all watches."""
+_UNKNOWN_GLOBAL = {
+    "notification_urls": "where messages of all watches go",
+    "ignore_whitespace": "that blanks count for nothing",
+    "strip_ignored_lines": "the removal of ignored lines",
+    "render_anchor_tag_content": "the addresses of links as text",
+}
+_OVERRIDDEN = frozenset(
+    {
+        "include_filters", "subtractive_selectors", "ignore_text", "trigger_text", "extract_text", "headers",
+        "text_should_not_be_present", "filter_text_added", "filter_text_removed", "filter_text_replaced",
+        "restock_settings", "notification_urls", "notification_title", "notification_body", "conditions",
+        "check_unique_lines", "sort_text_alphabetically", "remove_duplicate_lines", "time_between_check",
+        "time_between_check_use_default", "time_schedule_limit",
+    }
+)  # fmt: skip
+"""Settings that a tag with `overrides_watch` decides for its watches."""
 
 
 class BackupError(ValueError):
@@ -75,14 +110,21 @@ def watches_of(file: BinaryIO) -> list[ForeignWatch]:
         watches = _of_text(data)
     if not watches:
         raise BackupError("There is no watch in this file.")
-    if len(watches) > MAX_WATCHES:
-        raise BackupError(f"There are {len(watches)} watches in this file; {MAX_WATCHES} are allowed.")
+    _check_number(len(watches))
     return watches
+
+
+def _check_number(watches: int) -> None:
+    """Raise BackupError for more watches than one file may have."""
+    if watches > MAX_WATCHES:
+        raise BackupError(f"There are {watches} watches in this file; {MAX_WATCHES} are allowed.")
 
 
 def _of_text(data: bytes) -> list[ForeignWatch]:
     if data.lstrip()[:1] in (b"{", b"["):
         return _of_state(_decoded(data))
+    # Counted before any is read: 48 MB of short lines would be some GB of watches.
+    _check_number(sum(1 for line in io.BytesIO(data) if line.strip()))
     return [_of_line(line) for line in _text(data).splitlines() if line.strip()]
 
 
@@ -154,27 +196,58 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
 def _of_state(state: dict[str, Any]) -> list[ForeignWatch]:
     settings = _mapping(state, "settings")
     application, requests = _mapping(settings, "application"), _mapping(settings, "requests")
-    titles = {
-        key: _string(tag, "title")
+    groups = {
+        key: tag
         for key, tag in {**_mapping(application, "tags"), **_mapping(state, "tags")}.items()
         if isinstance(tag, dict)
     }
-    usual = _Usual(titles, _days(requests.get("time_between_check")), _string(application, "fetch_backend"))
+    usual = _Usual(
+        {key: _string(tag, "title") for key, tag in groups.items()},
+        _days(requests.get("time_between_check")),
+        _string(application, "fetch_backend"),
+        {key: tag for key, tag in groups.items() if tag.get("overrides_watch") is True},
+        {name: _strings(application, foreign) for name, foreign in _GLOBAL.items()},
+        tuple(words for name, words in _UNKNOWN_GLOBAL.items() if application.get(name)),
+    )
     rows = _mapping(state, "watching").values()
+    _check_number(len(rows))
     return [_watch(row, usual) for row in rows if isinstance(row, dict) and _string(row, "url")]
 
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """The names of tags by key, and the settings of watches that have none of their own."""
+    """The names of tags by key, and the settings of watches that have none of their own.
+
+    `overriding` are the tags whose settings replace those of their watches; `filters` are the rules for all
+    watches by the names that watches have for them, and `lost` names the settings for all that are unknown.
+    """
 
     titles: dict[str, str]
     every: float | None
     backend: str
+    overriding: dict[str, dict[str, Any]] = field(default_factory=dict)
+    filters: dict[str, list[str]] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+
+    def applied(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a watch with the settings of its overriding tag, and with the rules for all."""
+        tags = row.get("tags")
+        for key in tags if isinstance(tags, list) else []:
+            tag = self.overriding.get(key) if isinstance(key, str) else None
+            if tag is not None:
+                row = row | {name: value for name, value in tag.items() if name in _OVERRIDDEN and value}
+        added = {name: [*_strings(row, name), *rules] for name, rules in self.filters.items() if rules}
+        return row | added
 
 
 def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
+    row = usual.applied(row)
     lost = [words for name, words in _UNKNOWN.items() if row.get(name)]
+    lost += usual.lost
+    if _mapping(row, "time_schedule_limit").get("enabled") is True:
+        lost.append("its hours and days of the week")
+    if re.search(r"\{[{%]", _string(row, "url")):
+        lost.append("the template in its address")
     settings: dict[str, Any] = {}
     own_time = None if row.get("time_between_check_use_default") else _days(row.get("time_between_check"))
     every = own_time or usual.every
@@ -191,6 +264,8 @@ def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     settings["browser"] = backend not in {"", "system", "html_requests"}
     settings["steps"] = _steps(row, lost)
     settings["browser"] |= bool(settings["steps"])
+    if "#" in _string(row, "url") and not settings["browser"]:
+        lost.append("the part of its address behind #, which only a browser heeds")
     _add_processor(row, settings, lost)
     if _string(row, "method").upper() not in {"", "GET"}:
         lost.append("its request method")

@@ -16,7 +16,7 @@ from crawler.frontier.budgets import MAX_REDIRECTS
 from crawler.frontier.check_in import is_retryable, retry_at
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage, ListedPages
-from crawler.reading.lines import unpacked
+from crawler.reading.lines import normalized, unpacked
 from crawler.text.keys import digest
 from recrawl.conditions import Prices
 from recrawl.differences import Difference, compared, difference
@@ -136,8 +136,9 @@ class _VisitCheckIn:
         if was_live and outcome in {Outcome.SAME, Outcome.MINOR, Outcome.CHANGED}:
             page.checks += 1
         page.status, page.failure = harvest.status, harvest.failure
-        page.etag = harvest.etag or page.etag
-        page.last_modified = harvest.last_modified or page.last_modified
+        if not harvest.failure:  # else the next answer, "not modified", would hide that nothing was read
+            page.etag = harvest.etag or page.etag
+            page.last_modified = harvest.last_modified or page.last_modified
         page.save()
         check.outcome, check.raw = outcome, page.raw
         check.save()
@@ -157,6 +158,8 @@ class _VisitCheckIn:
             if not is_gone:
                 return Outcome.FAILED
             self._note(page, Change.Kind.GONE, at, Difference(), f"The server answers {harvest.status}.")
+        if page.fetched is None:
+            page.selectors = self.site.selectors_digest  # it is waited for, read in this way
         page.state = WatchedPage.State.GONE if is_gone else WatchedPage.State.FAILED
         return Outcome.GONE if is_gone else Outcome.FAILED
 
@@ -176,7 +179,9 @@ class _VisitCheckIn:
         new, links = unpacked(crawled.lines), set(page.links)
         state, had = page.state, page.fetched is not None
         same_rules = page.selectors == self.site.selectors_digest
-        old = _Former(unpacked(bytes(page.lines)), page.price, bytes(page.look), version_of(page, at))
+        old = _Former(
+            normalized(unpacked(bytes(page.lines))), page.price, bytes(page.look), version_of(page, at)
+        )
         describe(page, crawled, self.site)
         self._note_offer(page, at)
         targets = self.rediscovered_pages if state == WatchedPage.State.LIVE else self.new_pages
@@ -189,8 +194,9 @@ class _VisitCheckIn:
         if state != WatchedPage.State.LIVE:
             kind = Change.Kind.BACK if had else Change.Kind.NEW
             gain = difference(self.rules.counting(old.lines) if had else (), self.rules.counting(new))
-            # A page that a person has just put into a list is no news.
-            if had or not self.site.is_list:
+            # A page that a person has just put into a list is no news, unless it was waited for.
+            is_awaited = same_rules and state in {WatchedPage.State.GONE, WatchedPage.State.FAILED}
+            if had or is_awaited or not self.site.is_list:
                 self._note(page, kind, at, gain, page.title, before=old.version)
             outcome = Outcome.NEW
         elif same_rules:

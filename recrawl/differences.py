@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import orjson
+from cydifflib import SequenceMatcher
 
 from crawler.reading.lines import Rules
 

@@ -12,7 +12,7 @@ from crawler.database.bulk import insert_rows
 from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, shape_refusal
 from crawler.frontier.check_in import keep_bodies
-from crawler.frontier.domains import host_of
+from crawler.http.domains import host_of
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.reading.documents import CrawledPage, FeedLink, Offer
 from crawler.text.keys import digest_of_bytes

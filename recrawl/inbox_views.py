@@ -22,6 +22,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.reader.lists import day_name
+from crawler.text.cells import guarded
 from crawler.web.pages import wants_part
 from crawler.web.permissions import person_of
 from crawler.web.undo import offer, register
@@ -223,7 +224,7 @@ def _csv(rows: Iterator[Change]) -> Iterator[str]:
 def _cell(value: Any) -> Any:
     """Return a value as a spreadsheet shows it: no text is taken for a formula (OWASP, CSV injection)."""
     text = "\n".join(value) if isinstance(value, list) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return guarded(text) if isinstance(text, str) else text
 
 
 def _list(chosen: ChangeList, marks: SeenChanges, opened: Change | None = None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.auth.models import User
@@ -12,13 +12,15 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from crawler.database.bulk import insert_rows
+from crawler.engine.logins import take_login
 from crawler.engine.models import Host
 from crawler.engine.wake import wake_controller
 from crawler.frontier.check_in import named_sitemaps
 from crawler.frontier.crawls import begin, cancel
-from crawler.frontier.domains import host_of
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.http.domains import host_of
 from crawler.http.failures import Failure
+from crawler.http.logins import LoginError, without_login
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
@@ -29,10 +31,13 @@ from recrawl.discovery import describe, name_feeds, name_sitemaps, to_fetch
 from recrawl.models import Site, Visit, Wanted, WatchedPage, key_of
 from recrawl.structure import MAX_LINKS
 
+CANCELLED = "Its mapping crawl was cancelled."
 MAX_WAIT_MINUTES = 1e6
 MAX_TURNS = 5
 MAX_CHOSEN = 5000
 """Pages of one list."""
+MAX_REMAPPED = 50
+"""Sites that could not be mapped and are tried again at a time."""
 SAMPLE = 300
 """Number of pages from which a site's template is learned."""
 
@@ -54,6 +59,7 @@ def add_pages(urls: Sequence[str], **options: object) -> Site:
     `options` are model fields that users can set.
     """
     addresses = checked_addresses(urls)
+    keep_logins(urls)
     name = host_of(addresses[0])
     with transaction.atomic():
         site = Site(
@@ -68,7 +74,7 @@ def add_pages(urls: Sequence[str], **options: object) -> Site:
 def checked_addresses(urls: Sequence[str]) -> list[str]:
     """Return the canonical addresses of a list's pages, each once. Raises SiteError."""
     addresses: dict[str, None] = {}
-    for url in urls:
+    for url, _login in map(without_login, urls):
         try:
             addresses[canonical_url(url)] = None
         except BadUrl as error:
@@ -81,6 +87,15 @@ def checked_addresses(urls: Sequence[str]) -> list[str]:
     return list(addresses)
 
 
+def keep_logins(urls: Iterable[str]) -> None:
+    """Keep the logins that addresses hold. Raises SiteError."""
+    for url in urls:
+        try:
+            take_login(url)
+        except (BadUrl, LoginError) as error:
+            raise SiteError(str(error)) from error
+
+
 def set_pages(site: Site, addresses: Sequence[str]) -> None:
     """Make these canonical addresses the pages of a list: add new ones, delete those that are left out.
 
@@ -90,7 +105,8 @@ def set_pages(site: Site, addresses: Sequence[str]) -> None:
     site.pages.exclude(key__in=keys).delete()
     rows = [WatchedPage(site=site, url=address, key=key) for key, address in keys.items()]
     WatchedPage.objects.bulk_create(rows, ignore_conflicts=True, batch_size=1000)
-    if site.state in {Site.State.MAPPING, Site.State.FAILED}:
+    is_unread = bool(site.trouble) and not site.visits.filter(finished__isnull=True).exists()
+    if is_unread or site.state in {Site.State.MAPPING, Site.State.FAILED}:
         read_list(site)
 
 
@@ -121,8 +137,8 @@ def add_site(url: str, **options: object) -> Site:
     `options` are model fields that users can set.
     """
     try:
-        address = canonical_url(url)
-    except BadUrl as error:
+        address = canonical_url(take_login(url))
+    except (BadUrl, LoginError) as error:
         raise SiteError(str(error)) from error
     watched = Site.objects.filter(url=address, kind=Site.Kind.SITE).first()
     if watched is not None:
@@ -243,17 +259,21 @@ def learn_template(site: Site) -> frozenset[int]:
 
 
 def _settle_list(site: Site, now: datetime) -> None:
-    live = site.pages.live().count()
-    if not live:
-        failed = site.pages.order_by("id").first()
-        _fail(site, f"Its top page cannot be read: {_failure_of(failed)}.", now)
-        return
-    first = site.pages.live().order_by("id").first()
-    title = first.title if first is not None else ""
-    site.title = site.title or title
+    name_list(site)
     site.state, site.next_visit = Site.State.WATCHED, now + timedelta(days=site.every)
-    site.save(update_fields=["title", "state", "next_visit"])
-    Visit.objects.filter(site=site, number=0).update(finished=now, pages=live)
+    site.save(update_fields=["state", "next_visit"])
+    Visit.objects.filter(site=site, number=0).update(finished=now, pages=site.pages.live().count())
+
+
+def name_list(site: Site) -> None:
+    """Store the title of a list's first page that can be read, or why none can."""
+    first = site.pages.live().order_by("id").first()
+    if first is not None:
+        site.title, site.trouble = site.title or first.title, ""
+    else:
+        failed = site.pages.order_by("id").first()
+        site.trouble = f"Its top page cannot be read: {_failure_of(failed)}."
+    site.save(update_fields=["title", "trouble"])
 
 
 def _settle(site: Site, now: datetime) -> None:
@@ -262,7 +282,7 @@ def _settle(site: Site, now: datetime) -> None:
         return
     top = WatchedPage.objects.filter(site=site, key=key_of(site.url)).first()
     if site.crawl is None or site.crawl.state == Crawl.State.CANCELLED:
-        _fail(site, "Its mapping crawl was cancelled.", now)
+        _fail(site, CANCELLED, now, again=False)
     elif top is None:
         _fail(site, f"Its mapping crawl ended before the top page was fetched: {site.crawl.reason}.", now)
     elif top.state == WatchedPage.State.MOVED:
@@ -303,10 +323,18 @@ def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
     map_site(site)
 
 
-def _fail(site: Site, why: str, now: datetime) -> None:
+def _fail(site: Site, why: str, now: datetime, *, again: bool = True) -> None:
+    """Tell why a site could not be mapped. It is tried again when its next visit would be."""
     site.state, site.trouble = Site.State.FAILED, why
-    site.save(update_fields=["state", "trouble"])
+    site.next_visit = now + timedelta(days=site.every) if again else None
+    site.save(update_fields=["state", "trouble", "next_visit"])
     Visit.objects.filter(site=site, number=0).update(finished=now)
+
+
+def map_failed(now: datetime) -> None:
+    """Map the sites again that could not be mapped and are due."""
+    for site in Site.objects.failed(now).defer("memory")[:MAX_REMAPPED]:
+        map_again(site)
 
 
 def map_again(site: Site) -> bool:

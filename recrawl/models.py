@@ -21,7 +21,15 @@ from crawler.engine.models import Host
 from crawler.frontier.models import Body, Crawl
 from crawler.http.urls import origin
 from crawler.reading.lines import Rules, SelectorFault, usable_selector
-from crawler.reading.parts import DATA, MARKUP, TEXT, ReadingRules, check_part, parts_digest_words
+from crawler.reading.parts import (
+    DATA,
+    MARKUP,
+    TEXT,
+    ReadingRules,
+    check_part,
+    chooses_data,
+    parts_digest_words,
+)
 from crawler.text.keys import digest
 from crawler.web.validators import between, is_pattern
 from recrawl.conditions import ABOVE, ADDED, ANY, BELOW, BY_PERCENT, NO_NUMBER, REMOVED, Conditions
@@ -99,6 +107,11 @@ class SiteQuerySet(models.QuerySet["Site"]):
         opened = Visit.objects.filter(site=OuterRef("pk"), finished__isnull=True)
         watched = self.filter(state=Site.State.WATCHED, next_visit__lte=now)
         return watched.filter(~Exists(opened)).order_by("next_visit")
+
+    def failed(self, now: datetime) -> SiteQuerySet:
+        """Filter to sites that could not be mapped and are due again, unless someone ended it."""
+        due = Q(next_visit__lte=now) | (Q(next_visit__isnull=True) & ~Q(trouble__contains="was cancelled"))
+        return self.filter(due, state=Site.State.FAILED).order_by("id")
 
     def mapped(self) -> SiteQuerySet:
         """Filter to sites whose mapping crawl, or the first reading of a list, has ended unsettled."""
@@ -330,7 +343,12 @@ class Site(models.Model):
     def conditions(self) -> Conditions:
         """Return the conditions under which a change is reported."""
         return Conditions(
-            tuple(self.trigger_patterns), self.direction, self.minimum_percent, self.number_rule, self.number
+            tuple(self.trigger_patterns),
+            self.direction,
+            self.minimum_percent,
+            self.number_rule,
+            self.number,
+            is_data=bool(self.parts) and all(chooses_data(part) for part in self.parts),
         )
 
 

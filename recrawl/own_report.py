@@ -11,7 +11,7 @@ from django.db.models import Count
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from crawler.frontier.domains import host_of, top_level_domain
+from crawler.http.domains import host_of, top_level_domain
 from crawler.web.charts import SHARES, Axis, Line, line_plot
 from recrawl.methods.registry import METHODS
 from recrawl.models import Visit, estimated_coverage

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from celery import shared_task
 from django.dispatch import receiver
 
-from crawler.engine.signals import tended
+from crawler.engine.signals import asked, tended
 
 
 @shared_task
@@ -31,3 +31,11 @@ def go_on(now: datetime, **_: object) -> None:
 
     if visits.has_work(now):
         recrawl.delay()
+
+
+@receiver(asked)
+def any_fetch_is_due(now: datetime, **_: object) -> bool:
+    """Return whether a visit waits for a fetch that is due, as a second attempt after its pause."""
+    from recrawl.models import Wanted
+
+    return Wanted.objects.due_at_free_hosts(now).exists()

@@ -27,11 +27,11 @@ from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import parse_feed
 from crawler.reading.limits import LIMITS
 from crawler.reading.lines import packed
-from crawler.reading.offers import offer_of
+from crawler.reading.offers import offer_of, unstruck_price
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.reading.parts import ReadingRules
-from crawler.reading.sitemap import is_sitemap, read_sitemap
-from crawler.reading.watched import document_lines
+from crawler.reading.sitemap import is_list_of_addresses, is_sitemap, read_sitemap
+from crawler.reading.watched import chosen_values, document_lines
 from crawler.reading.wishes import wishes_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
@@ -89,7 +89,10 @@ def read_document(response: Response, assignment: Assignment, product: str) -> C
     root = whole_tree(text, LIMITS.link_elements) if is_page else None
     if not wishes_of(root, response.headers, product).copy:
         raise ReadingError("robots", NO_COPY)
-    return page if root is None else replace(page, title=title_of(root), offer=offer_of(root))
+    if root is None:
+        return page
+    offer = offer_of(root, response.url) or unstruck_price(chosen_values(root, reading))
+    return replace(page, title=title_of(root), offer=offer)
 
 
 @serves("look", asks_robots=True)
@@ -183,7 +186,7 @@ def _fetch_conditionally(
 
 def listed_pages(response: Response) -> ListedPages:
     """Return the named pages with their stamps, and whether they are sitemaps. Raises ReadingError."""
-    if is_sitemap(response.body):
+    if is_sitemap(response.body) or is_list_of_addresses(response.body):
         listed, _, index = read_sitemap(response.body, response.url, MAX_LISTED)
         return ListedPages(listed, index)
     feed = parse_feed(response.body, url=response.url, content_type=response.content_type)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from recrawl import change_feeds, importing_views, inbox_views, picking_views, views
+from recrawl import change_feeds, history_views, importing_views, inbox_views, picking_views, views
 
 urlpatterns = [
     path("", inbox_views.inbox, name="sites"),
@@ -21,6 +21,8 @@ urlpatterns = [
     path("<int:pk>/", views.site_page, name="site"),
     path("<int:pk>/act/", views.act, name="site-act"),
     path("<int:pk>/settings/", views.settings, name="site-settings"),
+    path("<int:pk>/history.jsonl.gz", history_views.history_file, name="site-history"),
+    path("<int:pk>/methods/", history_views.methods, name="site-methods"),
     path("<int:pk>/pages/", views.page_list, name="site-pages"),
     path("<int:pk>/pages/<int:page>/", views.page_history, name="site-page"),
     path("<int:pk>/pages/<int:page>/versions/", views.page_versions, name="page-versions"),

@@ -34,9 +34,11 @@ from recrawl.mapping import (
     check_sites,
     checked_addresses,
     forget,
+    keep_logins,
     map_again,
     set_pages,
 )
+from recrawl.method_sentences import SENTENCES
 from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Visit, WatchedPage
 from recrawl.outline import outline
 from recrawl.own_report import by_domain, by_method, by_site, chart
@@ -92,6 +94,7 @@ def site_page(request: HttpRequest, pk: int) -> HttpResponse:
     states = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
     context: dict[str, Any] = {
         "site": site,
+        "how": SENTENCES[site.method],
         "mapping": site.visits.filter(number=0).first(),
         "last": last,
         "visits": visits[:12],
@@ -136,6 +139,7 @@ def settings(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(site)
     Site.objects.filter(pk=pk).update(**{name: form.cleaned_data[name] for name in SETTINGS})
     if "pages" in form.cleaned_data:
+        keep_logins(form.cleaned_data["pages"])
         set_pages(site, checked_addresses(form.cleaned_data["pages"]))
     messages.success(request, _("Saved. The next visit goes by it."))
     return redirect(site)

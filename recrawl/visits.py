@@ -22,7 +22,7 @@ from crawler.reading.lines import shape
 from recrawl.differences import Difference
 from recrawl.discovery import to_fetch, to_read
 from recrawl.known_server import KnownServer, OpenVisit
-from recrawl.mapping import learn_template, settle_mapping
+from recrawl.mapping import learn_template, map_failed, name_list, settle_mapping
 from recrawl.methods.adaptive import Adaptive, estimate_missed
 from recrawl.methods.listings import naming_new
 from recrawl.methods.reasons import reason
@@ -58,7 +58,8 @@ share of the changed pages.
 
 def has_work(now: datetime) -> bool:
     """Return whether a visit is due or may go on, or a mapping crawl has ended."""
-    return idle().exists() or Site.objects.due(now).exists() or Site.objects.mapped().exists()
+    sites = Site.objects
+    return idle().exists() or sites.due(now).exists() or sites.mapped().exists() or sites.failed(now).exists()
 
 
 def idle() -> QuerySet[Visit]:
@@ -73,6 +74,8 @@ def tend(now: datetime, site: Site | None = None) -> bool:
     """
     until = time.monotonic() + MAX_TASK_SECONDS
     settle_mapping(now)
+    if site is None:
+        map_failed(now)
     due, open_ones = Site.objects.due(now), idle()
     if site is not None:
         due, open_ones = due.filter(pk=site.pk), open_ones.filter(site=site)
@@ -294,6 +297,8 @@ def _finish(visit: Visit, knowledge: SiteKnowledge, standing: OpenVisit, now: da
     if not visit.site.is_list:
         _mark_template_changes(visit)
         visit.site.template = sorted(learn_template(visit.site))
+    elif visit.site.trouble or not visit.pages:
+        name_list(visit.site)
 
 
 def remember(visit: Visit, knowledge: SiteKnowledge) -> None:

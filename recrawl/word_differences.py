@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from cydifflib import SequenceMatcher
 
 MAX_WORK = 250_000
 """Old words times new words. Lines with more are taken as wholly different."""

@@ -35,6 +35,7 @@ from articles.enrichment.neighbours import Neighbours, alone_on_their_pages
 from articles.enrichment.words import VERSION as WORDS
 from articles.enrichment.words import primary, sentences, terms, terms_of, words
 from articles.models import Article
+from articles.personal.marking import mark_stories_read
 from articles.personal.versions import touch
 from crawler.database.bulk import update_rows
 from crawler.database.transactions import passing, retried
@@ -131,6 +132,7 @@ def _make(keys: Sequence[int], now: datetime) -> None:
         _store_detected_languages(enriched)  # which makes them wait again, so that this comes first
         update_rows(Enrichment, [reading.row for reading in enriched], (*_COMPARED, *_WRITTEN))
         stories.tidy(previous_stories)
+        mark_stories_read({reading.row.story_id for reading in enriched if reading.row.story_id})
     update_rows(Enrichment, failed, ("state", "attempts", "failure"))
     touch(reading.row.article.feed_id for reading in enriched)
 

@@ -45,7 +45,8 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_safe
 def story_list(request: HttpRequest) -> HttpResponse:
     """Show all stories, those with the newest articles first."""
-    rows = Story.objects.annotate(size=Count("members"), newest=Max("members__article__published"))
+    sites = Count("members__article__feed__host", distinct=True)  # two feeds of one site are one source
+    rows = Story.objects.annotate(size=sites, newest=Max("members__article__published")).filter(size__gt=1)
     rows = rows.prefetch_related(Prefetch("members", told())).order_by("-newest", "-pk")
     context = {"page": page_of(request, rows)}
     return render_list(request, "enrichment/stories.html", "enrichment/_stories.html", context)

@@ -33,7 +33,10 @@ MAX_MARKED = 10_000
 
 @writes
 def edit_subscription(call: ApiCall) -> HttpResponse:
-    """Subscribe to, unsubscribe from, or edit feeds: `s` and `t` (title) repeated, `a` and `r` labels."""
+    """Subscribe to, unsubscribe from, or edit feeds: `s`, `t` (title) and `a` repeated, `a` and `r` labels.
+
+    One label `a` is that of all feeds.
+    """
     edits = {"subscribe": _subscribe, "unsubscribe": _unsubscribe, "edit": _edit}
     action = call.parameters.needed("ac")
     if action not in edits:
@@ -51,7 +54,8 @@ def edit_subscription(call: ApiCall) -> HttpResponse:
     titles = call.parameters.titles("t", MAX_STREAMS)
     with transaction.atomic():
         for index, feed in enumerate(feeds):
-            edits[action](call, feed, titles[index].strip() if index < len(titles) else "")
+            title = titles[index].strip() if index < len(titles) else ""
+            edits[action](call, feed, title, _label(call, "a", index))
     return ok()
 
 
@@ -144,7 +148,7 @@ def mark_all_as_read(call: ApiCall) -> HttpResponse:
 
 
 @transaction.atomic
-def _subscribe(call: ApiCall, name: str, title: str) -> None:
+def _subscribe(call: ApiCall, name: str, title: str, folder: str | None) -> None:
     feed = Feed.objects.filter(pk=int(name)).first() if _is_number(name) else None
     if feed is None and not _is_number(name):
         (added,) = add_feeds([WantedFeed(name)])
@@ -153,16 +157,16 @@ def _subscribe(call: ApiCall, name: str, title: str) -> None:
         feed = added.feed
     if feed is None:
         raise BadInput(f"there is no {FEED}{name}")
-    follow(call.subscriber, feed, folder=_label(call, "a") or "", title=title)
+    follow(call.subscriber, feed, folder=folder or "", title=title)
 
 
-def _unsubscribe(call: ApiCall, name: str, title: str) -> None:
+def _unsubscribe(call: ApiCall, name: str, title: str, folder: str | None) -> None:
     unfollow(_subscription(call, name))
 
 
-def _edit(call: ApiCall, name: str, title: str) -> None:
+def _edit(call: ApiCall, name: str, title: str, folder: str | None) -> None:
     row = _subscription(call, name)
-    folder, removed = _label(call, "a"), _label(call, "r")
+    removed = _label(call, "r")
     if folder is None:
         folder = "" if removed == row.folder else row.folder
     refile(row, folder=folder, title=title or row.title)
@@ -176,10 +180,15 @@ def _subscription(call: ApiCall, name: str) -> Subscription:
     return row
 
 
-def _label(call: ApiCall, name: str) -> str | None:
-    """Return the folder named by a parameter. Returns None when the parameter is missing."""
-    text = call.parameters.one(name)
-    return folder_named(label(text, call.own_names)) if text else None
+def _label(call: ApiCall, name: str, index: int = 0) -> str | None:
+    """Return the folder named by the value of a parameter at a place, by the first where there are fewer.
+
+    Returns None when the parameter is missing.
+    """
+    texts = call.parameters.all(name, MAX_STREAMS)
+    if not texts:
+        return None
+    return folder_named(label(texts[index if index < len(texts) else 0], call.own_names))
 
 
 @transaction.atomic

@@ -176,8 +176,10 @@ def _mark(subscriber: Subscriber, form: Mapping[str, str], now: datetime) -> dic
     if state != "read" or not key.lstrip("-").isdecimal():
         return {}
     before = form.get("before", "")
-    until = datetime.fromtimestamp(int(before), UTC) if _is_number(before) and len(before) < 11 else now
-    articles = _articles(subscriber).filter(fetched__lte=until)
+    # The second includes all of it: apps send the time of the answer before, which has no fractions.
+    is_time = _is_number(before) and len(before) < 11
+    until = datetime.fromtimestamp(int(before) + 1, UTC) if is_time else now
+    articles = _articles(subscriber).filter(fetched__lt=until)
     if kind == "feed":
         mark_all_read(subscriber, articles.filter(feed=int(key[:18])), now)
     elif kind == "group":

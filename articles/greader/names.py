@@ -19,20 +19,20 @@ STARRED = "user/-/state/com.google/starred"
 LABEL = "user/-/label/"
 FEED = "feed/"
 
+State = Literal["reading-list", "starred", "read", "unread", "other"]
+
 _HEX = re.compile(r"[0-9a-fA-F]{1,16}")
 _BARE_HEX = re.compile(r"[0-9a-fA-F]{16}")
 _DECIMAL = re.compile(r"-?[0-9]{1,19}")
 _STREAM = re.compile(r"user/([^/]+)/(?:state/com\.google|(label))/(.+)", re.DOTALL)
 _STATE = re.compile(r"[a-z-]{1,60}")
-_STATES = {
+_STATES: dict[str, State] = {
     "reading-list": "reading-list",
     "starred": "starred",
     "read": "read",
     "kept-unread": "unread",
     "unread": "unread",
 }
-
-State = Literal["reading-list", "starred", "read", "unread", "other"]
 
 
 class BadInput(ValueError):
@@ -67,6 +67,8 @@ def stream(text: str, own_names: Collection[str]) -> Stream:
     """Parse the id of a stream. States that Freshet does not store become "other". Raises BadInput."""
     if text.startswith(FEED) and text != FEED:
         return Stream("feed", text.removeprefix(FEED))
+    if text in _STATES:  # some apps leave the rest out, as FreshRSS lets them
+        return Stream("state", _STATES[text])
     match = _STREAM.fullmatch(text)
     if match is None:
         raise BadInput(f"{text[:100]!r} is not the id of a stream")

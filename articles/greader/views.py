@@ -190,14 +190,17 @@ def stream_preferences(call: ApiCall) -> HttpResponse:
 
 
 def _selection(call: ApiCall, streams: list[Stream]) -> StreamSelection:
-    """Parse xt (exclude), it (include), ot and nt (seconds), besides the streams. Raises BadInput."""
+    """Parse xt (exclude), it (include), ot and nt (seconds), besides the streams. Raises BadInput.
+
+    The second nt includes all of it, as `ts` does: apps send the times of articles without their fractions.
+    """
     since, until = (call.parameters.whole(name, 0) for name in ("ot", "nt"))
     return StreamSelection(
         streams=streams,
         include=call.streams("it"),
         exclude=call.streams("xt"),
         since=from_microseconds(since * 1_000_000) if since else None,
-        until=from_microseconds(until * 1_000_000) if until else None,
+        until=from_microseconds((until + 1) * 1_000_000 - 1) if until else None,
     )
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.contrib.auth.models import User
 from django.dispatch import receiver
 
-from articles.personal.following import folder_named, follow_all, renew_outputs, subscriber_of
+from articles.personal.following import check_room, folder_named, follow_all, renew_outputs, subscriber_of
 from feeds.categories import all_paths
 from feeds.models import Feed
-from feeds.signals import added, moved
+from feeds.signals import added, moved, wanted
+
+
+@receiver(wanted)
+def check_wanted(user: User, addresses: Sequence[str], **_: object) -> None:
+    """Raise LimitReached when a person may not follow all that they are about to add."""
+    check_room(subscriber_of(user), addresses)
 
 
 @receiver(added)
-def follow_added(user: User, feeds: Sequence[Feed], **_: object) -> None:
-    """Let the person who adds feeds follow them, in folders named as the feeds' own."""
+def follow_added(user: User, feeds: Sequence[Feed], folders: Mapping[int, str], **_: object) -> None:
+    """Let the person who adds feeds follow them, in the folders of their list, or else the feeds' own."""
     paths = all_paths()
     follow_all(
         subscriber_of(user),
-        {feed.pk: "/".join(paths[feed.category_id]) if feed.category_id else "" for feed in feeds},
+        {feed.pk: folders.get(feed.pk) or "/".join(paths.get(feed.category_id or 0, ())) for feed in feeds},
     )
 
 

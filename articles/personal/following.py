@@ -5,7 +5,8 @@ A trigger on the table of subscriptions counts `Feed.subscribers` in the same tr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -16,11 +17,15 @@ from django.utils.translation import gettext as _
 
 from articles.models import PersonalFeed, Subscriber, Subscription
 from crawler.web.limits import check_limit, limit_of
-from feeds.adding import Added, WantedFeed, add_feeds
+from feeds.adding import Added, Address, WantedFeed, add_feeds, checked, known_feeds
+from feeds.categories import all_paths
+from feeds.imports import within_limit
 from feeds.models import Feed
-from feeds.opml import MAX_TITLE, NoFeedsError, Outline, read_opml, write_opml
+from feeds.opml import MAX_TITLE, Outline, feeds_in, write_opml
 
 FOLDER_LENGTH = 400
+MAX_OFFERED = 1000
+"""Feeds up to which a deployment offers all of its feeds to somebody who follows none."""
 MAX_FOLDERS = 500
 """Maximum number of folders that a subscriber has made without feeds."""
 
@@ -96,11 +101,46 @@ def follow_all(subscriber: Subscriber, folders: Mapping[int, str]) -> None:
     renew_outputs(subscriber)
 
 
+def offered_feeds(subscriber: Subscriber) -> int:
+    """Return the number of feeds that are here, for who follows none; 0 where they are too many to follow."""
+    most = min(limit_of(subscriber.user, "LIMIT_FEEDS") or MAX_OFFERED, MAX_OFFERED)
+    number = Feed.objects.all()[: most + 1].count()
+    return number if number <= most else 0
+
+
+def follow_offered(subscriber: Subscriber) -> None:
+    """Follow every feed that is here, each in a folder named as its own, unless they are too many."""
+    paths = all_paths()
+    if offered_feeds(subscriber):
+        rows = Feed.objects.values_list("pk", "category_id")[:MAX_OFFERED]
+        follow_all(subscriber, {feed: "/".join(paths.get(category or 0, ())) for feed, category in rows})
+
+
+def check_room(subscriber: Subscriber, texts: Sequence[str]) -> None:
+    """Raise LimitReached when the feeds at these addresses are more than may be followed as well.
+
+    Counts them before any is stored: a list beyond the limit was added, followed and undone as a whole.
+    """
+    limit, followed = limit_of(subscriber.user, "LIMIT_FEEDS"), subscriber.subscriptions.count()
+    if not limit or followed + len(texts) <= limit:
+        return
+    addresses = [address for text in texts if isinstance(address := checked(text), Address)]
+    known = known_feeds(key for address in addresses for key in address.variants)
+    mine = set(subscriber.subscriptions.values_list("feed_id", flat=True))
+    new = sum(
+        not any(key in known and known[key].pk in mine for key in address.variants) for address in addresses
+    )
+    check_limit(subscriber.user, "LIMIT_FEEDS", followed + new, _too_many())
+
+
+def _too_many() -> str:
+    return _("That would be %(number)d feeds, and one person may have %(limit)d here.")
+
+
 def _check_room(subscriber: Subscriber) -> None:
     """Raise LimitReached, which undoes the caller's transaction, when too many feeds are followed."""
     if limit_of(subscriber.user, "LIMIT_FEEDS"):
-        words = _("That would be %(number)d feeds, and one person may have %(limit)d here.")
-        check_limit(subscriber.user, "LIMIT_FEEDS", subscriber.subscriptions.count(), words)
+        check_limit(subscriber.user, "LIMIT_FEEDS", subscriber.subscriptions.count(), _too_many())
 
 
 @transaction.atomic
@@ -118,15 +158,18 @@ def refile(subscription: Subscription, *, folder: str, title: str) -> None:
     renew_outputs(subscription.subscriber)
 
 
-@transaction.atomic
 def follow_opml(subscriber: Subscriber, data: bytes) -> list[Added]:
     """Follow every feed of an OPML file, adding unknown ones to the deployment.
 
-    Returns the outcomes in the order of the file. Raises OpmlError; nothing is changed then.
+    Returns the outcomes in the order of the file. Raises OpmlError or LimitReached; nothing is changed then.
     """
-    outlines = read_opml(data)
-    if not outlines:
-        raise NoFeedsError
+    outlines = within_limit(subscriber.user, feeds_in(io.BytesIO(data)))
+    return follow_outlines(subscriber, list(outlines))
+
+
+@transaction.atomic
+def follow_outlines(subscriber: Subscriber, outlines: Sequence[Outline]) -> list[Added]:
+    """Follow the feeds of outlines, in their folders. Returns the outcomes in the same order."""
     outcomes = add_feeds([WantedFeed(outline.url, outline.title) for outline in outlines])
     folders: dict[int, str] = {}
     for outline, outcome in zip(outlines, outcomes, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BooleanField, Expression, F, Func, Q, Value
+from django.db.models import BooleanField, F, Func, Q, Value
 from django.db.models.sql.compiler import SQLCompiler
 from django.http import HttpRequest
 from django.urls import reverse
@@ -27,7 +27,7 @@ from articles.models import (
     Topic,
 )
 from articles.personal.following import within
-from articles.search import query_of
+from articles.search import condition_of
 from crawler.database.prepared import rows_of
 from crawler.text.search import Search, spaced
 from crawler.web.syndication.formats import FORMATS
@@ -74,9 +74,9 @@ def selection(personal_feed: PersonalFeed) -> ArticleQuerySet:
     else:
         articles = followed_articles(personal_feed.subscriber, personal_feed.folder)
     if personal_feed.include:
-        articles = articles.filter(search=_any_of(personal_feed.include))
+        articles = articles.filter(_any_of(personal_feed.include))
     if personal_feed.exclude:
-        articles = articles.exclude(search=_any_of(personal_feed.exclude))
+        articles = articles.exclude(_any_of(personal_feed.exclude))
     if personal_feed.categories:
         articles = articles.filter(_in_categories(personal_feed.categories))
     return articles.exclude(pk__in=hidden_articles(personal_feed.subscriber))
@@ -211,7 +211,7 @@ def on_topics(topics: Sequence[Topic]) -> Q:
     sites = [topic.value for topic in topics if topic.kind == Topic.Kind.SITE]
     condition = Q()
     if words:
-        condition |= Q(search=_any_of(words))
+        condition |= _any_of(words)
     if categories:
         condition |= _in_categories(categories)
     if sites:
@@ -225,6 +225,6 @@ def _in_categories(names: Sequence[str]) -> Q:
     return of_feed | Q(enrichment__category__in=names) | Q(categories__overlap=list(names))
 
 
-def _any_of(words: list[str]) -> Expression:
-    """Return one full-text query for any of the words; a keyword of several words is a phrase."""
-    return query_of(Search(tuple((spaced(word.replace('"', " ")),) for word in words)))
+def _any_of(words: list[str]) -> Q:
+    """Return the condition for articles with any of the words; a keyword of several words is a phrase."""
+    return condition_of(Search(tuple((spaced(word.replace('"', " ")),) for word in words)))

@@ -17,6 +17,7 @@ urlpatterns = [
     path("account/import/", views.import_archive, name="me-import-archive"),
     path("following/", views.feeds, name="me-feeds"),
     path("following/opml/", views.export_opml, name="me-export-opml"),
+    path("following/all/", views.follow_all_here, name="me-follow-all"),
     path("following/opml/import/", views.import_opml, name="me-import-opml"),
     path("following/folders/", views.new_folder, name="me-new-folder"),
     path("following/folders/remove/", views.remove_folder, name="me-remove-folder"),

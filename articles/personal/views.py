@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import chain, islice
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.forms.models import model_to_dict
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -28,7 +30,8 @@ from articles.personal.following import (
     export_subscriptions,
     folders_of,
     follow,
-    follow_opml,
+    follow_offered,
+    follow_outlines,
     make_folder,
     refile,
     rename_folder,
@@ -45,15 +48,16 @@ from articles.personal.selection import (
     rotate_address,
 )
 from crawler.web import undo
-from crawler.web.limits import is_near, limit_of
+from crawler.web.limits import LimitReached, is_near, limit_of
 from crawler.web.pages import safe_next
 from crawler.web.permissions import person_of
 from crawler.web.sentences import translated
 from crawler.web.syndication.formats import FORMATS
 from crawler.web.throttles import DailyThrottle
 from feeds.adding import Added, WantedFeed, add_feeds
+from feeds.imports import AT_ONCE, start_import, within_limit
 from feeds.models import Feed
-from feeds.opml import MAX_BYTES, OpmlError
+from feeds.opml import OpmlError, feeds_in
 
 MAX_REFUSALS_SHOWN = 20
 
@@ -185,17 +189,38 @@ def _follow_topic_again(user: User, data: Any) -> str:
 
 
 @require_POST
+def follow_all_here(request: HttpRequest) -> HttpResponse:
+    """Follow all feeds of a deployment that has no more than one can read."""
+    follow_offered(subscriber_of(request.user))
+    return redirect("read")
+
+
+@require_POST
 def import_opml(request: HttpRequest) -> HttpResponse:
     """Follow every feed of an OPML file."""
     subscriber = subscriber_of(request.user)
-    form = OpmlForm(request.POST, request.FILES)
+    form, status = OpmlForm(request.POST, request.FILES), 400
     if form.is_valid():
         try:
-            _tell(request, follow_opml(subscriber, form.cleaned_data["file"].read(MAX_BYTES + 1)))
-            return redirect("me-feeds")
+            return _follow_list(request, subscriber, form.cleaned_data["file"])
         except OpmlError as error:
             form.add_error("file", _("Nothing was changed: %(error)s.") % {"error": error})
-    return _followed(request, subscriber, FollowForm(), form, status=400)
+        except LimitReached as error:
+            status = 403
+            form.add_error("file", str(error))
+    return _followed(request, subscriber, FollowForm(), form, status=status)
+
+
+def _follow_list(request: HttpRequest, subscriber: Subscriber, file: UploadedFile[Any]) -> HttpResponse:
+    """Follow the feeds of a file, those of a long one in the background. Raises OpmlError or LimitReached."""
+    outlines = iter(within_limit(subscriber.user, feeds_in(file)))
+    first = list(islice(outlines, AT_ONCE + 1))
+    if len(first) > AT_ONCE:
+        rows = chain(first, outlines)
+        feed_import = start_import(subscriber.user, rows, name=file.name or "", makes_folders=False)
+        return redirect(feed_import)
+    _tell(request, follow_outlines(subscriber, first))
+    return redirect("me-feeds")
 
 
 @require_safe

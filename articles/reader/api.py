@@ -22,7 +22,10 @@ from articles.reader.counts import unread_counts
 
 
 class UnreadSerializer(serializers.Serializer[Any]):
-    """Unread articles in all, by feed id, and by folder (those in folders inside of it included)."""
+    """Unread articles in all, by feed id, and by folder (those in folders inside of it included).
+
+    An article that several of the feeds have is counted by each of them, and once in folders and in all.
+    """
 
     total = serializers.IntegerField()
     feeds = serializers.DictField(child=serializers.IntegerField())

@@ -1,4 +1,8 @@
-"""Unread counts of everything a person follows, in one query."""
+"""Unread counts of everything a person follows, in one query.
+
+Like the lists (`once_a_story`), folders and the total count an article that several followed feeds have once;
+each of these feeds counts it. Totals that counted copies said "94 unread" beside "All read".
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,18 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from articles.models import Article, Mark, Subscriber, Subscription
+from articles.enrichment.models import Enrichment
+from articles.interest.log import hidden_articles
+from articles.interest.models import Event
+from articles.models import Article, ArticleQuerySet, Mark, Subscriber, Subscription
 from articles.personal.marking import marked_read
-from articles.personal.selection import of_topics_only
+from articles.personal.selection import of_topics_only, once_a_story
 from crawler.database.prepared import planned_rows
 from feeds.models import Feed
 
 _COUNTS = f"""
 WITH unread AS MATERIALIZED (
-    SELECT article.feed_id, count(*) AS number FROM {Article._meta.db_table} AS article
+    SELECT article.id, article.feed_id FROM {Article._meta.db_table} AS article
     WHERE article.feed_id IN (
             SELECT feed_id FROM {Subscription._meta.db_table} WHERE subscriber_id = %(subscriber)s
         )
@@ -23,14 +30,33 @@ WITH unread AS MATERIALIZED (
             WHERE mark.subscriber_id = %(subscriber)s AND mark.article_id = article.id
                 AND mark.read IS NOT NULL
         )
-    GROUP BY article.feed_id
+        AND NOT EXISTS (
+            SELECT FROM {Event._meta.db_table} AS event
+            WHERE event.subscriber_id = %(subscriber)s AND event.article_id = article.id
+                AND event.kind = 'hidden' AND event.undone IS NULL
+        )
+), of_feed AS (
+    SELECT feed_id, count(*) AS number FROM unread GROUP BY feed_id
+), copies AS (
+    SELECT unread.feed_id, count(*) AS number FROM unread
+    JOIN {Enrichment._meta.db_table} AS own ON own.article_id = unread.id
+    WHERE own.story_id IS NOT NULL AND EXISTS (
+        SELECT FROM {Enrichment._meta.db_table} AS earlier
+        JOIN {Article._meta.db_table} AS beside ON beside.id = earlier.article_id
+        JOIN {Subscription._meta.db_table} AS followed ON followed.feed_id = beside.feed_id
+        WHERE earlier.story_id = own.story_id AND earlier.article_id < own.article_id
+            AND followed.subscriber_id = %(subscriber)s
+    )
+    GROUP BY unread.feed_id
 )
 SELECT followed.feed_id, followed.folder,
     coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url),
-    feed.failure_streak >= 3, coalesce(unread.number, 0)
+    feed.failure_streak >= 3, coalesce(of_feed.number, 0),
+    coalesce(of_feed.number, 0) - coalesce(copies.number, 0)
 FROM {Subscription._meta.db_table} AS followed
 JOIN {Feed._meta.db_table} AS feed ON feed.id = followed.feed_id
-LEFT JOIN unread ON unread.feed_id = followed.feed_id
+LEFT JOIN of_feed ON of_feed.feed_id = followed.feed_id
+LEFT JOIN copies ON copies.feed_id = followed.feed_id
 WHERE followed.subscriber_id = %(subscriber)s AND feed.removed IS NULL
 ORDER BY lower(
     coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url)
@@ -40,13 +66,17 @@ ORDER BY lower(
 
 @dataclass(frozen=True, slots=True)
 class FeedCount:
-    """A followed feed: its name, its folder, its unread articles, and whether it cannot be read now."""
+    """A followed feed: its name, its folder, its unread articles, and whether it cannot be read now.
+
+    `once` is the number of its unread articles that no earlier article of a followed feed is a copy of.
+    """
 
     feed: int
     folder: str
     name: str
     fails: bool
     unread: int
+    once: int
 
 
 @dataclass(slots=True)
@@ -82,7 +112,7 @@ class Counts:
     @property
     def total(self) -> int:
         """The unread articles of all feeds and topics."""
-        return self.on_topics + sum(feed.unread for feed in self.feeds)
+        return self.on_topics + sum(feed.once for feed in self.feeds)
 
     @property
     def names(self) -> dict[int, str]:
@@ -95,7 +125,7 @@ class Counts:
             return sum(count.unread for count in self.feeds if count.feed == feed)
         if folder:
             return sum(
-                count.unread
+                count.once
                 for count in self.feeds
                 if count.folder == folder or count.folder.startswith(f"{folder}/")
             )
@@ -104,7 +134,7 @@ class Counts:
 
 def unread_of_feed(subscriber: Subscriber, feed: int) -> int:
     """Count the unread articles of one feed."""
-    return Article.objects.filter(feed=feed).filter(~marked_read(subscriber)).count()
+    return _unread(Article.objects.filter(feed=feed), subscriber).count()
 
 
 def unread_counts(subscriber: Subscriber) -> Counts:
@@ -116,7 +146,20 @@ def unread_counts(subscriber: Subscriber) -> Counts:
 
 def unread_on_topics(subscriber: Subscriber) -> int:
     """Count the unread articles on a subscriber's topics in feeds that are not followed."""
-    return of_topics_only(subscriber).filter(~marked_read(subscriber)).count()
+    return once_a_story(_unread(of_topics_only(subscriber), subscriber), subscriber).count()
+
+
+def feeds_with(subscriber: Subscriber, article: int) -> set[int]:
+    """Return the followed feeds that have an article or a copy of it, where it has copies; else none."""
+    story = Enrichment.objects.filter(pk=article, story__isnull=False).values("story")
+    members = Article.objects.filter(enrichment__story__in=story)
+    return set(
+        subscriber.subscriptions.filter(feed__in=members.values("feed")).values_list("feed", flat=True)
+    )
+
+
+def _unread(articles: ArticleQuerySet, subscriber: Subscriber) -> ArticleQuerySet:
+    return articles.filter(~marked_read(subscriber)).exclude(pk__in=hidden_articles(subscriber))
 
 
 def _folders(feeds: Iterable[FeedCount], kept: Iterable[str]) -> list[FolderCount]:
@@ -127,7 +170,7 @@ def _folders(feeds: Iterable[FeedCount], kept: Iterable[str]) -> list[FolderCoun
         for depth in range(1, len(parts) + 1):
             name = "/".join(parts[:depth])
             folders.setdefault(name, FolderCount(name))
-            inside[name] += count.unread
+            inside[name] += count.once
         if count.folder:
             folders[count.folder].feeds.append(count)
     for name in kept:

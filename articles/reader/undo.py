@@ -13,9 +13,12 @@ UNDO_FOR = timedelta(minutes=2)
 _SIGNER = TimestampSigner(salt="articles.reader.undo")
 
 
-def undo_token(subscriber: Subscriber, marked: datetime) -> str:
-    """Return a token that undoes what a subscriber marked as read at exactly this time."""
-    return _SIGNER.sign(f"{subscriber.pk} {marked.isoformat()}")
+def undo_token(subscriber: Subscriber, marked: datetime, count: int) -> str:
+    """Return a token that undoes what a subscriber marked as read at exactly this time.
+
+    `count` is the number of articles that the list showed: each may have copies, which are marked with it.
+    """
+    return _SIGNER.sign(f"{subscriber.pk} {count} {marked.isoformat()}")
 
 
 def undo_reading(subscriber: Subscriber, token: str) -> int | None:
@@ -24,10 +27,10 @@ def undo_reading(subscriber: Subscriber, token: str) -> int | None:
     Returns None for a token that is too old, not ours, or another subscriber's.
     """
     try:
-        owner, _, marked = _SIGNER.unsign(token, max_age=UNDO_FOR).partition(" ")
-    except BadSignature:
+        owner, count, marked = _SIGNER.unsign(token, max_age=UNDO_FOR).split(" ")
+    except (BadSignature, ValueError):
         return None
     if owner != str(subscriber.pk):
         return None
     marks = Mark.objects.filter(subscriber=subscriber, read=datetime.fromisoformat(marked))
-    return marks.update(read=None)
+    return min(int(count), marks.update(read=None))

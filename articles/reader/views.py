@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from urllib.parse import unquote
@@ -28,11 +28,11 @@ from articles.enrichment.views import told
 from articles.interest import feedback
 from articles.interest.log import Kind, note
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
-from articles.personal.following import subscriber_of
+from articles.personal.following import offered_feeds, subscriber_of
 from articles.personal.labels import MAX_NAMES, TooManyLabels, add_labels, labels_of, remove_labels
 from articles.personal.marking import mark_all_read, mark_read, star
 from articles.personal.selection import own_feeds_of
-from articles.reader.counts import Counts, unread_counts, unread_of_feed, unread_on_topics
+from articles.reader.counts import Counts, feeds_with, unread_counts, unread_of_feed, unread_on_topics
 from articles.reader.lists import ORDERS, OfflineRow, ReadingList, Row, by_day, explain_rows, rows_of
 from articles.reader.undo import undo_reading, undo_token
 from crawler.web.pages import wants_part
@@ -81,7 +81,7 @@ def article(request: HttpRequest, pk: int) -> HttpResponse:
         context = _article(request, subscriber, reading_list, article_row, names)
         context["row"] = _row_of(article_row, context)
         response = render(request, "read/_article_answer.html", context)
-        return _varying(_with_unread_count(response, subscriber, article_row))
+        return _varying(_with_unread_count(response, subscriber, article_row, reading_list))
     frame = _frame(request, subscriber, reading_list)
     names = frame["counts"].names
     context = frame | _article(request, subscriber, reading_list, article_row, names)
@@ -118,7 +118,9 @@ def mark(request: HttpRequest, pk: int, word: str) -> HttpResponse:
     if reading_list.order == "interest":
         explain_rows(subscriber, [row], now)
     response = render(request, "read/_mark_answer.html", {"row": row, "list": reading_list})
-    return response if word not in {"read", "unread"} else _with_unread_count(response, subscriber, marked)
+    if word not in {"read", "unread"}:
+        return response
+    return _with_unread_count(response, subscriber, marked, reading_list)
 
 
 @require_POST
@@ -146,11 +148,14 @@ def label(request: HttpRequest, pk: int) -> HttpResponse:
 def mark_list(request: HttpRequest) -> HttpResponse:
     """Mark the articles of the list as read, and offer to undo it.
 
-    `above`, the key of an article, limits this to the articles before it; `day` to one day.
+    `above`, the key of an article, limits this to the articles before it; `day` to one day; `newest` to
+    those that were stored when the page was made: what came since, nobody has seen.
     """
     subscriber, now = subscriber_of(request.user), datetime.now(UTC)
     reading_list = ReadingList.from_parameters(request.GET)
     rows = reading_list.articles(subscriber)
+    if newest := _key(request.POST.get("newest", "")):
+        rows = rows.filter(pk__lte=newest)
     if request.POST.get("above"):
         rows = reading_list.before(rows, _key(request.POST["above"]))
     if request.POST.get("day"):
@@ -293,17 +298,40 @@ def _with_own_title(articles: QuerySet[Article], subscriber: Subscriber) -> Quer
     return articles.annotate(own_title=Subquery(titles[:1]))
 
 
-def _with_unread_count(response: HttpResponse, subscriber: Subscriber, marked: Article) -> HttpResponse:
+def _with_unread_count(
+    response: HttpResponse, subscriber: Subscriber, marked: Article, reading_list: ReadingList
+) -> HttpResponse:
     """Add the unread articles of a feed to an answer, for app.js to show in the sidebar.
 
-    If the subscriber does not follow the feed, adds the unread count of the topics instead.
+    If the subscriber does not follow the feed, adds the unread count of the topics instead; of an article
+    with copies in followed feeds, whatever changed with it.
     """
-    if getattr(marked, "own_title", None) is None:
+    count: dict[str, Any]
+    if feeds := feeds_with(subscriber, marked.pk):
+        count = _counts_of(unread_counts(subscriber), feeds, reading_list)
+    elif getattr(marked, "own_title", None) is None:
         count = {"topics": unread_on_topics(subscriber)}
     else:
         count = {"feed": marked.feed_id, "unread": unread_of_feed(subscriber, marked.feed_id)}
     response.headers["HX-Trigger-After-Settle"] = json.dumps({"freshet:unread": count})
     return response
+
+
+def _counts_of(current: Counts, feeds: Collection[int], reading_list: ReadingList) -> dict[str, Any]:
+    """Return the unread articles of these feeds, of the folders around them, of the list and of all."""
+    changed = [count for count in current.feeds if count.feed in feeds]
+    folders = [
+        folder
+        for folder in current.folders
+        if any(f"{count.folder}/".startswith(f"{folder.name}/") for count in changed)
+    ]
+    return {
+        "feeds": {str(count.feed): count.unread for count in changed},
+        "folders": {folder.name: folder.unread for folder in folders},
+        "topics": current.on_topics,
+        "total": current.total,
+        "list": current.unread_of(reading_list.feed, reading_list.folder),
+    }
 
 
 def _with_columns_shown(subscriber: Subscriber) -> QuerySet[Article]:
@@ -358,6 +386,7 @@ def _list(
         "older": reading_list.address(page=reading_list.page + 1) if has_next else "",
         "older_page": reading_list.page + 1,
         "orders": ORDERS,
+        "newest": Article.objects.order_by("-pk").values_list("pk", flat=True).first() or 0,
     }
 
 
@@ -395,10 +424,12 @@ def _frame(request: HttpRequest, subscriber: Subscriber, reading_list: ReadingLi
         or reading_list.label
         or TITLES[reading_list.show]
     )
+    follows = bool(current.feeds) or bool(side["topics"])
     return side | {
         "title": _("For you") if reading_list.order == "interest" else title,
         "unread": 0 if reading_list.label else current.unread_of(reading_list.feed, reading_list.folder),
-        "follows": bool(current.feeds) or bool(side["topics"]),
+        "follows": follows,
+        "here": 0 if follows else offered_feeds(subscriber),
         "own_feeds": [] if reading_list.feed else own_feeds_of(subscriber, reading_list.folder),
     }
 
@@ -448,7 +479,7 @@ def _article(
 def _after_marking(
     request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList, count: int, now: datetime
 ) -> HttpResponse:
-    token = undo_token(subscriber, now) if count else ""
+    token = undo_token(subscriber, now, count) if count else ""
     words = (
         ngettext("%(count)d article marked as read.", "%(count)d articles marked as read.", count)
         % {"count": count}

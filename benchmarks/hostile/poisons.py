@@ -211,6 +211,11 @@ POISONS: tuple[Poison, ...] = (
         "feed": _always(b'{"version": "https://jsonfeed.org/version/1.1", "items": ' + b"[" * 200_000),
         "page": _always(_page(b"<script type='application/ld+json'>" + b"[" * 200_000 + b"</script>")),
     }),
+    Poison("20,000 offers", bodies={
+        "page": _always(_page(b"<script type='application/ld+json'>[" + b",".join(
+            b'{"@type":"Product","name":"n%d","offers":{"price":"%d"},}' % (n, n) for n in range(20_000)
+        ) + b"]</script>")),
+    }),
     Poison("many wildcards", bodies={
         "robots": lambda origin: b"User-agent: *\nDisallow: /" + b"*a" * 2000 + b"$\nAllow: /\n",
     }),
@@ -243,6 +248,9 @@ POISONS: tuple[Poison, ...] = (
     Poison("redirect to itself", send=wire.redirect(301, b"?again")),
     Poison("redirects to ever new addresses", send=wire.redirect_anew(),
         max_requests=2 * (MAX_REDIRECTS + 1)),  # a feed and an article page are tried twice
+    Poison("ever new cookies", send=wire.cookies_anew(), max_requests=2 * (MAX_REDIRECTS + 1)),
+    Poison("pages that lead on without end", send=wire.refreshes_anew(),
+        max_requests=2 * (MAX_REDIRECTS + 1)),
     Poison("redirect nowhere", send=wire.redirect(302, b"http://[::1")),
     Poison("redirect with control signs", send=wire.redirect(302, b"/a\x00b\xed\xa0\x80")),
     Poison("redirect to a private network", send=wire.redirect(302, b"http://10.0.0.1/")),

@@ -164,6 +164,29 @@ def redirect_anew() -> Send:
     return send
 
 
+def cookies_anew() -> Send:
+    """Lead to the same address each time, with another cookie."""
+    numbers = itertools.count()
+
+    async def send(writer: asyncio.StreamWriter, head: bytes, body: bytes) -> None:
+        await redirect(302, b"?again\r\nSet-Cookie: n=%d" % next(numbers))(writer, head, body)
+
+    return send
+
+
+def refreshes_anew() -> Send:
+    """Send a page that leads to another address at once, each time to a new one."""
+    numbers = itertools.count()
+
+    async def send(writer: asyncio.StreamWriter, head: bytes, body: bytes) -> None:
+        page = b"<!doctype html><meta http-equiv=refresh content='0; url=?%d'><p>On" % next(numbers)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(page))
+        writer.write(page)
+        await writer.drain()
+
+    return send
+
+
 def status(line: bytes) -> Send:
     """Another status line."""
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
@@ -85,9 +85,16 @@ class Invitation(models.Model):
         return row, secret
 
     def take(self, now: datetime) -> bool:
-        """Use the invitation once. Returns False when it was used up, revoked or too old."""
-        taken = Invitation.objects.open(now).filter(pk=self.pk).update(uses=F("uses") + 1)
-        return bool(taken)
+        """Use the invitation once. Returns False when it was used up, revoked or too old.
+
+        The row is locked before it is looked at. A single update would join the maker in a subquery, which
+        PostgreSQL does not read again after waiting for whoever came first.
+        """
+        with transaction.atomic():
+            if not Invitation.objects.select_for_update().filter(pk=self.pk).exists():
+                return False
+            is_open = Invitation.objects.open(now).filter(pk=self.pk)
+            return bool(is_open.update(uses=F("uses") + 1))
 
 
 class Account(models.Model):

@@ -34,8 +34,10 @@ from crawler.accounts.forms import ChoicesForm, InvitationForm, RoleForm
 from crawler.accounts.invitations import invitation_of, remember_invitation
 from crawler.accounts.links import password_link
 from crawler.accounts.models import Account, Invitation, choices_of
+from crawler.web.attempts import seconds_to_wait, take_attempt
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs, person_of
+from crawler.web.refusals import too_many_requests
 from crawler.web.roles import OWNER, ROLE_NAMES, ROLES, give_role, role_of, users_with_roles
 
 log = logging.getLogger(__name__)
@@ -106,9 +108,14 @@ class ForgottenPassword(PasswordResetView):  # type: ignore[misc]
     """The page of those who forgot their password: a link by mail, or where to ask for one."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show the form, or without a mail server whom to ask."""
+        """Show the form, or without a mail server whom to ask. 429 after many requests from an address."""
         if not settings.EMAIL_URL:
             return render(request, "account/ask_for_link.html")
+        now = datetime.now(UTC)
+        if request.method == "POST" and not take_attempt("password-reset", request, now):
+            refused = too_many_requests(request)
+            refused.headers["Retry-After"] = str(seconds_to_wait(now))
+            return refused
         response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
         return response
 

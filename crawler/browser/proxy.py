@@ -22,8 +22,9 @@ from urllib.parse import urlsplit
 
 from crawler.browser.jobs import USER
 from crawler.http.addresses import AddressGuard
-from crawler.http.connections import Dialer, Lookup, Resolver
+from crawler.http.connections import Dialer
 from crawler.http.failures import Failure, FetchError
+from crawler.http.names import Lookup, Resolver
 from crawler.http.wire import Allowance
 
 BYTES, CONNECTIONS, REQUESTS, DEADLINE = "bytes", "connections", "requests", "deadline"

@@ -19,7 +19,7 @@ import json
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import psycopg
 from django.db.migrations.loader import MigrationLoader
@@ -104,16 +104,29 @@ class BackupReader:
             self.header = self._line()
         if self.header.get("freshet") != FORMAT:
             raise UnreadableBackup("This is no backup of Freshet, or one of a later format.")
+        migrations = self.header.get("migrations")
+        if not isinstance(migrations, list) or not migrations or not all(map(_is_pair, migrations)):
+            raise UnreadableBackup("The backup is damaged: it does not say which tables it needs.")
+        if not isinstance(self.header.get("files", {}), dict):
+            raise UnreadableBackup("The backup is damaged: its files cannot be read.")
 
-    def check(self) -> dict[str, int]:
-        """Read everything without storing it. Returns the rows by table. Raises UnreadableBackup."""
+    @property
+    def migrations(self) -> set[tuple[str, str]]:
+        """The migrations (app, name) that made its tables."""
+        return {(app, name) for app, name in self.header["migrations"]}
+
+    def check(self, columns_by_table: Mapping[str, Collection[str]]) -> dict[str, int]:
+        """Read everything without storing it, for tables with these columns. Returns the rows by table.
+
+        Refuses what `store` would refuse, by UnreadableBackup.
+        """
+        counts: dict[str, int] = {}
         with _readable():
-            while True:
-                line = self._line()
-                if "end" in line:
-                    return self._finished(line)
-                for _ in self._chunks():
-                    pass
+            while "end" not in (line := self._line()):
+                table, _ = _table_of(line, columns_by_table)
+                counts[table] = sum(chunk.count(b"\n") for chunk in self._chunks())  # a line for each row
+            self._finish(line, counts)
+        return counts
 
     def store(self, connection: psycopg.Connection[Any], say: Say) -> dict[str, int]:
         """Replace all rows by those of the backup, in one transaction. Returns the number by table.
@@ -127,15 +140,8 @@ class BackupReader:
             names = [sql.Identifier(name) for name in columns_by_table]
             cursor.execute(sql.SQL("TRUNCATE {} CASCADE").format(sql.SQL(", ").join(names)))
             _switch_triggers(cursor, names, on=False)
-            while True:
-                line = self._line()
-                if "end" in line:
-                    break
-                table, columns = str(line.get("table")), list(line.get("columns") or ["-"])
-                if table not in columns_by_table or not set(columns) <= set(columns_by_table[table]):
-                    raise UnreadableBackup(
-                        f"The backup has a table or column that is not known here: {table}."
-                    )
+            while "end" not in (line := self._line()):
+                table, columns = _table_of(line, columns_by_table)
                 query = sql.SQL("COPY {} ({}) FROM STDIN").format(
                     sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
                 )
@@ -145,8 +151,7 @@ class BackupReader:
                 counts[table] = cursor.rowcount
                 if counts[table]:
                     say(f"{table}: {counts[table]:,} rows")
-            if counts != self._finished(line):
-                raise UnreadableBackup("The backup is damaged: not all of its rows came.")
+            self._finish(line, counts)
             for sequence, table, column in cursor.execute(_SEQUENCES).fetchall():
                 setting = sql.SQL("SELECT setval(%s, coalesce(max({column}), 0) + 1, false) FROM {table}")
                 cursor.execute(
@@ -180,10 +185,27 @@ class BackupReader:
             raise UnreadableBackup("The backup ends too early.")
         return content
 
-    def _finished(self, line: Mapping[str, Any]) -> dict[str, int]:
+    def _finish(self, line: Mapping[str, Any], counts: Mapping[str, int]) -> None:
         if self._stream.read(1):
             raise UnreadableBackup("The backup goes on behind its end.")
-        return cast("dict[str, int]", line["end"])
+        if line["end"] != counts:
+            raise UnreadableBackup("The backup is damaged: not all of its rows came.")
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)
+
+
+def _table_of(
+    line: Mapping[str, Any], columns_by_table: Mapping[str, Collection[str]]
+) -> tuple[str, list[str]]:
+    """Return table and columns of a line before rows. Raises UnreadableBackup where they are not known."""
+    table, columns = str(line.get("table")), line.get("columns")
+    if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
+        raise UnreadableBackup(f"The backup is damaged: it does not say which columns {table} has.")
+    if not set(columns) <= set(columns_by_table.get(table, ())):
+        raise UnreadableBackup(f"The backup has a table or column that is not known here: {table}.")
+    return table, columns
 
 
 @contextmanager
@@ -193,6 +215,8 @@ def _readable() -> Iterator[None]:
         yield
     except EOFError as error:
         raise UnreadableBackup("The backup ends too early.") from error
+    except RecursionError as error:
+        raise UnreadableBackup("This is no backup of Freshet: it is nested too deeply.") from error
     except (gzip.BadGzipFile, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise UnreadableBackup(f"This is no backup of Freshet, or a damaged one: {error}.") from error
 

@@ -8,6 +8,7 @@ a query is a phrase of them, so that any part of a text is found.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,7 @@ _FOLDED = r"""replace(replace(replace(translate(
 """SQL that drops accents from the text form of a tsvector or tsquery. An accent behind a quote stays, so that
 no lexeme becomes empty."""
 
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 _CONFIGURATIONS = " ".join(f"WHEN '{code}' THEN 'pg_catalog.{name}'" for code, name in STEMMERS.items())
 _SPLIT = r"regexp_replace(content, '([" + CJK + r"])', ' \1 ', 'g')"
 
@@ -99,18 +101,24 @@ def _forms(terms: tuple[str, ...], configurations: tuple[str, ...]) -> dict[str,
     """Return the stems of words and phrases in text search configurations. Omits signs without a letter."""
     if not terms:
         return {}
+    spellings = [(term, spelling) for term in terms for spelling in {term, _without_umlauts(term)}]
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
             SELECT term, string_agg(DISTINCT {_FOLDED.format("query::text")}, ' | ')
                 FILTER (WHERE numnode(query) > 0), bool_or(numnode(query) = 0)
-            FROM unnest(%s::text[]) AS term, unnest(%s::regconfig[]) AS config,
-                phraseto_tsquery(config, term) AS query
+            FROM unnest(%s::text[], %s::text[]) AS given(term, spelling), unnest(%s::regconfig[]) AS config,
+                phraseto_tsquery(config, spelling) AS query
             GROUP BY term
             """,  # noqa: S608 - a constant
-            [list(terms), list(configurations)],
+            [[term for term, _ in spellings], [spelling for _, spelling in spellings], list(configurations)],
         )
         return {term: _Forms(stems, is_stop) for term, stems, is_stop in cursor.fetchall() if stems}
+
+
+def _without_umlauts(term: str) -> str:
+    """Return the term as German is written without umlauts: Schlueter for Schlüter."""
+    return unicodedata.normalize("NFC", term).translate(_UMLAUTS)
 
 
 @lru_cache(maxsize=512)

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 
 from crawler.embedded import place
 from crawler.embedded.credentials import EmbeddedError
-from crawler.embedded.postgresql import PostgreSQL, running_postmaster, settle_credentials
+from crawler.embedded.postgresql import PostgreSQL, running_postmaster
 
 
 def is_given() -> bool:
@@ -24,6 +24,19 @@ def is_given() -> bool:
 def is_running() -> bool:
     """Return whether Freshet's own database runs, so that Freshet does."""
     return running_postmaster(settings.DATA_DIR / "postgresql") is not None
+
+
+def own_server(say: Callable[[str], None]) -> PostgreSQL:
+    """Return Freshet's own PostgreSQL, prepared and not started.
+
+    Restarts this command where its credentials were made or changed after the settings had read them, which
+    gives the lock back for a moment: of two commands one goes on. Raises EmbeddedError for the other.
+    """
+    server = PostgreSQL(settings.DATA_DIR, say=say)
+    server.prepare()
+    if server.credentials.database_url != settings.DATABASE_URL:
+        os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
+    return server
 
 
 @contextmanager
@@ -39,10 +52,8 @@ def answering_database(say: Callable[[str], None]) -> Iterator[None]:
     if not is_given() and not is_running():
         if problem := place.problem_of(settings.DATA_DIR):
             raise CommandError(problem)
-        if settle_credentials(settings.DATA_DIR):
-            os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
-        server = PostgreSQL(settings.DATA_DIR, say=say)
         try:
+            server = own_server(say)
             server.start()
         except EmbeddedError as error:
             raise CommandError(str(error)) from error

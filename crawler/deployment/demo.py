@@ -44,6 +44,7 @@ from feeds.laboratory.models import Experiment
 from feeds.models import Feed, FeedAlias, PostingHistory, Retrieval, Tick
 from feeds.opml import Outline
 from feeds.replay.trace import Trace
+from feeds.rules import rules
 from feeds.scheduling.history import pack
 from feeds.scheduling.rates import Floats
 from recrawl.differences import difference
@@ -381,7 +382,8 @@ def _failing(now: datetime, failing: Failing) -> None:
 
 def _crawl(now: datetime) -> None:
     """A crawl that has begun well: an hour of pages, a queue, some failures."""
-    crawl = begin_crawl(Crawl(seeds=["https://courier.example/"], scope=[r"\.example/"], max_wait=600.0))
+    seeds, scope = ["https://courier.example/"], [r"\.example/"]
+    crawl = begin_crawl(Crawl(seeds=seeds, scope=scope, max_wait=600.0, strategy="link-score"))
     own_links = [Found(f"https://courier.example/{i}", "intra", 0.2357, 1, None) for i in range(12)]
     others = [Found(f"https://{source[1]}/", "inter", 0.4714, 1, None) for source in SOURCES[1:]]
     with transaction.atomic():
@@ -457,7 +459,7 @@ def _ticks(now: datetime) -> None:
         Tick(
             started=now - i * length - timedelta(seconds=40),
             finished=now - i * length - timedelta(seconds=38),
-            policy=settings.CRAWL_POLICY,
+            policy=rules().policy,
             ranked=3,
             candidates=16,
             budget=3.0,

@@ -86,16 +86,21 @@ class Sealed:
 
     def __init__(self) -> None:
         self._server: fork_server.ForkServer | None = None
+        self._inodes: list[int] = []
 
     def start(self) -> fork_server.ForkServer:
         """Return the fork server, started if there is none.
 
         It accepts requests at once and answers them when it is ready.
         """
-        if self._server is None or not self._server.alive:
+        directories = _own_directories()
+        inodes = [directory.stat().st_ino for directory in directories]
+        # The walls are around directories, not names: one that was deleted and made again lies outside.
+        if self._server is None or not self._server.alive or inodes != self._inodes:
             self.close()
+            self._inodes = inodes
             read = [settings.BASE_DIR, *look.FILES]
-            walled = partial(confine.command, hide=settings.DATA_DIR, read=read, write=_own_directories())
+            walled = partial(confine.command, hide=settings.DATA_DIR, read=read, write=directories)
             modules = ["crawler.deployment.sealed"]
             self._server = fork_server.start_server(modules, _sealed_environment(), walled)
         return self._server

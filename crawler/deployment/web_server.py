@@ -29,6 +29,7 @@ from waitress.task import ThreadedTaskDispatcher, WSGITask
 from crawler.process import lifeline, memory
 from crawler.web.deadline import is_search
 from crawler.web.middleware import MAX_BYTES
+from crawler.web.requests import ARRIVED
 
 MAX_CONNECTIONS = 4000
 CROWDED_CONNECTIONS = 3000
@@ -43,21 +44,32 @@ MIN_BODY_BYTES_PER_SECOND = 2000.0
 """Minimum rate of a body: a request may take MAX_HEAD_SECONDS plus a second per so many received bytes."""
 
 THREADS = (
-    {"first": 1, "usual": 3, "costly": 1, "pictures": 2}
+    {"first": 1, "usual": 3, "costly": 1, "pictures": 2, "passwords": 1}
     if memory.is_small()
-    else {"first": 2, "usual": 6, "costly": 2, "pictures": 4}
+    else {"first": 2, "usual": 6, "costly": 2, "pictures": 4, "passwords": 2}
 )
 """Threads that answer the requests of each class. Each may hold a connection to PostgreSQL, of some MB."""
 
 COSTLY_PATHS = ("/graph/", "/api/graph/", "/search/")
+PASSWORD_PATHS = (
+    "/accounts/login/",
+    "/accounts/signup/",
+    "/accounts/password/",
+    "/accounts/reauthenticate/",
+    "/accounts/ClientLogin",
+    "/api/greader.php/accounts/ClientLogin",
+)
+"""Where forms with passwords are sent, each of which takes a processor for half a second."""
 
 
-def request_class(path: str, query: str) -> str:
+def request_class(path: str, query: str, method: str = "GET") -> str:
     """Return the request's class of threads: health checks and static files first, costly searches apart.
 
     So neither eight searches nor eight slow pages, nor pictures that wait for their publishers, delay the
-    answer to a load balancer's health check.
+    answer to a load balancer's health check, and passwords are checked two at a time however many are sent.
     """
+    if method == "POST" and path.startswith(PASSWORD_PATHS):
+        return "passwords"
     if path == "/healthz" or path.startswith("/static/"):
         return "first"
     if path.startswith("/img/"):
@@ -86,7 +98,11 @@ class TimedRequest(HTTPRequestParser):  # type: ignore[misc]
 
 
 class BodilessHead(WSGITask):  # type: ignore[misc]
-    """A request being answered, with no body in the answer to HEAD."""
+    """A request being answered, with no body in the answer to HEAD, and with the time of its arrival."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the environment of WSGI, with when the request began to wait for a thread."""
+        return {**super().get_environment(), ARRIVED: self.request.arrived}
 
     def finish(self) -> None:
         """Write the rest of the answer, or only the headers for HEAD."""
@@ -143,17 +159,19 @@ class Threads:
     def add_task(self, channel: HTTPChannel) -> None:
         """Let a thread of the right class answer the first request of a connection."""
         request = channel.requests[0]
-        name = (
-            "first"
-            if request.error
-            else request_class(request.path.removeprefix(settings.URL_PREFIX), request.query)
-        )
-        self._dispatchers[name].add_task(channel)
+        request.arrived = time.monotonic()
+        self._dispatchers["first" if request.error else _class_of(request)].add_task(channel)
 
     def shutdown(self) -> None:
         """End all threads after their current tasks."""
         for dispatcher in self._dispatchers.values():
             dispatcher.shutdown()
+
+
+def _class_of(request: HTTPRequestParser) -> str:
+    """Return the class of a request, whose address counts as Django will see it."""
+    path = "/" + request.path.lstrip("/")
+    return request_class(path.removeprefix(settings.URL_PREFIX), request.query, request.command)
 
 
 class LimitedServer(TcpWSGIServer):  # type: ignore[misc]

@@ -7,6 +7,7 @@ worker loses none. `release` ends that wait for the messages of a dead worker.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import psycopg
 from pgmq.install import install_pgmq_from_sql
@@ -37,6 +38,27 @@ def make_queues(dsn: str, queues: Iterable[str]) -> None:
         for queue in sorted(set(queues) - {name for (name,) in notified}):
             connection.execute("SELECT pgmq.create(%s)", (queue,))
             connection.execute("SELECT pgmq.enable_notify_insert(%s, %s)", (queue, NOTIFY_MILLISECONDS))
+        turn_back(connection)
+
+
+def turn_back(connection: psycopg.Connection[Any]) -> None:
+    """Move what was noted ahead of a clock that was turned back, so that messages are seen and told of again.
+
+    pgmq hides a message until the time at which it was sent, and notifies of no message within
+    NOTIFY_MILLISECONDS of the time of the last notification. With the clock 400 days back, workers learnt of
+    work by their polls alone, every half minute, and of what was under way not at all.
+    """
+    connection.execute(
+        "UPDATE pgmq.notify_insert_throttle SET last_notified_at = to_timestamp(0)"
+        " WHERE last_notified_at > clock_timestamp()"
+    )
+    for (queue,) in connection.execute("SELECT queue_name FROM pgmq.meta").fetchall():
+        statement = sql.SQL(
+            "UPDATE {} SET enqueued_at = clock_timestamp(),"
+            " vt = clock_timestamp() + greatest(vt - enqueued_at, interval '0')"
+            " WHERE enqueued_at > clock_timestamp() + interval '1 second'"
+        )
+        connection.execute(statement.format(sql.Identifier("pgmq", f"q_{queue}")))
 
 
 def release(dsn: str, queues: tuple[str, ...]) -> int:

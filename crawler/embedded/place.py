@@ -18,6 +18,15 @@ def traversable(path: Path) -> bool:
     return all(p.stat().st_mode & 0o001 for p in parents)
 
 
+def real_path(path: Path) -> Path:
+    """Return a directory's path without symbolic links, by which all processes know it as one and the same.
+
+    A link that leads nowhere stays: the disk behind it is missing, and nothing may be made in its place.
+    """
+    leads_nowhere = os.path.islink(path) and not os.path.exists(path)
+    return path.absolute() if leads_nowhere else Path(os.path.realpath(path))
+
+
 def default_data_dir(checkout: Path) -> Path:
     """Return `var/` in the checkout. Returns a directory in /var/lib for root if others cannot reach that.
 
@@ -67,6 +76,30 @@ def problem_of(data_dir: Path) -> str:
             "needed: make room, or set DATA_DIR to a directory on another disk"
         )
     return ""
+
+
+FOLDERS = ("hosts", "scratch", "sparql", "pictures", "static")
+"""Folders of the data directory that are made at the start, or when they are first needed."""
+NEARLY_FULL = 20 * 1024 * 1024
+"""Free bytes below which nothing more can be stored soon."""
+
+
+def folders_of(data_dir: Path) -> set[str]:
+    """Return the names of the folders that are there."""
+    return {name for name in FOLDERS if (data_dir / name).is_dir()}
+
+
+def trouble_of(data_dir: Path, folders: set[str]) -> str:
+    """Return a description of what is wrong with the data directory, in which these folders should be.
+
+    Returns "" where nothing is. Creates nothing, and does not say where it is: anybody may read the answer.
+    """
+    if missing := sorted(folders - folders_of(data_dir)):
+        return f"the folder {missing[0]} of the data directory is gone"
+    if not os.access(data_dir, os.W_OK | os.X_OK):
+        return "the data directory cannot be written to"
+    free = shutil.disk_usage(data_dir).free
+    return f"the disk has only {free // 1024**2} MB of free space" if free < NEARLY_FULL else ""
 
 
 def keep_private(data_dir: Path) -> None:

@@ -63,9 +63,9 @@ _FOLDERS = ("/usr/lib/postgresql/{}/bin", "/usr/pgsql-{}/bin", "/opt/homebrew/op
 def settle_credentials(data_dir: Path) -> bool:
     """Create missing credentials, or choose another port if a foreign process uses ours.
 
+    The caller holds the directory's lock: the processes of a running Freshet dial the port that is noted.
     Returns whether the credentials changed.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
     credentials = Credentials.read(data_dir)
     if credentials is None:
         Credentials.made().keep(data_dir)
@@ -100,6 +100,7 @@ class PostgreSQL:
         known = {name: value for name, value in CONFIGURATION.items() if _SINCE.get(name, 0) <= major}
         self._configuration = {**known, **(configuration or {})}
         self._lock: IO[str] | None = None
+        self._credentials: Credentials | None = None
 
     @property
     def running(self) -> bool:
@@ -107,10 +108,22 @@ class PostgreSQL:
 
     @property
     def credentials(self) -> Credentials:
-        credentials = Credentials.read(self.data_dir)
+        """The credentials with which this server was prepared, else those kept in the directory."""
+        credentials = self._credentials or Credentials.read(self.data_dir)
         if credentials is None:
             raise EmbeddedError(f"no readable {credentials_file(self.data_dir)}")
         return credentials
+
+    def prepare(self) -> None:
+        """Take the directory's lock, then settle the credentials, which hold for as long as this server runs.
+
+        In this order: a second start chose another port before it was refused (issue 56), and the workers of
+        the first dialled it for ever after a crash. Raises EmbeddedError when another process holds the lock.
+        """
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self._take_lock()
+        settle_credentials(self.data_dir)
+        self._credentials = Credentials.read(self.data_dir)
 
     def start(self, timeout: float = 60.0) -> None:
         """Create the cluster if there is none, start it, and return when it answers.
@@ -118,8 +131,8 @@ class PostgreSQL:
         A slow start and crash recovery may take any time. Raises EmbeddedError when another process holds the
         directory, or the server ends, or refuses for `timeout` seconds for another reason.
         """
-        settle_credentials(self.data_dir)
-        self._take_lock()
+        if self._lock is None:
+            self.prepare()
         if os.geteuid() == 0 and not place.traversable(self.data_dir):
             raise EmbeddedError(
                 f"PostgreSQL does not run as root, and {place.UNPRIVILEGED} cannot reach {self.data_dir}: "
@@ -194,6 +207,7 @@ class PostgreSQL:
     def _take_lock(self) -> None:
         if self._lock is None:
             lock = (self.data_dir / "lock").open("a+")
+            os.fchmod(lock.fileno(), 0o600)  # whoever may read it could hold it, too
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -231,7 +245,12 @@ class PostgreSQL:
         draft.rename(self.cluster)
 
     def _popen(self, command: list[str], log: IO[bytes], preexec: Any) -> subprocess.Popen[bytes]:
-        """Run a binary as a user that PostgreSQL accepts, in a session of its own, away from Ctrl-C."""
+        """Run a binary as a user that PostgreSQL accepts, in a session of its own, away from Ctrl-C.
+
+        What is preloaded here is preloaded there too (LD_*): with another clock than the other processes have
+        (issue 56), what one notes lies ahead for the other.
+        """
+        preloaded = {name: value for name, value in os.environ.items() if name.startswith("LD_")}
         library = str(self.binaries.parent / "lib")
         identity: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -243,7 +262,7 @@ class PostgreSQL:
             stdout=log,
             stderr=log,
             cwd="/",
-            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "LD_LIBRARY_PATH": library},
+            env={**preloaded, "PATH": "/usr/bin:/bin", "LC_ALL": "C", "LD_LIBRARY_PATH": library},
             start_new_session=True,
             preexec_fn=preexec,  # noqa: PLW1509 - one prctl call
             **identity,

@@ -20,6 +20,7 @@ from kombu.transport import pgmq as _pgmq
 from pgmq import PGMQueue
 from psycopg import sql
 
+from crawler.embedded.broker import turn_back
 from crawler.embedded.link import Link, link_to
 
 pgmq: Any = _pgmq  # which has no types
@@ -169,6 +170,11 @@ class Transport(pgmq.Transport):  # type: ignore[misc]
         link: Any = self.link
         timeout = int(float(self.client.transport_options.get("visibility_timeout") or 1800))
         return LinkClient(conn_string=self.link.dsn, vt=timeout, init_extension=False, pool=link)
+
+    def turn_back(self) -> None:
+        """Let messages be seen after the clock was turned back; beat calls it."""
+        with self.link.connection() as connection:
+            turn_back(connection)
 
     def _register_notify_queue(self, queue_name: str) -> None:
         """Do nothing: a process that only sends to a queue needs no notifications of it."""

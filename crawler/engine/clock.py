@@ -22,21 +22,28 @@ TOLERANCE = timedelta(minutes=10)
 log = logging.getLogger(__name__)
 
 
-def turn_back(now: datetime, newest: datetime) -> bool:
+def turn_back(now: datetime, newest: datetime, age: timedelta = timedelta()) -> bool:
     """Move noted times that lie ahead back by as much as the clock was turned, where it was.
 
-    `newest` is the newest time that was certainly noted in the past. Times of hosts, pulses and of all that
-    is handed out are moved; what is planned for later stays as much later. Returns whether there was any.
+    `newest` is the newest time that was certainly noted in the past, at most `age` before now. Times of
+    hosts, pulses and of all that is handed out are moved; what is planned for later stays as much later, or
+    comes by up to `age` earlier. The pauses of hosts are never made shorter. Returns whether there was any.
     """
-    jump = newest - now
-    if jump <= TOLERANCE:
+    if not lies_ahead(newest, now):
         return False
+    jump = newest - now
     log.warning("the clock was turned back by %s: what was planned is moved with it", jump)
-    moved: list[type[models.Model]] = [Host, Pulse]
-    moved += [model for model in apps.get_models() if issubclass(model, LeasedRow)]
-    for model in moved:
-        move_back(model, now, jump)
+    move_back(Host, now, jump)
+    move_back(Pulse, now, jump)
+    for model in apps.get_models():
+        if issubclass(model, LeasedRow):
+            move_back(model, now, jump + age)
     return True
+
+
+def lies_ahead(noted: datetime, now: datetime) -> bool:
+    """Return whether a time that was noted in the past lies ahead, as after the clock was turned back."""
+    return noted - now > TOLERANCE
 
 
 def move_back(model: type[models.Model], now: datetime, jump: timedelta) -> int:

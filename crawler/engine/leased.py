@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Self, TypeVar
 
 from django.db import connection, models
-from django.db.models import F
+from django.db.models import F, Q
 
 from crawler.http.failures import Failure
 from crawler.messages import Harvest, Kind
@@ -36,6 +36,11 @@ class LeasedQuerySet(models.QuerySet[Row]):
     def under(self, leases: Sequence[uuid.UUID]) -> Self:
         """Filter to rows leased under any of `leases`."""
         return self.filter(lease__in=leases)
+
+    def due_at_free_hosts(self, now: datetime) -> Self:
+        """Filter to rows whose pause has ended, at hosts that may be asked."""
+        host_rests = Q(host__lease__isnull=False) | Q(host__not_before__gt=now)
+        return self.free().filter(not_before__lte=now).exclude(host_rests)
 
     def lose(self) -> Self:
         """Count one more loss for each row. Returns the rows that have reached MAX_LOSSES."""

@@ -14,13 +14,15 @@ from operator import or_
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from crawler.database.bulk import update_rows
 from crawler.engine.leased import TURNS, Room
+from crawler.engine.logins import logins_of
 from crawler.engine.models import Host
 from crawler.engine.settle import lose
 from crawler.engine.work import hostless, works
+from crawler.http.logins import Login
 from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Batch
 
@@ -76,7 +78,8 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
         else:
             row.turns = max(row.turns - 1, 0)
     update_rows(Host, leased_hosts, ["lease", "leased_until", "served", "turns"])
-    return [_batch(row, batches[row.id]) for row in leased_hosts]
+    logins = logins_of(row.id for row in leased_hosts)
+    return [_batch(row, batches[row.id], logins.get(row.id, ())) for row in leased_hosts]
 
 
 def _fill(
@@ -117,18 +120,28 @@ def sweep(now: datetime) -> int:
     return lose(expired, [(work, work.expired(now)) for work in hostless()])
 
 
-def _free_hosts_with_work(now: datetime):  # type: ignore[no-untyped-def]
+def is_any_due(now: datetime) -> bool:
+    """Return whether work is due at a free host, as a retry is whose pause has ended.
+
+    Nothing else sends a message then: a visit to a site with one retry after 15 s went on at the next tick,
+    ten minutes later.
+    """
+    return _hosts_with_work(now).exists()
+
+
+def _free_hosts_with_work(now: datetime) -> QuerySet[Host]:
+    hosts = _hosts_with_work(now).select_for_update(skip_locked=True, of=("self",))
+    return hosts.order_by(F("served").asc(nulls_first=True), "id")
+
+
+def _hosts_with_work(now: datetime) -> QuerySet[Host]:
     waiting = [rows for work in works() if (rows := work.waiting(now)) is not None]
     conditions = [Exists(rows.filter(host=OuterRef("pk"))) for rows in waiting]
-    return (
-        Host.objects.select_for_update(skip_locked=True, of=("self",))
-        .filter(Q(not_before__isnull=True) | Q(not_before__lte=now), lease__isnull=True)
-        .filter(reduce(or_, conditions))
-        .order_by(F("served").asc(nulls_first=True), "id")
-    )
+    is_free = Q(not_before__isnull=True) | Q(not_before__lte=now)
+    return Host.objects.filter(is_free, reduce(or_, conditions), lease__isnull=True)
 
 
-def _batch(host: Host, assignments: Sequence[Assignment]) -> Batch:
+def _batch(host: Host, assignments: Sequence[Assignment], logins: Sequence[Login]) -> Batch:
     robots = None
     if host.robots_at is not None and host.robots_status is not None:
         tried = host.robots_tried.timestamp() if host.robots_tried is not None else 0.0
@@ -144,4 +157,5 @@ def _batch(host: Host, assignments: Sequence[Assignment]) -> Batch:
         spacing=settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing,
         assignments=tuple(assignments),
         robots=robots,
+        logins=tuple(logins),
     )

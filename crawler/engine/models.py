@@ -7,6 +7,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import pgettext_lazy
 
 
 class HostQuerySet(models.QuerySet["Host"]):
@@ -72,6 +74,27 @@ class Host(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SiteLogin(models.Model):
+    """A login for an address and all below it. Its header is encrypted, and no page or answer shows it."""
+
+    class Kind(models.TextChoices):
+        BASIC = "basic", pgettext_lazy("kind of a login", "name and password")
+        HEADER = "header", pgettext_lazy("kind of a login", "header")
+        COOKIE = "cookie", pgettext_lazy("kind of a login", "cookie")
+
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="logins", editable=False)
+    url = models.TextField(unique=True, help_text="Canonical; the login is sent to it and to all below it.")
+    kind = models.CharField(max_length=10, choices=Kind)
+    sealed = models.TextField(editable=False, help_text="The encrypted header.")
+    given = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["url"]
+
+    def __str__(self) -> str:
+        return self.url
 
 
 class Pulse(models.Model):

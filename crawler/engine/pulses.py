@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db.models import F, Q
 
 from crawler.engine.models import Pulse
+from crawler.engine.ticking import tick_seconds
 
 QUEUES = ("fetch", "store")
 AGAIN = timedelta(seconds=30)
@@ -36,7 +36,7 @@ def alive(now: datetime, within: timedelta) -> bool:
 
 def three_ticks() -> timedelta:
     """Return the time for which a new deployment may be without signs of life."""
-    return timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS)
+    return timedelta(seconds=3 * tick_seconds())
 
 
 def silence_allowed() -> timedelta:

@@ -33,10 +33,11 @@ def dispatch(asked: float | None = None) -> None:
     """Lease all dispatchable work and send it to terminals, as far as hosts are free.
 
     Drops the request when it was made (`asked`, epoch seconds) before the last dispatch of this process
-    began: that dispatch has served it, and a tick need not wait behind it.
+    began: that dispatch has served it, and a tick need not wait behind it. A last dispatch that lies ahead
+    began before the clock was turned back, and has served nothing.
     """
     global _began  # noqa: PLW0603 - of the process, as the work is of all
-    if asked is not None and asked < _began:
+    if asked is not None and asked < _began <= time.time():
         return
     _began = time.time()
     batches = leases.hand_out(datetime.now(UTC))
@@ -80,7 +81,7 @@ def _tend() -> None:
     for queue in pulses.unanswered(now):
         send_pulse(queue, now)
     going = [has_more for _, has_more in tended.send(sender=None, now=now)]
-    if leases.sweep(now) or any(going):
+    if leases.sweep(now) or any(going) or leases.is_any_due(now):
         dispatch()
 
 

@@ -13,9 +13,9 @@ from django.db import connection
 from crawler.database.bulk import insert_rows, row_builder
 from crawler.engine.models import Host
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
-from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
 from crawler.frontier.queue import renew_hosts
+from crawler.http.domains import host_of, registrable_domain
 from crawler.text.keys import digest
 
 State = CrawlUrl.State
@@ -27,7 +27,8 @@ class Found:
     """A link found on a page: canonical URL, class and score; `parent` is None for seeds.
 
     `key` is the digest of the URL if the caller has computed it. `hops` counts the redirects in a row that
-    led to the URL.
+    led to the URL. A `vouched` one is outside the crawl's bounds and asked for all the same, as a sitemap is
+    that a site's robots.txt names.
     """
 
     url: str
@@ -37,6 +38,7 @@ class Found:
     parent: int | None = None
     key: uuid.UUID | None = None
     hops: int = 0
+    vouched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,11 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     candidates = []
     for key, link in links.items():
         if key not in states:
-            cause = shape_refusal(link.url, link.depth, limits) if scope.allows(link.url) else "scope"
+            cause = (
+                shape_refusal(link.url, link.depth, limits)
+                if link.vouched or scope.allows(link.url)
+                else "scope"
+            )
             if cause:
                 refused[cause] += 1
             else:

@@ -15,8 +15,19 @@ from rest_framework.response import Response
 
 from crawler.engine.models import Host
 from crawler.engine.wake import wake_controller
+from crawler.frontier.charts import as_csv
 from crawler.frontier.comparison import compare
-from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume
+from crawler.frontier.crawls import (
+    CrawlError,
+    begin,
+    cancel,
+    lead_by,
+    pause,
+    requeue,
+    rescope,
+    resume,
+    tried,
+)
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl
 from crawler.frontier.own_graph import crawled_graph
@@ -26,6 +37,8 @@ from crawler.frontier.serializers import (
     CrawlChangeSerializer,
     CrawlSerializer,
     CrawlUrlSerializer,
+    NamedAddressSerializer,
+    QuerySerializer,
     ReportSerializer,
     RequeuedSerializer,
     RequeueSerializer,
@@ -74,6 +87,8 @@ class CrawlViewSet(
         changes, row = change.validated_data, Crawl.objects.filter(pk=crawl.pk)
         if "scope" in changes:
             rescope(crawl, changes["scope"])
+        if "link_query" in changes:
+            lead_by(crawl, changes["link_query"])
         if changes.get("state") == Crawl.State.RUNNING:
             resume(crawl)
         elif changes.get("state") == Crawl.State.PAUSED:
@@ -83,10 +98,34 @@ class CrawlViewSet(
         wake_controller()
         return Response(CrawlSerializer(self.get_object()).data)
 
+    @extend_schema(
+        summary="What a query would lead a crawl to",
+        request=QuerySerializer,
+        responses={200: NamedAddressSerializer(many=True)},
+        filters=False,
+    )
+    @action(detail=False, methods=["post"], url_path="try-query", url_name="try-query", pagination_class=None)
+    def try_query(self, request: Request) -> Response:
+        serializer = QuerySerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        found, why = tried(serializer.validated_data["query"])
+        if why:
+            raise ValidationError({"query": [why]})
+        return Response([{"url": url, "weight": weight} for url, weight in found.items()])
+
     @extend_schema(summary="Figures of now", responses={200: ReportSerializer}, filters=False)
     @action(detail=True, pagination_class=None)
     def report(self, request: Request, pk: str) -> Response:
         return Response(report(self.get_object()).as_json())
+
+    @extend_schema(
+        summary="Its figures by minute, as CSV",
+        responses={(200, "text/csv"): OpenApiTypes.BINARY},
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None, url_path="figures.csv")
+    def figures(self, request: Request, pk: str) -> StreamingHttpResponse:
+        return StreamingHttpResponse(as_csv(self.get_object()), content_type="text/csv; charset=utf-8")
 
     @extend_schema(summary="URLs of a crawl", responses={200: CrawlUrlSerializer(many=True)}, filters=False)
     @action(detail=True, filterset_fields=[])

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from crawler.frontier.domains import host_of
+from crawler.http.domains import host_of
 from crawler.http.urls import MAX_HOST_LENGTH
 
 MAX_REDIRECTS = 10

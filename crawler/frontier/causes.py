@@ -7,6 +7,9 @@ from crawler.http.failures import Failure
 PAPER_CRAWLED = 97.10
 """Percentage of pages crawled in Baker and Akcayol's crawl."""
 
+HTTP_CAUSES = frozenset({"404", "403", "503", "other HTTP"})
+"""Causes that are errors of HTTP (tables II and III)."""
+
 
 def cause(failure: str) -> str:
     """Return the paper's class of a failure label such as `http-404` or `dns`."""

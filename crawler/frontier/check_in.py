@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +17,11 @@ from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import MAX_REDIRECTS
-from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.figures import note
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
+from crawler.http.domains import host_of, registrable_domain
 from crawler.http.failures import Failure, Retry, retry_of
 from crawler.http.site_lines import sitemaps_in
 from crawler.messages import Harvest
@@ -34,6 +35,10 @@ RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 600.0
 CHANGED = columns_except(CrawlUrl, "crawl", "host", "url", "key", "parent", "depth", "hops", "link", "score")
 """Fields of a URL that a check-in writes: all but those of its admission."""
+
+
+_SITEMAP = re.compile(r"\.(xml|txt)(\.gz)?$", re.IGNORECASE)
+"""The end of a sitemap's address, which an index on another host may name."""
 
 
 @dataclass(slots=True)
@@ -84,7 +89,11 @@ def check_in_crawls(harvests: Iterable[Harvest], leases: Sequence[uuid.UUID], no
 
 def queue_named_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
     """Queue the sitemaps named in these hosts' robots.txt, for crawls that use sitemaps."""
-    sitemaps = {host.pk: named_sitemaps(host) for host in hosts if "sitemap:" in host.robots_text.lower()}
+    sitemaps = {
+        host.pk: sitemaps_in(host.robots_text, host.robots_origin)
+        for host in hosts
+        if "sitemap:" in host.robots_text.lower()
+    }
     if not sitemaps:
         return
     interested = Crawl.objects.running().filter(sitemaps=True, hosts__host__in=sitemaps).distinct()
@@ -93,7 +102,8 @@ def queue_named_sitemaps(hosts: Sequence[Host], now: datetime) -> None:
         crawled_hosts = set(crawl.hosts.filter(host__in=sitemaps).values_list("host_id", flat=True))
         urls = [url for host in crawled_hosts for url in sitemaps[host]]
         score = crawl.rules().links(Parent(0, 1.0, 0, len(urls))).intra
-        admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1) for url in urls], now)
+        vouched = not crawl.scope
+        admit(crawl, [Found(url, CrawlUrl.Link.INTRA, score, 1, vouched=vouched) for url in urls], now)
 
 
 def is_retryable(harvest: Harvest) -> bool:
@@ -158,23 +168,50 @@ def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
 
     The target of a redirect takes over the page's class, score and parent.
     """
-    keys = [digest(url) for url in page.links]
+    urls = _vouched_for(row.url, page.links) if page.sitemap else list(page.links)
+    keys = [digest(url) for url in urls]
     row.out = list(keys)
     if row.state == State.MOVED:
         depth = row.depth if row.link == CrawlUrl.Link.SEED else row.depth + 1
-        return [Found(url, row.link, row.score, depth, row.parent, hops=row.hops + 1) for url in page.links]
+        return [Found(url, row.link, row.score, depth, row.parent, hops=row.hops + 1) for url in urls]
     own_domain = registrable_domain(host_of(row.url))
-    is_external = [registrable_domain(host_of(url)) != own_domain for url in page.links]
+    is_external = [registrable_domain(host_of(url)) != own_domain for url in urls]
     row.inter = sum(is_external)
     row.intra = len(is_external) - row.inter
+    if crawl.link_query:  # it alone names what is followed
+        return []
     scores = crawl.rules().links(Parent(row.depth, row.score, row.inter, row.intra))
     inter, intra = CrawlUrl.Link.INTER.value, CrawlUrl.Link.INTRA.value
+    is_elsewhere = page.sitemap and not crawl.scope and not crawl.bounds().allows(row.url)
     return [
-        Found(url, inter, scores.inter, row.depth + 1, row.id, key)
-        if external
-        else Found(url, intra, scores.intra, row.depth + 1, row.id, key)
-        for url, external, key in zip(page.links, is_external, keys, strict=True)
+        Found(
+            url,
+            inter if external else intra,
+            scores.inter if external else scores.intra,
+            row.depth + 1,
+            row.id,
+            key,
+            vouched=is_elsewhere and bool(_SITEMAP.search(url)),
+        )
+        for url, external, key in zip(urls, is_external, keys, strict=True)
     ]
+
+
+def _vouched_for(sitemap: str, urls: Sequence[str]) -> list[str]:
+    """Return those of a sitemap's URLs for which it may speak.
+
+    It speaks for its own host, and for each host whose robots.txt names a sitemap there (sitemaps.org,
+    "Sitemaps & Cross Submits"): a site's sitemaps often lie on the host of its files.
+    """
+    own = host_of(sitemap)
+    names = {host_of(url) for url in urls} - {own}
+    others = Host.objects.filter(name__in=names, robots_text__icontains="sitemap:") if names else ()
+    speaks_for = {own} | {
+        host.name
+        for host in others
+        if any(host_of(url) == own for url in sitemaps_in(host.robots_text, host.robots_origin))
+    }
+    return [url for url in urls if host_of(url) in speaks_for]
 
 
 def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
@@ -185,6 +222,7 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     update_rows(CrawlUrl, gain.rows, CHANGED)
     renew_hosts(crawl.pk, gain.hosts_of_retries)
     dropped = drop_expired(crawl, now)
+    _follow_seeds(crawl, gain.found)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]
     refused = admitted.refused + Counter(links=gain.links_over_limit, nofollow=gain.nofollow_links)
@@ -207,6 +245,24 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
         parent=[row.elapsed or 0.0 for row in crawled if row.inter or row.intra],
         size=[float(row.size or 0) for row in crawled],
     )
+
+
+def _follow_seeds(crawl: Crawl, found: Sequence[Found]) -> None:
+    """Make the target of a start address's redirect a start address, so that its host is crawled, too.
+
+    A crawl of a site that had moved to another host ended after one request, and did not say why. The bounds
+    that people set themselves stay. The caller holds the lock on the crawl's row.
+    """
+    moved = [each.url for each in found if each.link == CrawlUrl.Link.SEED and each.hops]
+    if not moved or crawl.scope:
+        return
+    bounds = crawl.bounds()
+    seeds = [url for url in moved if not bounds.allows(url)]
+    if not seeds:
+        return
+    known = Crawl.objects.values_list("seeds", flat=True).get(pk=crawl.pk)
+    crawl.seeds = list(dict.fromkeys([*known, *seeds]))
+    Crawl.objects.filter(pk=crawl.pk).update(seeds=crawl.seeds)
 
 
 def keep_bodies(pages: Sequence[CrawledPage]) -> None:

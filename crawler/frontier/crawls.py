@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Count, F, FloatField, QuerySet
 from django.db.models.functions import Cast, Extract, Now
 
+from crawler.engine.logins import take_login
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import max_requests, max_seconds
 from crawler.frontier.figures import note
@@ -21,7 +22,8 @@ from crawler.frontier.queue import (
     renew_hosts,
 )
 from crawler.frontier.scope import Scope
-from crawler.frontier.signals import more_expected
+from crawler.frontier.signals import more_expected, query_tried
+from crawler.http.logins import LoginError
 from crawler.http.urls import BadUrl, canonical_url
 
 State = Crawl.State
@@ -43,9 +45,12 @@ def begin(crawl: Crawl) -> Crawl:
         raise CrawlError(f"a crawl takes from 1 to {MAX_SEEDS} seeds")
     if crawl.into_graph and not crawl.keep_bodies:
         raise CrawlError("the graph is made of the bodies: keep them")
+    crawl.link_query = crawl.link_query.strip()
+    if crawl.link_query and not crawl.into_graph:
+        raise CrawlError("a query asks the graph: let the crawl go into the graph")
     try:
-        seeds = list(dict.fromkeys(canonical_url(seed) for seed in crawl.seeds))
-    except BadUrl as error:
+        seeds = list(dict.fromkeys(canonical_url(take_login(seed)) for seed in crawl.seeds))
+    except (BadUrl, LoginError) as error:
         raise CrawlError(str(error)) from error
     crawl.seeds = seeds
     score = crawl.rules().seed(len(seeds))
@@ -117,6 +122,29 @@ def cancel(crawls: QuerySet[Crawl]) -> int:
     """Cancel crawls that have not ended. Their pages are kept. Returns the number of cancelled crawls."""
     open_ones = crawls.filter(state__in=[State.RUNNING, State.PAUSED])
     return open_ones.update(state=State.CANCELLED, reason="cancelled", finished=datetime.now(UTC))
+
+
+def tried(query: str) -> tuple[dict[str, float], str]:
+    """Return the addresses that a query names over what is stored, with weights, and why it names none."""
+    for _, answer in query_tried.send(sender=Crawl, query=query):
+        if isinstance(answer, dict):
+            return answer, ""
+        return {}, str(answer)
+    return {}, "nothing here asks the graph"
+
+
+NOTHING_STORED = "there is nothing to ask yet: no document has been read"
+
+
+def refusal_of(query: str) -> str:
+    """Return why a query cannot lead a crawl, "" for one that can, for none, and while nothing is stored."""
+    why = tried(query)[1] if query.strip() else ""
+    return "" if why == NOTHING_STORED else why
+
+
+def lead_by(crawl: Crawl, query: str) -> None:
+    """Let another query lead a crawl from now on; an empty one leaves it to the pipeline's."""
+    Crawl.objects.filter(pk=crawl.pk, into_graph=True).update(link_query=query.strip())
 
 
 def rescope(crawl: Crawl, scope: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Figures per half hour, as the paper reports them: number, sum, minimum and maximum."""
+"""Figures per minute, for the paper's figures 4 to 12: number, sum, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def note(
     duplicates: int = 0,
     **values: Sequence[float],
 ) -> None:
-    """Add counts and values to the half-hour bucket of `now`. The caller has locked the crawl's row."""
+    """Add counts and values to the minute of `now`. The caller has locked the crawl's row."""
     length = BUCKET.total_seconds()
     start = datetime.fromtimestamp(now.timestamp() // length * length, UTC)
     bucket, _ = CrawlBucket.objects.get_or_create(crawl_id=crawl, start=start)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from crawler.frontier.models import Crawl
+from crawler.frontier.models import MAX_QUERY, Crawl
 from crawler.frontier.scope import Scope, ScopeError
+from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.web.forms import LinesField, RowForm
+
+QUERY_ATTRIBUTES = {
+    "rows": 5,
+    "spellcheck": "false",
+    "placeholder": "SELECT ?address WHERE { ?page schema:about ?thing . ?thing foaf:homepage ?address }",
+}
+WEIGHTS = {"inter_weight": INTER_WEIGHT, "intra_weight": INTRA_WEIGHT}
 
 
 def _usable(expressions: list[str]) -> list[str]:
@@ -17,6 +28,17 @@ def _usable(expressions: list[str]) -> list[str]:
     except ScopeError as error:
         raise ValidationError(str(error)) from error
     return expressions
+
+
+class QueryForm(forms.Form):
+    """A form for the query that leads a crawl."""
+
+    link_query = forms.CharField(
+        required=False,
+        max_length=MAX_QUERY,
+        label=gettext_lazy("Led by a query"),
+        widget=forms.Textarea(attrs=QUERY_ATTRIBUTES),
+    )
 
 
 class ScopeForm(forms.Form):
@@ -43,7 +65,8 @@ class CrawlForm(RowForm):
         model = Crawl
         fields = [
             "seeds", "scope", "anywhere", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes",
-            "max_depth", "max_hosts", "sitemaps", "keep_bodies", "into_graph",
+            "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies", "into_graph",
+            "link_query",
         ]  # fmt: skip
         labels = {
             "max_pages": gettext_lazy("Pages at most"),
@@ -52,12 +75,27 @@ class CrawlForm(RowForm):
             "max_bytes": gettext_lazy("Bytes at most"),
             "max_depth": gettext_lazy("Depth at most"),
             "max_hosts": gettext_lazy("Hosts at most"),
+            "inter_weight": gettext_lazy("Weight of links to other sites"),
+            "intra_weight": gettext_lazy("Weight of links within a site"),
             "strategy": gettext_lazy("Order"),
             "anywhere": gettext_lazy("Follow links to other sites, too"),
             "sitemaps": gettext_lazy("Sitemaps"),
             "keep_bodies": gettext_lazy("Keep bodies"),
             "into_graph": gettext_lazy("Into the graph"),
+            "link_query": gettext_lazy("Led by a query"),
         }
+        widgets = {"link_query": forms.Textarea(attrs=QUERY_ATTRIBUTES)}
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in WEIGHTS:
+            self.fields[name].required = False
+            self.fields[name].help_text = _("For the order link-score alone; from 0 to 1.")
+
+    def clean(self) -> dict[str, Any]:
+        """Give weights that were left out their values of the paper."""
+        cleaned = super().clean() or {}
+        return cleaned | {name: value for name, value in WEIGHTS.items() if cleaned.get(name) is None}
 
     def clean_scope(self) -> list[str]:
         """Return the expressions. Raises ValidationError for one that does not compile."""

@@ -15,15 +15,17 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
-from crawler.frontier.domains import host_of
 from crawler.frontier.scope import Scope
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
-from crawler.frontier.strategies import STRATEGIES, Strategy, make_strategy
+from crawler.frontier.strategies import DEFAULT, STRATEGIES, Strategy, make_strategy
+from crawler.http.domains import host_of
 from crawler.web.validators import between
 
 STRATEGY_CHOICES = [(name, name) for name in STRATEGIES]
-BUCKET = timedelta(minutes=30)
-"""Length of the intervals for which figures are kept, as in the paper."""
+MAX_QUERY = 20_000
+"""Characters of a query that leads a crawl."""
+BUCKET = timedelta(minutes=1)
+"""Length of the intervals for which figures are kept; charts of long crawls put them together."""
 
 
 class CrawlQuerySet(models.QuerySet["Crawl"]):
@@ -44,7 +46,7 @@ class Crawl(models.Model):
         CANCELLED = "cancelled", pgettext_lazy("state of a crawl", "cancelled")
 
     seeds = ArrayField(models.TextField())
-    strategy = models.CharField(max_length=20, choices=STRATEGY_CHOICES, default="link-score")
+    strategy = models.CharField(max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT)
     scope = ArrayField(
         models.TextField(),
         default=list,
@@ -98,6 +100,15 @@ class Crawl(models.Model):
         default=False,
         help_text=gettext_lazy(
             "Feeds and data too, and all of it through the pipeline: its graph names the next URLs."
+        ),
+    )
+    link_query = models.TextField(
+        blank=True,
+        default="",
+        max_length=MAX_QUERY,
+        help_text=gettext_lazy(
+            "SPARQL or N3QL that names ?address, asked of the graph while the crawl runs. "
+            "Empty: what the pipeline's queries find."
         ),
     )
     selectors = ArrayField(
@@ -305,10 +316,14 @@ class CrawlPattern(models.Model):
 
 
 class CrawlBucket(models.Model):
-    """The figures of a crawl in one half hour: counts, and number, sum, minimum and maximum of measures."""
+    """The figures of a crawl in one minute: counts, and number, sum, minimum and maximum of measures.
+
+    Those of crawls before 0.9 are of half an hour, as in the paper.
+    """
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="buckets", db_index=False)
     start = models.DateTimeField()
+    minutes = models.PositiveSmallIntegerField(default=1)
     crawled = models.PositiveIntegerField(default=0)
     dropped = models.PositiveIntegerField(default=0)
     duplicates = models.PositiveIntegerField(default=0)

@@ -16,6 +16,7 @@ from django.db import connection
 from crawler.engine.leased import Room, lease_rows
 from crawler.engine.models import Host
 from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
+from crawler.frontier.signals import binaries_wanted
 from crawler.messages import Assignment
 
 ATTEMPT_PENALTY = 1e6
@@ -33,6 +34,7 @@ def lease_urls(
     Returns assignments by host id.
     """
     assignments: dict[int, list[Assignment]] = {}
+    binaries = crawl.into_graph and any(wanted for _, wanted in binaries_wanted.send(sender=Crawl))
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
     rows = lease_rows(
         CrawlUrl,
@@ -46,7 +48,15 @@ def lease_urls(
     )
     for host, key, url, losses in rows:
         assignments.setdefault(host, []).append(
-            Assignment("crawl", key, url, any_type=crawl.into_graph, selectors=selectors, suspect=losses > 0)
+            Assignment(
+                "crawl",
+                key,
+                url,
+                any_type=crawl.into_graph,
+                binaries=binaries,
+                selectors=selectors,
+                suspect=losses > 0,
+            )
         )
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
     renew_hosts(crawl.pk, set(leases))

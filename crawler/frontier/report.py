@@ -10,11 +10,19 @@ from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
 
-from crawler.frontier.causes import PAPER_CRAWLED, cause
-from crawler.frontier.domains import top_level_domain
+from crawler.frontier.causes import HTTP_CAUSES, PAPER_CRAWLED, cause
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.http.domains import top_level_domain
 
 State = CrawlUrl.State
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A row of a table: so many pages, and their share of the table's."""
+
+    count: int
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +31,7 @@ class CrawlReport:
 
     `uncrawled` is by the paper's causes, `failures` by ours, `refused` by budget. `queue` counts waiting
     URLs, `out` leased ones. `inter_share` and `intra_share` are of the links of crawled pages,
-    `top_level_domains` of crawled pages.
+    `top_level_domains` of crawled pages. `tables` are the paper's tables I to V, by number.
     """
 
     crawl: int
@@ -51,6 +59,7 @@ class CrawlReport:
     top_level_domains: dict[str, float]
     inter_share: float
     intra_share: float
+    tables: dict[str, dict[str, Share]]
 
     @property
     def failed(self) -> int:
@@ -78,6 +87,7 @@ def report(crawl: Crawl) -> CrawlReport:
     out = crawl.leased.count()
     seconds = crawl.seconds(datetime.now(UTC))
     all_links = links["inter"] + links["intra"]
+    top_level = _top_level(crawl)
     return CrawlReport(
         crawl=crawl.pk,
         state=crawl.state,
@@ -101,10 +111,33 @@ def report(crawl: Crawl) -> CrawlReport:
         pages_per_second=crawled / seconds if seconds else 0.0,
         hosts=crawl.hosts.count(),
         domains=crawl.hosts.values("domain").distinct().count(),
-        top_level_domains=_top_level(crawl, crawled),
+        top_level_domains={name: count / crawled for name, count in top_level.most_common()},
         inter_share=links["inter"] / all_links if all_links else 0.0,
         intra_share=links["intra"] / all_links if all_links else 0.0,
+        tables=_tables(causes, top_level),
     )
+
+
+def _tables(causes: Counter[str], top_level: Counter[str]) -> dict[str, dict[str, Share]]:
+    """Return the paper's tables, each as rows by name, the largest first.
+
+    I: causes of pages not crawled. II: of these, errors of HTTP and others. III: errors of HTTP by status. IV
+    and V: pages by country's domain, and by generic domain.
+    """
+    http = Counter({name: count for name, count in causes.items() if name in HTTP_CAUSES})
+    others = sum(causes.values()) - sum(http.values())
+    countries = Counter({name: count for name, count in top_level.items() if len(name) == 2})
+    tables = {
+        "I": causes,
+        "II": Counter({"HTTP": sum(http.values()), "other": others}),
+        "III": http,
+        "IV": countries,
+        "V": top_level - countries,
+    }
+    return {
+        number: {name: Share(count, count / rows.total()) for name, count in rows.most_common() if count}
+        for number, rows in tables.items()
+    }
 
 
 def urls_of(crawl: Crawl, parameters: Mapping[str, str]) -> QuerySet[CrawlUrl]:
@@ -119,7 +152,7 @@ def urls_of(crawl: Crawl, parameters: Mapping[str, str]) -> QuerySet[CrawlUrl]:
     return urls
 
 
-def _top_level(crawl: Crawl, crawled: int) -> dict[str, float]:
+def _top_level(crawl: Crawl) -> Counter[str]:
     pages: Counter[str] = Counter()
     hosts = (
         crawl.urls.order_by()
@@ -129,4 +162,4 @@ def _top_level(crawl: Crawl, crawled: int) -> dict[str, float]:
     )
     for host, count in hosts:
         pages[top_level_domain(host)] += count
-    return {name: count / crawled for name, count in pages.most_common()}
+    return pages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from crawler.frontier.domains import host_of
+from crawler.http.domains import host_of
 from crawler.text.patterns import PatternAllowance, PatternError, compiled
 
 

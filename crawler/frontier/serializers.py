@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from crawler.frontier.crawls import MAX_SEEDS
-from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.crawls import MAX_SEEDS, refusal_of
+from crawler.frontier.models import MAX_QUERY, Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.http.urls import MAX_URL_LENGTH
 from crawler.text.patterns import LONGEST, MOST
@@ -44,7 +44,7 @@ class CrawlSerializer(RowSerializer[Crawl]):
         fields = [
             "id", "seeds", "strategy", "scope", "anywhere", "max_pages", "max_wait", "max_minutes",
             "max_bytes", "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies",
-            "into_graph",
+            "into_graph", "link_query",
             "state", "reason", "created", "finished", "crawled", "requests", "dropped", "duplicates",
             "refused", "bytes",
         ]  # fmt: skip
@@ -62,9 +62,30 @@ class CrawlChangeSerializer(serializers.Serializer[Any]):
 
     state = serializers.ChoiceField(["running", "paused", "cancelled"], required=False)
     scope = _expressions(required=False)
+    link_query = TextField(
+        required=False, allow_blank=True, max_length=MAX_QUERY, help_text="The query that leads it."
+    )
 
     def validate_scope(self, scope: list[str]) -> list[str]:
         return _usable(scope)
+
+    def validate_link_query(self, query: str) -> str:
+        if why := refusal_of(query):
+            raise serializers.ValidationError(why)
+        return query
+
+
+class QuerySerializer(serializers.Serializer[Any]):
+    """A query that is to be tried."""
+
+    query = TextField(max_length=MAX_QUERY)
+
+
+class NamedAddressSerializer(serializers.Serializer[Any]):
+    """An address that a query names, and its score in the queue."""
+
+    url = serializers.CharField()
+    weight = serializers.FloatField()
 
 
 class RequeueSerializer(serializers.Serializer[Any]):
@@ -105,6 +126,13 @@ class CourseSerializer(serializers.Serializer[Any]):
     area = serializers.FloatField(help_text="Mean share over all pages.")
 
 
+class ShareSerializer(serializers.Serializer[Any]):
+    """A row of a table: so many pages, and their share of the table's."""
+
+    count = serializers.IntegerField()
+    share = serializers.FloatField()
+
+
 class ReportSerializer(serializers.Serializer[Any]):
     """The object of `manage.py crawl --json`; shares are fractions."""
 
@@ -133,3 +161,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     top_level_domains = serializers.DictField(child=serializers.FloatField())
     inter_share = serializers.FloatField()
     intra_share = serializers.FloatField()
+    tables = serializers.DictField(
+        child=serializers.DictField(child=ShareSerializer()),
+        help_text="The paper's tables I to V: causes, HTTP or not, errors of HTTP, countries, others.",
+    )

@@ -44,7 +44,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class LinkScore(Strategy):
-    """The paper's rule, and the default."""
+    """The rule of Baker and Akcayol (2017)."""
 
     name = "link-score"
     inter_weight: float = INTER_WEIGHT
@@ -104,6 +104,8 @@ class HostRoundRobin(Strategy):
 STRATEGIES = {
     strategy_class.name: strategy_class for strategy_class in (LinkScore, BreadthFirst, Opic, HostRoundRobin)
 }
+DEFAULT = "opic"
+"""The one that finds important pages first on recorded links (`manage.py crawl_strategies`)."""
 
 
 def make_strategy(

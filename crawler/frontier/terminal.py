@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,17 +15,18 @@ from crawler.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response, locat
 from crawler.http.failures import Failure, FetchError
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
-from crawler.http.urls import BadUrl, canonical_url, join
+from crawler.http.urls import BadUrl, canonical_url, host_key, join, page_key
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import BINARY, EMPTY, HTML, XHTML, detect
 from crawler.reading.documents import CrawledPage, FeedLink
 from crawler.reading.errors import ReadingError
-from crawler.reading.feeds import declared_feeds
+from crawler.reading.feeds import declared_feeds, parse_feed
+from crawler.reading.feeds.sniff import is_feed_root
 from crawler.reading.limits import LIMITS
 from crawler.reading.lines import packed, plain_lines
 from crawler.reading.pages.tree import media_type, text_of, whole_tree
 from crawler.reading.parts import ReadingRules
-from crawler.reading.sitemap import is_sitemap, sitemap_links
+from crawler.reading.sitemap import is_list_of_addresses, is_sitemap, sitemap_links
 from crawler.reading.watched import page_lines
 from crawler.reading.wishes import vouched_for, wishes_of
 from crawler.terminals import readers
@@ -36,6 +38,8 @@ from crawler.text.characters import storable
 MAX_LINKS = Budgets().links
 NO_COPY = "the page asks robots for no copy (noindex, noarchive): its content is not kept"
 MAX_TITLE_CHARACTERS = 500
+_USER = re.compile(r"^((?:https?:)?//)[^/?#@]*@", re.IGNORECASE)
+"""A user name in a link, which is left out: the page itself is meant."""
 _LINKS = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 
 
@@ -100,7 +104,9 @@ def page_links(root: html.HtmlElement, url: str, limit: int = MAX_LINKS, *, foll
             continue
         raw.add(reference)
         try:
-            link = without_session(join(base, reference))
+            plain = _USER.sub(r"\1", reference) if "@" in reference else reference
+            link = without_session(join(base, plain))
+            link = page_key(link) if "?" in link else link
         except BadUrl:
             continue
         if link in links or link == url:
@@ -141,10 +147,10 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
     lines: list[str] = []
     wishes = wishes_of(None, response.headers, product)
     watched = assignment.selectors is not None
-    sitemap = is_sitemap(response.body)
+    sitemap = is_sitemap(response.body) or _is_list(response, assignment.any_type)
     if sitemap:
-        links = Links(*sitemap_links(response.body, response.url, MAX_LINKS)) if wishes.follow else links
-    elif _is_page(response, assignment.any_type):
+        links = Links(*_list_links(response)) if wishes.follow else links
+    elif _is_page(response, assignment):
         root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
         if root is not None:
             wishes = wishes_of(root, response.headers, product)
@@ -171,17 +177,44 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
     return page if wishes.copy else replace(page, body=b"")
 
 
+def _is_list(response: Response, any_type: bool) -> bool:
+    """Return whether a document names pages and is none: addresses as text, or a feed in a crawl of pages."""
+    if response.content_type.partition(";")[0].strip().lower() in {"text/html", "application/xhtml+xml"}:
+        return False
+    return is_list_of_addresses(response.body) or (not any_type and is_feed_root(response.body))
+
+
+def _list_links(response: Response) -> tuple[tuple[str, ...], int]:
+    """Return the canonical URLs that a sitemap or feed names, and the number of further ones.
+
+    A feed's are those on its own host. Which of a sitemap's may be asked for, the controller knows. Raises
+    ReadingError.
+    """
+    if not is_feed_root(response.body):
+        return sitemap_links(response.body, response.url, MAX_LINKS)
+    feed = parse_feed(response.body, url=response.url, content_type=response.content_type)
+    urls: dict[str, None] = {}
+    for entry in feed.entries:
+        try:
+            link = without_session(canonical_url(entry.url))
+        except BadUrl:
+            continue
+        if host_key(link) == host_key(response.url):
+            urls[link] = None
+    return tuple(urls)[:MAX_LINKS], max(len(urls) - MAX_LINKS, 0)
+
+
 def _exchange(response: Response) -> CrawledPage:
     """Return the stored form of a redirect or an error."""
     page = stored_page(response)
     return page if response.body else replace(page, digest="", body=b"")
 
 
-def _is_page(response: Response, any_type: bool) -> bool:
-    if not any_type:
+def _is_page(response: Response, assignment: Assignment) -> bool:
+    if not assignment.any_type:
         return media_type(response.body, response.content_type) == "text/html"
     verdict = detect(response.body, response.content_type, response.url)
-    if verdict.type in {BINARY, EMPTY}:
+    if verdict.type == EMPTY or (verdict.type == BINARY and not assignment.binaries):
         raise ReadingError("unsupported-type", verdict.reason)
     return verdict.type in {HTML, XHTML}
 

@@ -11,5 +11,6 @@ urlpatterns = [
     path("<int:pk>/change/", views.change, name="crawl-change"),
     path("<int:pk>/strategies/", views.strategies, name="crawl-strategies"),
     path("<int:pk>/pages.warc.gz", views.warc, name="crawl-warc"),
+    path("<int:pk>/figures.csv", views.figures, name="crawl-figures"),
     path("<int:pk>/urls/", views.url_list, name="crawl-urls"),
 ]

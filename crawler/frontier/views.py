@@ -11,17 +11,29 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
-from crawler.frontier.charts import charts, courses_chart
+from crawler.frontier.charts import as_csv, charts, courses_chart, lead_chart
 from crawler.frontier.comparison import compare
-from crawler.frontier.crawls import CrawlError, begin, cancel, may_go_on, pause, requeue, rescope, resume
-from crawler.frontier.forms import CrawlForm, ScopeForm
+from crawler.frontier.crawls import (
+    CrawlError,
+    begin,
+    cancel,
+    lead_by,
+    may_go_on,
+    pause,
+    refusal_of,
+    requeue,
+    rescope,
+    resume,
+    tried,
+)
+from crawler.frontier.forms import CrawlForm, QueryForm, ScopeForm
 from crawler.frontier.graph import GraphError
-from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.models import MAX_QUERY, Crawl, CrawlUrl
 from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.report import report, urls_of
 from crawler.frontier.warc import MEDIA_TYPE, warc_chunks
@@ -30,8 +42,16 @@ from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
 from crawler.web.roles import OPERATOR
 
-HEAD, TROUBLES = 15, 12
+HEAD, TROUBLES, SAMPLE = 15, 12, 30
 SHARES = (0.25, 0.5, 0.75, 0.9)
+TABLES = {
+    "I": gettext_lazy("I: pages not crawled, by cause"),
+    "II": gettext_lazy("II: errors of HTTP, and others"),
+    "III": gettext_lazy("III: errors of HTTP, by status"),
+    "IV": gettext_lazy("IV: pages crawled, by country's domain"),
+    "V": gettext_lazy("V: pages crawled, by generic domain"),
+}
+"""The tables of Baker and Akcayol (2017)."""
 
 
 @require_safe
@@ -45,6 +65,8 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 def start(request: HttpRequest) -> HttpResponse:
     """Begin a crawl and go to its page."""
     form = CrawlForm(request.POST)
+    if "try" in request.POST:
+        return _listed(request, form, tried_query=request.POST.get("link_query", "")[:MAX_QUERY])
     if form.is_valid():
         crawl = form.save(commit=False)
         crawl.started_by_id = request.user.pk
@@ -66,12 +88,16 @@ def crawl_page(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "crawl": crawl,
         "may_go_on": crawl.state == Crawl.State.PAUSED or may_go_on(crawl, datetime.now(UTC)),
-        "report": report(crawl),
+        "report": (figures_of_now := report(crawl)),
+        "tables": [(title, figures_of_now.tables[number]) for number, title in TABLES.items()],
         "charts": charts(crawl),
         "head": _head(crawl),
         "failures": _failures(crawl),
         "hosts": _troubled_hosts(crawl),
         "scope": ScopeForm(initial={"scope": crawl.scope}),
+        "query": QueryForm(initial={"link_query": crawl.link_query}),
+        "lead": (lead := getattr(crawl, "lead", None)),
+        "lead_chart": lead_chart(lead.course, crawl.requests) if lead else None,
     }
     part = "frontier/_figures.html" if wants_part(request) else "frontier/crawl.html"
     return render(request, part, context)
@@ -113,6 +139,14 @@ def warc(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     return StreamingHttpResponse(warc_chunks(crawl), content_type=MEDIA_TYPE, headers=headers)
 
 
+@require_safe
+def figures(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """Stream the crawl's figures by minute as a table."""
+    crawl = get_object_or_404(Crawl, pk=pk)
+    headers = {"Content-Disposition": f'attachment; filename="crawl-{pk}.csv"'}
+    return StreamingHttpResponse(as_csv(crawl), content_type="text/csv; charset=utf-8", headers=headers)
+
+
 @needs(OPERATOR)
 @require_POST
 def change(request: HttpRequest, pk: int) -> HttpResponse:
@@ -124,6 +158,10 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
         crawl.delete()
         messages.success(request, _("Crawl %(pk)s was deleted.") % {"pk": pk})
         return redirect("crawls")
+    if action == "try-query":
+        query = request.POST.get("link_query", "")[:MAX_QUERY]
+        context = {"crawl": crawl, "query": QueryForm(initial={"link_query": query})}
+        return render(request, "frontier/query.html", context | _trial(query))
     messages.success(request, _changed(crawl, action, request))
     wake_controller()
     return redirect(crawl)
@@ -131,10 +169,9 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _changed(crawl: Crawl, action: str, request: HttpRequest) -> str:
     """Apply the action. Returns a message with its result."""
-    if action == "requeue":
-        return _requeued(crawl, request)
-    if action == "scope":
-        return _rescoped(crawl, request)
+    change = {"requeue": _requeued, "scope": _rescoped, "query": _led}.get(action)
+    if change is not None:
+        return change(crawl, request)
     row = Crawl.objects.filter(pk=crawl.pk)
     if action == "stop" and pause(row):
         return _("It hands out no more; what is out comes back.")
@@ -152,6 +189,17 @@ def _requeued(crawl: Crawl, request: HttpRequest) -> str:
     return ngettext("%(count)d URL queued again.", "%(count)d URLs queued again.", count) % {"count": count}
 
 
+def _led(crawl: Crawl, request: HttpRequest) -> str:
+    """Keep another query, unless it is none. Returns a message with the result."""
+    form = QueryForm(request.POST)
+    query = form.cleaned_data["link_query"] if form.is_valid() else ""
+    why = form.errors["link_query"][0] if form.errors else refusal_of(query)
+    if why:
+        return _("The query stays as it was: %(reason)s") % {"reason": why}
+    lead_by(crawl, query)
+    return _("The crawl follows what this query names from now on.") if query else _("The query is gone.")
+
+
 def _rescoped(crawl: Crawl, request: HttpRequest) -> str:
     form = ScopeForm(request.POST)
     if not form.is_valid():
@@ -164,11 +212,18 @@ def _rescoped(crawl: Crawl, request: HttpRequest) -> str:
     ) % {"count": count}
 
 
-def _listed(request: HttpRequest, form: CrawlForm, status: int = 200) -> HttpResponse:
+def _trial(query: str) -> dict[str, Any]:
+    """Return what a query names over what is stored, for the page."""
+    found, why = tried(query)
+    return {"trial": {"count": len(found), "sample": list(found.items())[:SAMPLE], "trouble": why}}
+
+
+def _listed(
+    request: HttpRequest, form: CrawlForm, status: int = 200, tried_query: str | None = None
+) -> HttpResponse:
     page = page_of(request, Crawl.objects.select_related("started_by").order_by("-id"), size=25)
-    response = render_list(
-        request, "frontier/crawls.html", "frontier/_crawls.html", {"form": form, "page": page}
-    )
+    context = {"form": form, "page": page} | ({} if tried_query is None else _trial(tried_query))
+    response = render_list(request, "frontier/crawls.html", "frontier/_crawls.html", context)
     response.status_code = status
     return response
 

@@ -1,17 +1,18 @@
 """The HTTP client: sends one conditional GET with its redirects, or one form, politely and within bounds.
 
-On urllib3's connections without its pools or requests' sessions: the URL goes out as it was
-checked, no failure is retried, and a 304 costs about two thirds of the processor time that
-requests takes (some 280 against 410 us on a noisy machine, taking the host's turn included).
+By a session of `requests` whose transport goes over guarded connections (`crawler.http.session`). The URL
+goes out as it was checked, no failure is retried, and redirects are followed here, for each of them is
+checked and waits for its host's turn. docs/architecture.md has what the session costs.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -19,11 +20,16 @@ import certifi
 
 from crawler.http import freshness, urls
 from crawler.http.addresses import AddressGuard
-from crawler.http.connections import Connections, Dialer, Lookup, Proxy, Resolver, Target
+from crawler.http.connections import Connections, Dialer, Proxy, Target
+from crawler.http.cookies import ChainCookies
 from crawler.http.encodings import ACCEPTED
 from crawler.http.failures import Failure, FetchError, of_response
 from crawler.http.gate import HostGate
-from crawler.http.transfer import Answer, TransferLimits, transfer
+from crawler.http.logins import Login, headers_for
+from crawler.http.names import Lookup, Resolver
+from crawler.http.refresh import refresh_target
+from crawler.http.session import Exchange, GuardedRequest, GuardedSession
+from crawler.http.transfer import Answer, TransferLimits
 from crawler.http.wire import Allowance, tls_context
 
 ACCEPT_FEED = (
@@ -113,18 +119,24 @@ class _Trip:
     on_first_host: bool = True
     request: str = ""
     waited: float = 0.0
+    cookies: ChainCookies = field(default_factory=ChainCookies)
 
     @property
     def elapsed(self) -> float:
         """Seconds that the hosts took, without the wait for a turn."""
         return time.monotonic() - self.started - self.waited
 
-    def follow(self, hop: Answer, max_redirects: int) -> None:
-        """Advance to a redirect's target. Raises FetchError, BadUrl."""
-        location = location_of(hop.headers)
+    def follow(self, hop: Answer, max_redirects: int, location: str = "") -> None:
+        """Advance to a redirect's target, or to the `location` that a page names. Raises FetchError, BadUrl.
+
+        An address may be asked again with a cookie that it has just set.
+        """
+        location = location or location_of(hop.headers)
         if not location:
             raise FetchError(Failure.REDIRECT, "the redirect names no location", status=hop.status)
         following = urls.join(self.url, location)
+        if self.cookies.keep(urls.host_key(self.url), hop.headers.getlist("set-cookie")):
+            self.seen.clear()
         if following in self.seen:
             raise FetchError(Failure.REDIRECT, f"back to {following}", status=hop.status)
         if self.hops >= max_redirects:
@@ -152,6 +164,14 @@ class Client:
             tls_context(config.ca_file or certifi.where()),
             proxy=Proxy.parse(config.proxy) if config.proxy else None,
         )
+        self._session = GuardedSession(self._connections)
+        self._logins: tuple[Login, ...] = ()
+
+    def with_logins(self, logins: Sequence[Login]) -> Client:
+        """Return this client with logins for some addresses; both share connections and pauses."""
+        client = copy(self)
+        client._logins = tuple(logins)
+        return client
 
     def __enter__(self) -> Client:
         return self
@@ -163,7 +183,7 @@ class Client:
 
     def close(self) -> None:
         """Close idle connections."""
-        self._connections.close()
+        self._session.close()
 
     @contextmanager
     def turn(self, url: str, spacing: float | None = None) -> Iterator[None]:
@@ -204,10 +224,20 @@ class Client:
             while True:
                 sent = validators if trip.on_first_host else {}
                 hop = self._hop(trip, headers | sent, limits, spacing)
-                if hop.status not in _REDIRECTS or not follow:
+                location = refresh_target(hop.body, hop.headers.get("content-type", "")) if follow else ""
+                if not follow or (hop.status not in _REDIRECTS and not self._leads_on(trip, hop, location)):
                     return _response(trip, hop, sent, also=() if follow else _REDIRECTS)
-                trip.follow(hop, self.config.max_redirects)
+                trip.follow(hop, self.config.max_redirects, location if hop.status == 200 else "")
                 spacing = spacing if trip.on_first_host else None
+
+    def _leads_on(self, trip: _Trip, hop: Answer, location: str) -> bool:
+        """Return whether a page leads to another at once, and not back to one of this chain."""
+        if hop.status != 200 or not location or trip.hops >= self.config.max_redirects:
+            return False
+        try:
+            return urls.join(trip.url, location) not in trip.seen
+        except urls.BadUrl:
+            return False
 
     def post(self, url: str, form: bytes, *, spacing: float | None = None) -> Response:
         """Send a form (application/x-www-form-urlencoded). Returns any 2xx; its body is not read.
@@ -261,25 +291,30 @@ class Client:
         target: Target = (parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
         own_path = url[url.index("/", 8) :]
         path = url if self._connections.needs_absolute_form(target) else own_path
+        if cookie := trip.cookies.header(urls.host_key(url)):
+            headers = headers | {"Cookie": cookie}
         method, all_headers = "GET" if form is None else "POST", {"Host": parts.netloc} | headers
         lines = (f"{name}: {value}" for name, value in all_headers.items())
         trip.request = "\r\n".join([f"{method} {own_path} HTTP/1.1", *lines])  # as urllib3 writes it
-        headers = headers | self._connections.proxy_headers(target)
+        headers = headers | self._connections.proxy_headers(target) | self._login(url, cookie)
         queued_at = time.monotonic()
         with self._gate.turn(urls.host_key(url), allowance.deadline, spacing):
             trip.waited += time.monotonic() - queued_at
-            return transfer(
-                self._connections,
-                target,
-                path,
-                headers=headers,
-                allowance=allowance,
-                limits=limits,
-                form=form,
-            )
+            exchange = Exchange(target, path, allowance, limits)
+            return self._session.exchange(GuardedRequest(url, headers, form, exchange))
+
+    def _login(self, url: str, cookie: str) -> dict[str, str]:
+        """Return the headers of logins for a URL. They are no part of the request as it is kept in copies."""
+        headers = headers_for(url, self._logins)
+        for name in headers:
+            if name.lower() == "cookie" and cookie:
+                headers = {**headers, name: f"{headers[name]}; {cookie}"}
+        return headers
 
     def _headers(self, accept: str, subscribers: int) -> dict[str, str]:
-        """Return the headers of every hop: no cookies, no Referer, nothing that defeats caches."""
+        """Return the headers of every hop: no Referer, nothing that defeats caches, and no cookies but those
+        of one chain (`crawler.http.cookies`).
+        """
         return {
             "User-Agent": _user_agent(self.config.user_agent, subscribers),
             "Accept": accept,

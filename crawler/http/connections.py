@@ -12,12 +12,8 @@ import ssl
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NoAnswer
 from dataclasses import dataclass
 from http.client import BadStatusLine, HTTPResponse, parse_headers
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import unquote
 
@@ -26,54 +22,15 @@ from urllib3.util import Url, parse_url
 
 from crawler.http.addresses import AddressGuard, permits_port
 from crawler.http.failures import Failure, FetchError
+from crawler.http.names import Resolver, is_literal
 from crawler.http.wire import Allowance, MeteredSocket, MeteredTLSSocket
-
-Lookup = Callable[..., list[tuple[Any, ...]]]
-"""`socket.getaddrinfo` or something that answers like it."""
 
 Target = tuple[str, str, int]
 """Scheme, host (no brackets) and port of an origin."""
 
-_MAX_LOOKUPS = 64
 _MAX_IDLE, _IDLE_SECONDS = 64, 15.0
 _MAX_INTERIM_ANSWERS = 16
 _SWITCHING_PROTOCOLS = 101
-
-
-class Resolver:
-    """A resolver of names with a time limit; it runs in threads, for the system's cannot be interrupted.
-
-    At most 64 lookups are under way at once, however slow the name servers are.
-    """
-
-    def __init__(self, lookup: Lookup | None = None) -> None:
-        self._lookup = lookup
-        self._slots = threading.BoundedSemaphore(_MAX_LOOKUPS)
-
-    def resolve(self, host: str, port: int, timeout: float) -> list[tuple[Any, ...]]:
-        """Resolve a host to addresses as `getaddrinfo` gives them. Raises FetchError (dns)."""
-        lookup = self._lookup or socket.getaddrinfo
-        if _is_literal(host):
-            return socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)
-        if not self._slots.acquire(timeout=timeout):
-            raise FetchError(Failure.DNS, "too many name lookups are waiting")
-        future: Future[list[tuple[Any, ...]]] = Future()
-        threading.Thread(target=self._run, args=(future, lookup, host, port), daemon=True).start()
-        try:
-            return future.result(timeout)
-        except NoAnswer as error:
-            raise FetchError(Failure.DNS, f"no answer from the name servers in {timeout:.1f} s") from error
-        except (OSError, UnicodeError) as error:
-            raise FetchError(Failure.DNS, str(error)) from error
-
-    def _run(self, future: Future[list[tuple[Any, ...]]], lookup: Lookup, host: str, port: int) -> None:
-        try:
-            # bytes, because a str would go through Python's old IDNA once more
-            future.set_result(lookup(host.encode("ascii"), port, 0, socket.SOCK_STREAM))
-        except Exception as error:  # handed to the waiting thread
-            future.set_exception(error)
-        finally:
-            self._slots.release()
 
 
 @dataclass(frozen=True)
@@ -165,6 +122,8 @@ class GuardedConnection(HTTPConnection):
         try:
             return self.dialer.dial(self.host, self.port, self.allowance, guarded=False)
         except FetchError as error:
+            if error.kind is Failure.BUSY:  # nothing was asked
+                raise
             raise FetchError(Failure.PROXY, str(error)) from error
 
     def connect(self) -> None:
@@ -242,7 +201,7 @@ class Connections:
         if self._proxy is not None:
             if not permits_port(port):
                 raise FetchError(Failure.BLOCKED_PORT, f"port {port}")
-            if _is_literal(host) and not self._dialer.guard.permits(host):
+            if is_literal(host) and not self._dialer.guard.permits(host):
                 raise FetchError(Failure.BLOCKED_ADDRESS, host)
             address = (str(self._proxy.url.host).strip("[]"), int(self._proxy.url.port or 0))
         connection: GuardedConnection
@@ -301,14 +260,6 @@ class Connections:
 
     def _oldest(self) -> float:
         return next(iter(self._idle.values()))[1]
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _dial_failure(error: BaseException | None, allowance: Allowance) -> FetchError:

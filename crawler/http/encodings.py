@@ -13,17 +13,23 @@ ACCEPTED = "gzip, br"
 """What requests offer; deflate is understood too, because some servers send it unasked."""
 
 MAX_CODINGS = 2
+_CODINGS = frozenset(
+    {"gzip", "x-gzip", "deflate", "br", "compress", "x-compress", "zstd", "exi", "dcb", "dcz", "aes128gcm"}
+)
+"""The content codings that there are (IANA), of which some are not understood here."""
 _PIECE = 65536
 
 
 def decoded(pieces: Iterator[bytes], content_encoding: str, limit: int) -> Iterator[bytes]:
     """Yield the body with all codings of the header undone, in pieces of at most some 64 KiB.
 
+    A name that is no coding (`UTF-8`, `none`) codes nothing: servers write there what belongs elsewhere.
+
     Raises FetchError: decoding for an unknown, damaged or too often applied coding, truncated
     when the compressed stream does not end, too-large when any layer grows beyond `limit` bytes.
     """
     names = [name.strip().lower() for name in content_encoding.split(",")]
-    codings = [name for name in names if name not in ("", "identity")]
+    codings = [name for name in names if name in _CODINGS]
     if len(codings) > MAX_CODINGS:
         raise FetchError(Failure.DECODING, f"{len(codings)} content codings")
     for name in reversed(codings):

@@ -24,6 +24,7 @@ class Failure(StrEnum):
     REFUSED = (
         "refused",
         gettext_noop("The server's machine refused the connection; no web server listens there."),
+        True,  # as firewalls do, too: a gateway that rejects everything looks like this from every host
     )
     UNREACHABLE = "unreachable", gettext_noop("The network found no way to the server."), True
     RESET = "reset", gettext_noop("The server closed the connection before it had answered.")

@@ -48,7 +48,7 @@ class HostGate:
         if not self._threads[slot].acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise _busy(host)
         try:
-            notes = os.open(self._directory / f"{slot:03x}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            notes = self._open(f"{slot:03x}")
             try:
                 _lock(notes, host, deadline)
                 _wait_and_note(notes, digest, host, deadline, self._spacing if spacing is None else spacing)
@@ -61,6 +61,22 @@ class HostGate:
                 os.close(notes)
         finally:
             self._threads[slot].release()
+
+    def _open(self, name: str) -> int:
+        """Open a slot's file, in a directory that is made again where it is gone.
+
+        Raises FetchError (busy) where that fails: nothing was asked, and no publisher is to blame.
+        """
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            try:
+                return os.open(self._directory / name, flags, 0o644)
+            except FileNotFoundError:
+                self._directory.mkdir(parents=True, exist_ok=True)
+                return os.open(self._directory / name, flags, 0o644)
+        except OSError as error:
+            detail = f"this machine's folder of locks cannot be used: {error.strerror}"
+            raise FetchError(Failure.BUSY, detail) from error
 
 
 def _lock(file: int, host: str, deadline: float) -> None:

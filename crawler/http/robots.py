@@ -20,17 +20,22 @@ MAX_CRAWL_DELAY = 60.0
 
 _UNAVAILABLE = frozenset({Failure.HTTP_4XX, Failure.GONE, Failure.HTTP_OTHER, Failure.REDIRECT})
 _AGENT_LINE = re.compile(r"user[- ]?agent\s*[:\s]\s*(.*)", re.IGNORECASE)
+_RULE = re.compile(
+    r"(?:allow|di[sa]\w*l\w*w|crawl[- ]delay|request[- ]rate|visit[- ]time)(?:\s*:|\s)", re.IGNORECASE
+)
+"""Lines that say something of a group, with the misspellings that protego knows. No other line ends a group's
+names (RFC 9309, section 2.2.4; a test of google/robotstxt has one between two names)."""
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufffe\uffff]")
 """Characters that no rule means and no database takes; not those that end lines."""
 
 
 def read_robots(client: Client, origin: str, now: float, spacing: float | None = None) -> Robots:
-    """Fetch the robots.txt of an origin such as `https://example.org` at `now` (epoch seconds). Never raises.
+    """Fetch the robots.txt of an origin such as `https://example.org` at `now` (epoch seconds).
 
     Status 404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
     after five. Status 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
     The text keeps only the rules for this crawler's product name and for all, and the sitemaps with their
-    absolute addresses. It has no control characters.
+    absolute addresses. It has no control characters. Raises FetchError (busy) where nothing was asked.
     """
     try:
         response = client.get(
@@ -41,10 +46,17 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
             spacing=spacing,
         )
     except FetchError as error:
+        if error.kind is Failure.BUSY:
+            raise
         return Robots(404 if error.kind in _UNAVAILABLE else 500, "", now, origin)
+    return kept(response.body, client.config.user_agent, origin, now)
+
+
+def kept(body: bytes, user_agent: str, origin: str, now: float) -> Robots:
+    """Return what is kept of a site's robots.txt: the rules for it and for all, and the sitemaps."""
     # RFC 9309 section 2.3.1: always UTF-8, whatever a mark or header says
-    text = _CONTROL.sub("", response.body.decode("utf-8-sig", "replace"))
-    lines = list(_relevant(text, product_of(client.config.user_agent)))
+    text = _CONTROL.sub("", body.decode("utf-8-sig", "replace"))
+    lines = list(_relevant(text, product_of(user_agent)))
     lines += [f"Sitemap: {url}" for url in sitemaps_in(text, origin)]
     return Robots(200, "\n".join(lines), now, origin)
 
@@ -92,16 +104,28 @@ def _relevant(text: str, product: str) -> Iterator[str]:
             continue
         agent = _AGENT_LINE.match(line)
         if agent is None:
-            among_agents = False
-            if applies:
-                yield line
+            if _RULE.match(line):
+                among_agents = False
+                if applies:
+                    yield line
             continue
         applies = applies and among_agents
         among_agents = True
         name = agent[1].strip().lower()
-        if name == "*" or name.partition("/")[0].strip("* ") == product.lower():
+        if name == "*" or product.lower() in _products(name):
             applies = True
             yield f"User-agent: {'*' if name == '*' else product}"
+
+
+def _products(names: str) -> Iterator[str]:
+    """Yield the products that a line of names means: each up to its version, and up to its first blank.
+
+    Behind the name some sites write words or further names (tests of google/robotstxt and crawler-commons).
+    """
+    for name in names.split(","):
+        product = name.partition("/")[0].strip("* ")
+        yield product
+        yield product.partition(" ")[0]
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,9 @@ _PLAIN = re.compile(
 )
 _TRACKING = re.compile(
     r"(?:utm_\w+|mtm_\w+|at_(?:medium|campaign)|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid"
-    r"|mc_[ce]id|_hsenc|_hsmi|mkt_tok|xtor)",
+    r"|mc_[ce]id|mc_tc|_hsenc|_hsmi|__hs\w+|hsCta\w+|mkt_tok|xtor|ttclid|srsltid|gclsrc|igsh|li_fat_id|ysclid"
+    r"|_openstat|pk_\w+|piwik_\w+|oly_(?:anon|enc)_id|vero_(?:id|conv)|_gl|_ga|epik|wickedid|guce_\w+|rb_clickid"
+    r"|(?:ml|ck)_subscriber\w*|ref_(?:src|url)|bsft_\w+)",
     re.IGNORECASE,
 )
 

@@ -25,6 +25,8 @@ from crawler.web.fields import RowSerializer, TextField
 from crawler.web.permissions import person_of
 from crawler.web.roles import OPERATOR, is_at_least
 
+NO_PLACE = "choose where messages go: without a place nobody is told"
+
 
 @extend_schema_field({"type": "array", "items": {"type": "integer"}, "maxItems": MAX_TARGETS})
 class OwnTargetsField(serializers.ManyRelatedField):
@@ -45,8 +47,9 @@ class RuleSerializer(RowSerializer[Rule]):
 
     targets = OwnTargetsField(
         child_relation=serializers.PrimaryKeyRelatedField(queryset=Target.objects.none()),
-        required=False,
+        allow_empty=False,
         max_length=MAX_TARGETS,
+        error_messages=dict.fromkeys(("required", "empty"), NO_PLACE),
     )
 
     class Meta:

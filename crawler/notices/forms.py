@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -60,6 +61,8 @@ class RuleForm(RowForm):
         choices=[("", pgettext_lazy("hours", "none")), *HOURS], coerce=int, required=False, empty_value=None
     )
 
+    own_mail = forms.BooleanField(required=False)
+
     class Meta:
         model = Rule
         fields = (
@@ -90,6 +93,7 @@ class RuleForm(RowForm):
         self.fields["when"].choices = whens  # type: ignore[attr-defined]
         self.fields["weekday"].widget = forms.Select(choices=list(WEEKDAYS.items()))
         self.fields["targets"].queryset = Target.objects.filter(user=user)  # type: ignore[attr-defined]
+        self.own_address = _own_address(user)
         for name in _DEFAULTS:
             self.fields[name].required = False
         self.fields["about"].choices = self._abouts()  # type: ignore[attr-defined]
@@ -147,7 +151,15 @@ class RuleForm(RowForm):
             self.add_error("about", _("Choose a folder or a feed."))
         if kind in {"folder", "feed", "topic"} and not of_articles:
             self.add_error("about", _("Choose a watched site."))
+        if not fields.get("targets") and not (self.own_address and fields.get("own_mail")):
+            self.add_error("targets", self._without_place())
         return fields
+
+    def _without_place(self) -> str:
+        """Return the words that ask for a place: a rule without one would tell nobody."""
+        if self.own_address or self.fields["targets"].queryset.exists():  # type: ignore[attr-defined]
+            return _("Choose where messages go first.")
+        return _("Messages need a place to go to: add one with “Another place”.")
 
     def save(self, commit: bool = True) -> Rule:
         """Store the rule, from now on for what happens from now on."""
@@ -156,7 +168,22 @@ class RuleForm(RowForm):
         if rule.pk is None:
             rule.looked = datetime.now(UTC)
         saved: Rule = super().save(commit)
+        if self.own_address and self.cleaned_data["own_mail"]:
+            saved.targets.add(_mail_target(self.user, self.own_address))
         return saved
+
+
+def _own_address(user: User) -> str:
+    """Return the mail address that is offered to a person who has no place for messages yet, else ""."""
+    is_offered = settings.EMAIL_URL and not Target.objects.filter(user=user).exists()
+    return user.email if is_offered else ""
+
+
+def _mail_target(user: User, address: str) -> Target:
+    target = Target(user=user, kind=Target.Kind.MAIL, name=address)
+    target.address = address
+    target.save()
+    return target
 
 
 def about_of(rule: Rule) -> str:

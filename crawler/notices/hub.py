@@ -10,7 +10,7 @@ import re
 import secrets as random
 import time
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -23,7 +23,8 @@ from django.utils import translation
 from articles.models import PersonalFeed
 from articles.personal.outputs import HUB_PATH, Addresses, build_page
 from articles.personal.versions import Reading, reading
-from crawler.notices import secrets
+from crawler.database import secrets
+from crawler.database.threads import ConnectionThreads
 from crawler.notices.models import MAX_ATTEMPTS, MAX_TOPIC, HubClient
 from crawler.notices.program import SendOutcome
 from crawler.notices.sending import LEASE, SECONDS, run_program
@@ -135,7 +136,7 @@ def notice_changes(now: datetime) -> int:
 def push_for(seconds: float) -> bool:
     """Send due requests for some seconds. Returns whether more are due."""
     until = time.monotonic() + seconds
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="hub") as threads:
+    with ConnectionThreads(THREADS, thread_name_prefix="hub") as threads:
         while rows := _claim(datetime.now(UTC)):
             parcels = [(row, *_request_or_outcome(row)) for row in rows]
             under_way = [

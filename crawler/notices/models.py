@@ -19,7 +19,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
 from articles.models import PersonalFeed, Topic
-from crawler.notices import secrets
+from crawler.database import secrets
+from crawler.text.characters import one_line
 from feeds.models import Feed
 from recrawl.models import Site, WatchedPage
 
@@ -56,6 +57,11 @@ class Target(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Store the target. Its name is one line."""
+        self.name = one_line(self.name, 100)
+        super().save(*args, **options)
 
     @property
     def address(self) -> str:
@@ -153,6 +159,11 @@ class Rule(models.Model):
 
     def __str__(self) -> str:
         return self.name or capfirst(self.get_when_display())
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Store the rule. Its name is one line: it stands in the subjects of mails."""
+        self.name = one_line(self.name, 200)
+        super().save(*args, **options)
 
     def get_absolute_url(self) -> str:
         return reverse("notification", args=[self.pk])

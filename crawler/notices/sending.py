@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from datetime import UTC, datetime, timedelta
 from smtplib import SMTPException
 from typing import Any
@@ -16,14 +15,17 @@ import msgspec
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Min, QuerySet
 
+from crawler.database.secrets import UnreadableError
+from crawler.database.threads import ConnectionThreads
 from crawler.notices import push
 from crawler.notices.models import MAX_ATTEMPTS, Notification, Target
 from crawler.notices.program import SEND, TOO_SLOW, SendOutcome
-from crawler.notices.secrets import UnreadableError
 from crawler.notices.times import next_try
+from crawler.notices.wording import MAX_TITLE
 from crawler.notices.writing import stop_address
+from crawler.text.characters import one_line
 from crawler.walled import client
 from crawler.walled.client import ProgramError
 
@@ -44,7 +46,7 @@ client.add_programs("crawler.notices.program")
 def send_for(seconds: float) -> bool:
     """Send due messages for some seconds. Returns whether more are due."""
     until = time.monotonic() + seconds
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="send") as threads:
+    with ConnectionThreads(THREADS, thread_name_prefix="send") as threads:
         while messages := claim(datetime.now(UTC)):
             under_way = {threads.submit(send, message): message for message in messages}
             for future in as_completed(under_way):
@@ -56,17 +58,16 @@ def send_for(seconds: float) -> bool:
 
 @transaction.atomic
 def claim(now: datetime) -> list[Notification]:
-    """Take due messages for this process, for as long as sending may last at most."""
-    rows = Notification.objects.due(now).select_related("target", "rule").order_by("due", "id")
-    candidates = rows.select_for_update(skip_locked=True, of=("self",))[: 4 * MAX_CLAIMED]
+    """Take due messages for this process, for as long as sending may last at most.
+
+    Each target has its turn, the one that waits longest first: the oldest messages alone would all be those
+    of one dead target that has thousands, and the others would wait behind them (issue 56).
+    """
     taken: list[Notification] = []
-    counts: Counter[int | None] = Counter()
-    for message in candidates:
-        target = message.target
-        limit = MAX_OF_FAILING if target is not None and target.failing_since else MAX_OF_TARGET
-        if len(taken) < MAX_CLAIMED and counts[message.target_id] < limit:
-            counts[message.target_id] += 1
-            taken.append(message)
+    waits = Notification.objects.due(now).order_by().values("target", "target__failing_since")
+    for target in waits.annotate(since=Min("due")).order_by("since", "target")[:MAX_CLAIMED]:
+        limit = MAX_OF_FAILING if target["target__failing_since"] else MAX_OF_TARGET
+        taken += _oldest(target["target"], now, min(limit, MAX_CLAIMED - len(taken)))
     keys = [message.pk for message in taken]
     Notification.objects.filter(pk__in=keys).update(
         state=Notification.State.SENDING, leased_until=now + LEASE, attempts=F("attempts") + 1
@@ -74,6 +75,12 @@ def claim(now: datetime) -> list[Notification]:
     for message in taken:
         message.attempts += 1
     return taken
+
+
+def _oldest(target: int | None, now: datetime, number: int) -> QuerySet[Notification]:
+    """Return and lock the oldest due messages to a target that no other process is about to take."""
+    rows = Notification.objects.due(now).filter(target=target).select_related("target", "rule")
+    return rows.order_by("due", "id").select_for_update(skip_locked=True, of=("self",))[:number]
 
 
 def _settle_one(message: Notification, future: Future[SendOutcome]) -> None:
@@ -147,7 +154,7 @@ def _mail(message: Notification, address: str) -> SendOutcome:
     if stop:
         headers |= {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     text = f"{message.text}\n\n-- \n{stop}\n" if stop and not message.html else message.text
-    mail = EmailMultiAlternatives(message.title, text, to=[address], headers=headers)
+    mail = EmailMultiAlternatives(one_line(message.title, MAX_TITLE), text, to=[address], headers=headers)
     if message.html:
         mail.attach_alternative(message.html, "text/html")
     try:

@@ -76,6 +76,7 @@ def rule_page(request: HttpRequest, pk: int | None = None) -> HttpResponse:
         "rule": rule,
         "targets": targets,
         "chosen": _chosen(form),
+        "tells_nobody": rule.pk and not rule.targets.exists(),
         "examples": _examples(rule) if rule.pk else [],
         **_tests(rule, request.GET.get("test", "")),
     }
@@ -109,6 +110,9 @@ def change_rule(request: HttpRequest, pk: int, action: str) -> HttpResponse:
     """Pause, resume, duplicate or delete a rule."""
     user = person_of(request)
     rule = get_object_or_404(Rule, pk=pk, user=user)
+    if action == "resume" and not rule.targets.exists():
+        messages.error(request, _("Choose where messages go first."))
+        return HttpResponseRedirect(rule.get_absolute_url())
     if action in {"pause", "resume"}:
         Rule.objects.filter(pk=pk).update(paused=action == "pause", looked=datetime.now(UTC))
         messages.success(request, _("It is paused.") if action == "pause" else _("You are told again."))

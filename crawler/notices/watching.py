@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -45,6 +46,8 @@ STATEMENT_SECONDS = 5
 LITTLE_ROOM = 2e9
 """Bytes below which the disk is nearly full."""
 EXCERPT = 280
+BODY = 10_000
+"""Characters of an article in which a rule's words are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class Happening:
     source: str = ""
     image: str = ""
     story: int | None = None
+    body: str = ""
+    """More text in which a rule's words may be; no message has it."""
 
 
 def look(rule: Rule, now: datetime) -> int:
@@ -127,7 +132,7 @@ def _keep(rule: Rule, happenings: list[Happening]) -> None:
 
 
 def _wanted(rule: Rule, happening: Happening) -> bool:
-    text = f"{happening.title}\n{happening.text}\n{happening.source}"
+    text = f"{happening.title}\n{happening.text}\n{happening.source}\n{happening.body}"
     if rule.words.strip() and not has_any(text, rule.words):
         return False
     return not (rule.without_words.strip() and has_any(text, rule.without_words))
@@ -156,9 +161,14 @@ def _articles_of(rule: Rule) -> ArticleQuerySet:
 def _articles(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
     """Yield articles that came, published since the rule was made: a new feed's old ones are no news."""
     rows = _articles_of(rule).filter(fetched__gt=since, fetched__lte=until, published__gt=rule.created)
-    newest = lean(rows.order_by("fetched", "id"))[:MAX_LOOKED_AT]
+    newest = _with_body(rule, lean(rows.order_by("fetched", "id")))[:MAX_LOOKED_AT]
     for article in newest.prefetch_related("enrichment"):
         yield _of_article(article)
+
+
+def _with_body(rule: Rule, articles: QuerySet[Article]) -> QuerySet[Article]:
+    """Load the articles' text, too, where a rule looks for words: they may stand anywhere in it."""
+    return articles.annotate(body=Left("text", BODY)) if rule.words or rule.without_words else articles
 
 
 def _of_article(article: Article) -> Happening:
@@ -174,6 +184,7 @@ def _of_article(article: Article) -> Happening:
         source=str(article.feed),
         image=article.image,
         story=enrichment.story_id if enrichment else None,
+        body=getattr(article, "body", ""),
     )
 
 
@@ -190,7 +201,8 @@ def _stories(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening
     )
     counts = members.order_by().values("enrichment__story").annotate(feeds=Count("feed", distinct=True))
     enough = {row["enrichment__story"]: row["feeds"] for row in counts if row["feeds"] >= rule.feeds_at_least}
-    firsts = lean(members.filter(enrichment__story__in=enough)).order_by("enrichment__story", "published")
+    firsts = _with_body(rule, lean(members.filter(enrichment__story__in=enough)))
+    firsts = firsts.order_by("enrichment__story", "published")
     for article in firsts.distinct("enrichment__story").prefetch_related("enrichment"):
         happening = _of_article(article)
         number = enough[happening.story] if happening.story else 0
@@ -205,6 +217,7 @@ def _stories(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening
             happening.source,
             happening.image,
             happening.story,
+            happening.body,
         )
 
 

@@ -8,8 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from crawler.text.characters import without_accents
+from crawler.text.search import CJK
+
 PLACES = ("title", "text", "source", "url", "link", "date", "rule")
 MAX_TITLE, MAX_TEXT = 300, 4000
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"'})
+_CJK_SIGN = re.compile(f"[{CJK}]")
 _PLACE = re.compile(r"\$(\$|[a-z]+|\{[a-z]+\})")
 
 
@@ -31,10 +36,21 @@ def filled(template: str, values: Mapping[str, str], limit: int) -> str:
 
 
 def has_any(text: str, words: str) -> bool:
-    """Return whether one of the words or phrases, separated by commas, is in a text."""
-    small = text.casefold()
-    return any(
-        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", small)
-        for word in (part.strip().casefold() for part in words.split(","))
-        if word
-    )
+    """Return whether one of the words or phrases, separated by commas or lines, is in a text.
+
+    Case, accents, the kind of quotes and the number of blanks count for nothing, as in searches.
+    """
+    plain_text = _plain(text)
+    found = (_whole(word).search(plain_text) for word in map(_plain, re.split(r"[,\n]", words)) if word)
+    return any(found)
+
+
+def _plain(text: str) -> str:
+    return " ".join(without_accents(text.translate(_QUOTES)).split())
+
+
+def _whole(word: str) -> re.Pattern[str]:
+    """Return the pattern of a word that is no part of another; Chinese, Japanese and Korean have no ends."""
+    before = "" if _CJK_SIGN.match(word[0]) else r"(?<!\w)"
+    after = "" if _CJK_SIGN.match(word[-1]) else r"(?!\w)"
+    return re.compile(f"{before}{re.escape(word)}{after}")

@@ -24,6 +24,7 @@ from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.times import HOUR, after_quiet_hours, last_slot
 from crawler.notices.wording import MAX_TEXT, MAX_TITLE, filled
 from crawler.pictures.addresses import picture_address
+from crawler.text.characters import one_line
 from crawler.web.zones import zone_named
 
 MAX_IN_DIGEST = 60
@@ -94,7 +95,7 @@ def texts_of(rule: Rule, notice: Notice) -> tuple[str, str]:
     }
     title = filled(rule.title_template or TITLE, values, MAX_TITLE)
     text = filled(rule.text_template or TEXT, values, MAX_TEXT).strip()
-    return " ".join(title.split()) or notice.title, text or notice.title
+    return one_line(title, MAX_TITLE) or one_line(notice.title, MAX_TITLE), text or notice.title
 
 
 def facts_of(rule: Rule, notice: Notice) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def digest(rule: Rule, notices: Sequence[Notice], rest: int = 0) -> tuple[str, s
     """Return the title, the text and the HTML of a digest, stories first, then by source."""
     number = len(notices) + rest
     words = ngettext("%(name)s: %(count)d piece of news", "%(name)s: %(count)d pieces of news", number)
-    title = (words % {"name": rule, "count": number})[:MAX_TITLE]
+    title = one_line(words % {"name": rule, "count": number}, MAX_TITLE)
     first = {notice.story for notice in notices if notice.story}
     sections: dict[str, list[Notice]] = {}
     for notice in sorted(notices, key=lambda notice: notice.story not in first):

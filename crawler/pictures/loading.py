@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache
 from urllib.parse import urljoin, urlsplit
 
 from django.conf import settings
 
+from crawler.database.threads import ConnectionThreads
 from crawler.http.failures import Failure
 from crawler.pictures import client
 from crawler.pictures.cache import PictureCache
@@ -35,8 +36,8 @@ def picture_cache() -> PictureCache:
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="picture")
+def _threads() -> ConnectionThreads:
+    return ConnectionThreads(THREADS, thread_name_prefix="picture")
 
 
 def load_picture(url: str) -> Future[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -20,6 +21,7 @@ from rest_framework.views import APIView
 
 from crawler.engine.wake import wake_controller
 from crawler.pipeline.asking import search, term_of
+from crawler.pipeline.charts import progress
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import FORMS, ExportError, export_response
 from crawler.pipeline.models import (
@@ -39,6 +41,7 @@ from crawler.pipeline.serializers import (
     LinkQuerySerializer,
     PatternSerializer,
     PhaseSerializer,
+    ProgressSerializer,
     QuadSerializer,
     QuestionSerializer,
     SavedQuerySerializer,
@@ -182,6 +185,17 @@ class PhasesView(APIView):
     @extend_schema(summary="The pipeline's phases", responses=PhaseSerializer(many=True))
     def get(self, request: Request) -> Response:
         return Response([asdict(phase) for phase in phases()])
+
+
+class ProgressView(APIView):
+    """Documents that each phase has done over time."""
+
+    @extend_schema(
+        summary="The phases' progress in the last 24 hours, in steps of ten minutes",
+        responses=ProgressSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        return Response(ProgressSerializer(progress(datetime.now(UTC))).data)
 
 
 class QuadsView(APIView):

@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import regex
 from django.db import connection, transaction
 from django.db.models import F
 
 from crawler.database.bulk import update_rows
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import without_session
-from crawler.frontier.domains import host_of, registrable_domain
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.http.domains import host_of, registrable_domain
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.pipeline.documents import State, note
 from crawler.pipeline.index import context_of
@@ -39,6 +38,30 @@ class Extracted:
     denied: int = 0
 
 
+class AddressRules:
+    """Rules on addresses, with the hits of each and the number of addresses that they denied."""
+
+    def __init__(self, filters: Sequence[UriFilter]) -> None:
+        self._rules = [(compiled(url_filter.pattern), url_filter) for url_filter in filters]
+        self._allowance = PatternAllowance()
+        self.filters: Counter[int] = Counter()
+        self.denied = 0
+
+    def usable(self, value: str) -> str:
+        """Return the canonical address of the web that a term stands for, "" for another or a denied one."""
+        address = _address(value)
+        return address if address and self.are_wanted(address) else ""
+
+    def are_wanted(self, address: str) -> bool:
+        """Return whether an address may be queued."""
+        for pattern, rule in self._rules:
+            if self._allowance.found_in(pattern, address):
+                self.filters[rule.pk] += 1
+                self.denied += not rule.allow
+                return rule.allow
+        return True
+
+
 def extracted(
     contexts: dict[int, int], queries: Sequence[LinkQuery], filters: Sequence[UriFilter]
 ) -> Extracted:
@@ -49,8 +72,7 @@ def extracted(
         for name in query.predicates:
             of_predicate[iri(name).key()].append(query)
     documents = {context: document for document, context in contexts.items()}
-    rules = [(compiled(url_filter.pattern), url_filter) for url_filter in filters]
-    allowance = PatternAllowance()
+    addresses = AddressRules(filters)
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -68,11 +90,11 @@ def extracted(
         address = _address(value)
         if not address or (address not in weights and len(weights) >= MAX_OF_DOCUMENT):
             continue
-        if not _wanted(address, rules, allowance, result):
-            result.denied += 1
+        if not addresses.are_wanted(address):
             continue
         weight = max(query.weight for query in of_predicate[predicate])
         weights[address] = max(weight, weights.get(address, 0.0))
+    result.filters, result.denied = addresses.filters, addresses.denied
     return result
 
 
@@ -107,18 +129,20 @@ def _feed(rows: Sequence[Document], result: Extracted) -> None:
         if row.crawl_id is not None:
             by_crawl[row.crawl_id].append(row)
     for key, documents in sorted(by_crawl.items()):
-        crawl = Crawl.objects.select_for_update().running().filter(pk=key, into_graph=True).first()
+        led = {"into_graph": True, "link_query": ""}  # others ask a query of their own (`leading`)
+        crawl = Crawl.objects.select_for_update().running().filter(pk=key, **led).first()
         if crawl is None:
             continue
         links = [
-            Found(address, _link(row.url, address), weight, row.depth + 1)
+            Found(address, link_class(row.url, address), weight, row.depth + 1)
             for row in documents
             for address, weight in sorted(result.found.get(row.pk, {}).items(), key=lambda pair: -pair[1])
         ]
         admit(crawl, links, datetime.now(UTC))
 
 
-def _link(page: str, address: str) -> str:
+def link_class(page: str, address: str) -> str:
+    """Return the class of a link between two addresses."""
     is_internal = registrable_domain(host_of(page)) == registrable_domain(host_of(address))
     return (CrawlUrl.Link.INTRA if is_internal else CrawlUrl.Link.INTER).value
 
@@ -130,16 +154,3 @@ def _address(value: str) -> str:
         return without_session(canonical_url(value))
     except BadUrl:
         return ""
-
-
-def _wanted(
-    address: str,
-    rules: Sequence[tuple[regex.Pattern[str], UriFilter]],
-    allowance: PatternAllowance,
-    result: Extracted,
-) -> bool:
-    for pattern, rule in rules:
-        if allowance.found_in(pattern, address):
-            result.filters[rule.pk] += 1
-            return rule.allow
-    return True

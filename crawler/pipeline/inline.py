@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from django.db.models import QuerySet
@@ -15,9 +16,11 @@ from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
 from crawler.pipeline.documents import WAITING_FOR, lease, settle, sweep, work
 from crawler.pipeline.extract import extract
 from crawler.pipeline.index import index
+from crawler.pipeline.leading import lead
 from crawler.pipeline.models import Document
 from crawler.pipeline.phases import run
 from crawler.pipeline.plugins import call
+from crawler.pipeline.sparql.replica import Replica
 
 WORKER = "here"
 
@@ -54,6 +57,15 @@ def work_off(
     return total
 
 
+def _led(crawl: int) -> int:
+    """Ask the crawl's query, over a replica of this process where no other writes one."""
+    with suppress(OSError):  # another process writes the replica
+        replica = Replica()
+        replica.follow()
+        del replica
+    return lead(crawl)
+
+
 def run_crawl(crawl: Crawl, workers: int, show: Callable[[], None]) -> None:
     """Crawl to the end in this process, `workers` hosts in parallel, and fill the graph on the way.
 
@@ -73,6 +85,8 @@ def run_crawl(crawl: Crawl, workers: int, show: Callable[[], None]) -> None:
             count = rounds.step(IDLE_SECONDS)
             if crawl.into_graph:
                 count += step(documents)
+                if crawl.link_query:
+                    count += _led(crawl.pk)
             if not count and not rounds.busy:
                 if not crawl.urls.filter(state="queued").exists():
                     tended = 0.0  # the end is near

@@ -58,7 +58,10 @@ class PhaseOutcome(Record, frozen=True):
 
 
 class PhaseWork(Record, frozen=True):
-    """A batch of one phase under a lease, sent to a worker; it is void after `expires` (epoch seconds)."""
+    """A batch of one phase under a lease, sent to a worker; it is void after `expires` (epoch seconds).
+
+    With `binaries` a transformer wants pictures and the like.
+    """
 
     phase: str
     lease: str
@@ -68,6 +71,7 @@ class PhaseWork(Record, frozen=True):
     rdfa: bool = False
     sheets: tuple[Sheet, ...] = ()
     plugins: tuple[Plugin, ...] = ()
+    binaries: bool = False
 
 
 class Done(Record, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
@@ -163,6 +165,23 @@ class LinkQuery(models.Model):
             "  GRAPH ?document { ?subject ?predicate ?address }\n"
             "}"
         )
+
+
+class CrawlLead(models.Model):
+    """How far the query that leads a crawl was asked: of which graph, and what it named."""
+
+    crawl = models.OneToOneField(Crawl, primary_key=True, on_delete=models.CASCADE, related_name="lead")
+    query = models.UUIDField(null=True, help_text="Digest of the query as it was asked.")
+    change = models.BigIntegerField(default=-1, help_text="The last change of the graph that it saw.")
+    seen = models.DateTimeField(null=True, help_text="When the replica looked for changes.")
+    found = models.PositiveIntegerField(default=0, help_text="Addresses that it named.")
+    failure = models.TextField(blank=True, default="")
+    course: Any = models.JSONField(
+        default=list, help_text="[requests, addresses named] of each answer that was another than before."
+    )
+
+    def __str__(self) -> str:
+        return f"lead of crawl {self.crawl_id}"
 
 
 class SavedQuery(models.Model):

@@ -30,7 +30,9 @@ def run(work: PhaseWork, worker: str, call: Call | None = None) -> Done:
     """Process the batch, isolating each document's failure. Plug-ins take part where `call` is given."""
     plugins = Plugins(work.plugins, call) if call is not None and work.plugins else None
     phase_function: Callable[[Task], PhaseOutcome] = (
-        _detected if work.phase == "detect" else lambda task: _transformed(task, work, plugins)
+        (lambda task: _detected(task, work))
+        if work.phase == "detect"
+        else lambda task: _transformed(task, work, plugins)
     )
     outcomes: list[PhaseOutcome] = []
     for task in work.tasks:
@@ -61,9 +63,9 @@ def _fault(task: Task, error: BaseException) -> PhaseOutcome:
     return PhaseOutcome(task.id, "error", plain(f"{type(error).__name__}: {error}")[:1000])
 
 
-def _detected(task: Task) -> PhaseOutcome:
+def _detected(task: Task, work: PhaseWork) -> PhaseOutcome:
     verdict = detect(task.body, task.content_type, task.url)
-    if verdict.type in {BINARY, EMPTY}:
+    if verdict.type == EMPTY or (verdict.type == BINARY and not work.binaries):
         return PhaseOutcome(
             task.id, "unsupported-type", verdict.reason, type=verdict.type, reason=verdict.reason
         )

@@ -28,6 +28,8 @@ PREFIXES = {
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "void": "http://rdfs.org/ns/void#",
     "og": "http://ogp.me/ns#",
+    "exif": "http://www.w3.org/2003/12/exif/ns#",
+    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
 }
 _PREFIXES_BY_LENGTH = sorted(PREFIXES.items(), key=lambda prefix: -len(prefix[1]))
 

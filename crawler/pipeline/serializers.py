@@ -58,6 +58,13 @@ class PhaseSerializer(serializers.Serializer[Any]):
     waiting = serializers.IntegerField()
 
 
+class ProgressSerializer(serializers.Serializer[Any]):
+    """Documents in steps of ten minutes: when they start, and by phase a count for each of them."""
+
+    starts = serializers.ListField(child=serializers.DateTimeField())
+    documents = serializers.DictField(child=serializers.ListField(child=serializers.IntegerField()))
+
+
 class LinkQuerySerializer(RowSerializer[LinkQuery]):
     """A query of the phase extract."""
 

@@ -15,7 +15,7 @@ from celery import shared_task
 from django.dispatch import receiver
 
 from crawler.engine.signals import asked, tended
-from crawler.frontier.signals import more_expected
+from crawler.frontier.signals import binaries_wanted, more_expected, query_tried
 from crawler.messages import decode_all, encode
 
 
@@ -38,6 +38,10 @@ def go_on(now: datetime, **_: object) -> None:
 
     documents.sweep(now)
     pump()
+    from crawler.pipeline.leading import led_crawls
+
+    for pk in led_crawls():
+        lead_crawl.delay(pk)
 
 
 @receiver(asked)
@@ -49,13 +53,48 @@ def any_document_waits(**_: object) -> bool:
     return Document.objects.filter(state__in=WAITING_FOR.values()).exists()
 
 
+@receiver(binaries_wanted)
+def a_transformer_wants_binaries(**_: object) -> bool:
+    """Return whether a transformer names binary documents among its types."""
+    from crawler.pipeline.documents import takes_binaries
+
+    return takes_binaries()
+
+
 @receiver(more_expected)
 def documents_are_under_way(crawl: Any, **_: object) -> bool:
     """Return whether a document of the crawl may still name further URLs."""
     from crawler.pipeline.models import Document
 
+    if not crawl.into_graph:
+        return False
+    from crawler.pipeline.leading import may_find_more
+
     ended = [Document.State.DONE, Document.State.DEAD]
-    return crawl.into_graph and Document.objects.filter(crawl=crawl).exclude(state__in=ended).exists()
+    is_under_way = Document.objects.filter(crawl=crawl).exclude(state__in=ended).exists()
+    return is_under_way or may_find_more(crawl, datetime.now(UTC))
+
+
+@receiver(query_tried)
+def try_query(query: str, **_: object) -> dict[str, float] | str:
+    """Return the addresses that a query names over what is stored, or why it names none."""
+    from crawler.pipeline.leading import addresses
+    from crawler.pipeline.sparql.run import QueryError
+
+    try:
+        return addresses(query)
+    except QueryError as error:
+        return str(error)
+
+
+@shared_task
+def lead_crawl(pk: int) -> None:
+    """Ask the query that leads a crawl, and dispatch it if it got URLs."""
+    from crawler.engine.tasks import dispatch
+    from crawler.pipeline.leading import lead
+
+    if lead(pk):
+        dispatch()
 
 
 @shared_task

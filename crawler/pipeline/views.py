@@ -22,6 +22,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
 from crawler.pipeline.asking import entity, search, term_of
+from crawler.pipeline.charts import progress, progress_chart
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import ExportError, export_response
 from crawler.pipeline.extract import Extracted, extracted
@@ -70,6 +71,7 @@ def pipeline_page(request: HttpRequest) -> HttpResponse:
         .order_by("phase", "worker"),
         "dead": dead.annotate(count=Count("id")).order_by("-count"),
         "documents": Document.objects.count(),
+        "progress": progress_chart(progress(datetime.now(UTC))),
     }
     part = "pipeline/_phases.html" if wants_part(request) else "pipeline/pipeline.html"
     return render(request, part, context)

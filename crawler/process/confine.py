@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import stat
 import struct
 import sys
@@ -47,11 +48,12 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - semaphores of a pool of processes
 
 _KEPT = {
-    "PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "SSL_CERT_FILE",
-    "SSL_CERT_DIR", "DATA_DIR", "LOG_LEVEL", "ALLOWED_HOSTS", "FRESHET_SMALL",
+    "PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "DATA_DIR", "LOG_LEVEL", "ALLOWED_HOSTS", "FRESHET_SMALL",
 }  # fmt: skip
 _KEPT_BEGINNINGS = (
     "LC_",
+    "LD_",
     "PYTHON",
     "CRAWL_",
     "FETCH_",
@@ -200,14 +202,24 @@ def _main(words: list[str]) -> None:
     paths: dict[str, list[str]] = {"--hide": [], "--read": [], "--write": []}
     for name, value in zip(options[::2], options[1::2], strict=True):
         paths[name].append(value)
+    # A preloaded library must be there when the command loads, with the file that it reads: an allocator, a
+    # clock. A terminal on another clock than the controller's drops each batch as too late (issue 56).
+    preloaded = [
+        path for name, value in os.environ.items() if name.startswith("LD_") for path in _files(value)
+    ]
     certificates = [os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ]
     drop_capabilities()
     confine(
-        [*SYSTEM, *interpreter(), *certificates, *paths["--read"]],
+        [*SYSTEM, *interpreter(), *certificates, *preloaded, *paths["--read"]],
         [*DEVICES, SHARED_MEMORY, *paths["--write"]],
         paths["--hide"],
     )
     os.execvp(program[0], program)  # noqa: S606 - what the supervisor asked for
+
+
+def _files(value: str) -> list[str]:
+    """Return the files that a list of paths names, as LD_PRELOAD separates them."""
+    return [path for path in re.split("[ :]", value) if os.path.isabs(path) and os.path.isfile(path)]
 
 
 if __name__ == "__main__":

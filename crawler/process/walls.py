@@ -66,7 +66,7 @@ MACHINES = {
 }
 
 
-_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME")
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME")
 
 
 class _Program(ctypes.Structure):
@@ -95,7 +95,7 @@ def no_more_files() -> str:
 
 def environment() -> dict[str, str]:
     """Return the environment a child needs to start: no keys, passwords or addresses of services."""
-    return {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("LD_")}
 
 
 def program(machine: Machine) -> bytes:

@@ -32,10 +32,11 @@ RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED = "rss-0.9x", "rss-1.0", "rss-2.0", "atom",
 RDF_XML, JSON_LD, N_TRIPLES, N_QUADS = "rdf-xml", "json-ld", "n-triples", "n-quads"
 TURTLE, TRIG = "turtle", "trig"
 OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY = "opml", "sitemap", "json", "text", "binary", "empty"
+WSDL = "wsdl"
 
 TYPES = (
     HTML, XHTML, XML, RSS_0, RSS_1, RSS_2, ATOM, JSON_FEED, RDF_XML, JSON_LD, TURTLE, TRIG, N_TRIPLES,
-    N_QUADS, OPML, SITEMAP, JSON, TEXT, BINARY, EMPTY,
+    N_QUADS, OPML, SITEMAP, WSDL, JSON, TEXT, BINARY, EMPTY,
 )  # fmt: skip
 
 _WINDOW = 65_536
@@ -51,6 +52,7 @@ _RSS_1 = {
     "http://channel.netscape.com/rdf/simple/0.9/",
 }
 _XHTML = "http://www.w3.org/1999/xhtml"
+_WSDL = {("definitions", "http://schemas.xmlsoap.org/wsdl/"), ("description", "http://www.w3.org/ns/wsdl")}
 _ROOTS = {"opml": OPML, "urlset": SITEMAP, "sitemapindex": SITEMAP}
 
 _BY_HEADER = {
@@ -69,11 +71,12 @@ _BY_HEADER = {
     "application/n-triples": N_TRIPLES,
     "application/n-quads": N_QUADS,
     "text/x-opml": OPML,
+    "application/wsdl+xml": WSDL,
 }
 _BY_EXTENSION = {
     ".html": HTML, ".htm": HTML, ".xhtml": XHTML, ".rss": RSS_2, ".atom": ATOM, ".rdf": RDF_XML,
     ".owl": RDF_XML, ".jsonld": JSON_LD, ".json": JSON, ".ttl": TURTLE, ".trig": TRIG, ".nt": N_TRIPLES,
-    ".nq": N_QUADS, ".opml": OPML,
+    ".nq": N_QUADS, ".opml": OPML, ".wsdl": WSDL,
 }  # fmt: skip
 _RDF_TEXTS = {TURTLE, TRIG, N_TRIPLES, N_QUADS}
 _TEXTUAL = {HTML, *_RDF_TEXTS}
@@ -261,6 +264,8 @@ def _feed_or_data(root: _Root, reason: str) -> Verdict | None:
         return Verdict(RSS_0 if old else RSS_2, reason + version)
     if root.name == "feed" and (root.namespace in _ATOM or not root.namespace):
         return Verdict(ATOM, reason)
+    if (root.name, root.namespace) in _WSDL:
+        return Verdict(WSDL, reason)
     if root.name == "RDF" and root.namespace == _RDF:
         if root.child_namespace in _RSS_1:
             return Verdict(RSS_1, reason + " and holds RSS 1.0")

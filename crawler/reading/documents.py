@@ -221,12 +221,27 @@ class CrawledPage(Record, Payload, frozen=True, tag=True):
         return self.size
 
 
+class Disagreement(Record, frozen=True):
+    """A point in which feedparser reads a feed otherwise than we: `kind` is count, identity, date or link.
+
+    `ours` and `theirs` are the two readings as text; times are ISO 8601 in UTC, no reading is empty.
+    """
+
+    kind: str
+    ours: str = ""
+    theirs: str = ""
+
+
 class RetrievedFeed(Record, Payload, frozen=True, tag=True):
-    """The content of a feed's address: the feed and a copy to keep, or the feeds that a page there names."""
+    """The content of a feed's address: the feed and a copy to keep, or the feeds that a page there names.
+
+    `opinion` is where another reader disagrees about the feed; None where it was not asked.
+    """
 
     document: FeedDocument | None = None
     copy: CrawledPage | None = None
     links: tuple[FeedLink, ...] = ()
+    opinion: tuple[Disagreement, ...] | None = None
 
     @property
     def weight(self) -> int:

@@ -47,6 +47,17 @@ _BLOCKS = {
     "address", "summary", "details", "caption", "title", "center", "body",
 } | _APART  # fmt: skip
 _CELLS = {"td", "th"}
+_PREFORMATTED = {"pre", "textarea", "listing", "xmp", "plaintext"}
+"""Elements whose line ends are shown as such."""
+_NOT = re.compile(r":not\(", re.IGNORECASE)
+_SIGNS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\\.|[][(),]")
+_VALUES = {"meta": "content", "link": "href", "img": "src"}
+"""The attributes that a chosen element without text stands for."""
+_INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+    r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
+"""Characters without width. Joiners stay between letters that may need them, and in emoji."""
 _VARYING = re.compile(r"\S*\d\S*")
 
 
@@ -87,9 +98,35 @@ def usable_selector(selector: str) -> CSSSelector:
     if len(selector) > 500:
         raise SelectorFault("a selector is longer than 500 characters")
     try:
-        return CSSSelector(selector, translator="html")
+        return CSSSelector(flat_negations(selector), translator="html")
     except (SelectorError, etree.XPathError, ValueError) as error:
         raise SelectorFault(f"{selector[:100]!r} is no CSS selector: {error}") from error
+
+
+def flat_negations(selector: str) -> str:
+    """Return a selector with `:not(a):not(b)` for `:not(a, b)`, which cssselect does not know."""
+    pieces: list[str] = []
+    while (opened := _NOT.search(selector)) is not None:
+        arguments, rest = _arguments(selector[opened.end() :])
+        if rest is None:
+            break
+        pieces.append(selector[: opened.start()])
+        pieces += [f":not({flat_negations(one)})" for one in arguments]
+        selector = rest
+    return "".join([*pieces, selector])
+
+
+def _arguments(text: str) -> tuple[list[str], str | None]:
+    """Return what stands before each comma and the closing bracket, and the rest; None for it without one."""
+    arguments, begin, depth = [], 0, 0
+    for sign in _SIGNS.finditer(text):
+        depth += (sign[0] in "([") - (sign[0] in ")]")
+        if depth < 0 or (sign[0] == "," and not depth):
+            arguments.append(text[begin : sign.start()].strip())
+            begin = sign.end()
+        if depth < 0:
+            return arguments, text[begin:]
+    return [], None
 
 
 def read_lines(root: html.HtmlElement, selectors: Iterable[str] = ()) -> list[str]:
@@ -121,7 +158,7 @@ def element_lines(
     for element in elements:
         if any(above in chosen for above in element.iterancestors()):
             continue
-        for mark, text in _blocks(_pieces(element, ignored)):
+        for mark, text in _blocks(_chosen_pieces(element, ignored)):
             new_lines = _line(IGNORED if mark == IGNORED else CONTENT, text[: LIMITS.text - size])
             lines += new_lines
             size += sum(map(len, new_lines))
@@ -165,6 +202,11 @@ def unpacked(content: bytes) -> list[str]:
     return text.split("\n") if text else []
 
 
+def normalized(lines: Sequence[str]) -> list[str]:
+    """Return marked lines of a stored copy as they are read now: copies of old hold invisible characters."""
+    return [one for line in lines for one in ([line] if line.isascii() else _line(line[:1], line[1:]))]
+
+
 def shape(line: str) -> int:
     """Return 63 bits that are equal for lines which differ only in words with digits (dates, counters)."""
     masked = _VARYING.sub("0", line).casefold().encode("utf-8", "replace")
@@ -192,9 +234,33 @@ def _selected(root: html.HtmlElement, selectors: Iterable[str]) -> set[html.Html
     return selected
 
 
+def _chosen_pieces(element: etree._Element, ignored: set[html.HtmlElement]) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of a chosen element. One that is not shown is read all the same: it was asked for."""
+    tag = element.tag if isinstance(element.tag, str) else ""
+    if tag in _VALUES:
+        yield element.get(_VALUES[tag], ""), IGNORED if element in ignored else CONTENT
+    elif tag != "title" and (tag not in _SKIPPED or _is_shadow(element)):
+        yield from _pieces(element, ignored)
+    else:
+        yield from _split("".join(map(str, element.itertext())), IGNORED if element in ignored else CONTENT)
+
+
+def _split(text: str, mark: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a preformatted text as pieces, with newlines between them."""
+    for number, part in enumerate(text.split("\n")):
+        if number:
+            yield "\n", mark
+        yield part, mark
+
+
+def _is_shadow(element: etree._Element) -> bool:
+    """Return whether a template is a shadow root, which browsers show as a part of the page."""
+    return element.tag == "template" and element.get("shadowrootmode") is not None
+
+
 def _pieces(root: html.HtmlElement, ignored: set[html.HtmlElement]) -> Iterator[tuple[str, str]]:
     """Yield pieces of text with their marks, a newline where a line ends."""
-    skipped = apart = left_out = 0
+    skipped = apart = left_out = preformatted = 0
     mark = CONTENT
     for event, element in etree.iterwalk(root, events=("start", "end")):
         tag = element.tag if isinstance(element.tag, str) else ""
@@ -203,13 +269,17 @@ def _pieces(root: html.HtmlElement, ignored: set[html.HtmlElement]) -> Iterator[
             yield " ", mark
         if tag in _BLOCKS:
             yield "\n", mark
-        skipped += step * (tag in _SKIPPED)
+        skipped += step * (tag in _SKIPPED and not _is_shadow(element))
+        preformatted += step * (tag in _PREFORMATTED)
         apart += step * _is_apart(element, tag)
         left_out += step * (element in ignored)
         mark = IGNORED if left_out else BOILERPLATE if apart else CONTENT
-        text = element.text if step > 0 else element.tail
+        tail = (
+            element.tail if element is not root else ""
+        )  # what stands behind a chosen element is no part of it
+        text = element.text if step > 0 else tail
         if text and not skipped and tag != "title":
-            yield text, mark
+            yield from _split(text, mark) if preformatted else [(text, mark)]
 
 
 def _blocks(pieces: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -237,5 +307,11 @@ def _is_apart(element: html.HtmlElement, tag: str) -> bool:
 
 
 def _line(mark: str, text: str) -> list[str]:
-    words = " ".join(text.split())
+    words = one_line_of(text)
     return [mark + words] if words else []
+
+
+def one_line_of(text: str) -> str:
+    """Return a text with single spaces, whatever their kind, and without characters that have no width."""
+    words = " ".join(text.split())
+    return words if words.isascii() else " ".join(_INVISIBLE.sub("", words).split())

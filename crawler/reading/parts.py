@@ -6,6 +6,7 @@ A part is written with the language that chooses it: `css:main .price`, `xpath:/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,11 @@ def language_and_expression(part: str) -> tuple[str, str]:
     return "css", part.strip()
 
 
+def chooses_data(part: str) -> bool:
+    """Return whether a part chooses values of JSON."""
+    return language_and_expression(part)[0] in DATA_LANGUAGES
+
+
 def check_part(part: str) -> None:
     """Raise SelectorFault with the reason when a part cannot be understood."""
     language, expression = language_and_expression(part)
@@ -57,6 +63,17 @@ def parts_digest_words(parts: Sequence[str], ignored: Sequence[str], compared: s
     return words if not parts and compared == TEXT else "\n".join([words, compared, "", *parts])
 
 
+def _check_xpath(expression: str) -> None:
+    """Compile the expression, and refuse functions of later versions, which fail only when they are reached.
+
+    `matches()` from a backup of changedetection.io, which speaks XPath 2, made each look at its page fail.
+    """
+    etree.XPath(expression, namespaces={"re": "http://exslt.org/regular-expressions"})
+    for name in _XPATH_CALL.findall(_XPATH_STRING.sub("''", expression)):
+        if name not in _XPATH_FUNCTIONS:
+            raise SelectorFault(f"{expression[:100]!r}: XPath 1.0 has no function {name}()")
+
+
 def _check_jsonpath(expression: str) -> None:
     import jsonpath  # noqa: PLC0415 - loaded with the first part that needs it
 
@@ -69,9 +86,21 @@ def _check_jq(expression: str) -> None:
     jq.compile(expression)
 
 
+_XPATH_STRING = re.compile(r"\"[^\"]*\"|'[^']*'")
+_XPATH_CALL = re.compile(r"(?<![\w.:-])([A-Za-z][\w.-]*(?::[A-Za-z][\w.-]*)?)\s*\(")
+_XPATH_FUNCTIONS = frozenset(
+    {
+        "last", "position", "count", "id", "local-name", "namespace-uri", "name", "string", "concat",
+        "starts-with", "contains", "substring", "substring-before", "substring-after", "string-length",
+        "normalize-space", "translate", "boolean", "not", "true", "false", "lang", "number", "sum", "floor",
+        "ceiling", "round", "text", "node", "comment", "processing-instruction", "and", "or", "div", "mod",
+        "re:test", "re:match", "re:replace",
+    }
+)  # fmt: skip
+"""What may stand before a bracket in XPath 1.0: functions, tests of nodes, operators; and EXSLT's `re:`."""
 _CHECKS: dict[str, Callable[[str], object]] = {
     "css": usable_selector,
-    "xpath": etree.XPath,
+    "xpath": _check_xpath,
     "jsonpath": _check_jsonpath,
     "jq": _check_jq,
 }

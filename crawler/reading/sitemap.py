@@ -12,10 +12,16 @@ from crawler.reading.documents import Listed
 from crawler.reading.errors import ReadingError
 from crawler.reading.inflate import head_inside_gzip, without_gzip
 from crawler.reading.limits import LIMITS
+from crawler.reading.references import mended
 from crawler.text.characters import storable
 
 _PIECE = 1 << 20
 _PARTS = 1_000  # of a text; references cut it into parts
+_HEAD_BYTES = 4096
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WEB_ADDRESS = re.compile(rb"https?://[^\s<>\"]+$")
+_HOLDERS = frozenset({"url", "sitemap", "urlset", "sitemapindex", ""})
+"""Elements whose addresses are of pages; those of pictures and films stand within elements of their own."""
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)[\s>]")
 
 
@@ -24,27 +30,40 @@ def is_sitemap(body: bytes) -> bool:
     return _ROOT.search((head_inside_gzip(body) or body)[:2048]) is not None
 
 
+def is_list_of_addresses(body: bytes) -> bool:
+    """Return whether the document is a sitemap in its form as text: an address on each line."""
+    lines = (head_inside_gzip(body) or body[:_HEAD_BYTES]).lstrip(_BYTE_ORDER_MARK).split()
+    lines = lines[:-1] or lines  # the last one may be cut
+    return bool(lines) and all(map(_WEB_ADDRESS.match, lines))
+
+
 def sitemap_links(body: bytes, url: str, max_pages: int) -> tuple[tuple[str, ...], int]:
-    """Return up to `max_pages` canonical URLs on the sitemap's own host, and the number of further ones.
+    """Return up to `max_pages` canonical URLs on whatever host, and the number of further ones.
 
     Raises ReadingError when it is too large or no XML.
     """
-    listed, cut, _ = read_sitemap(body, url, max_pages)
+    listed, cut, _ = read_sitemap(body, url, max_pages, own_host=False)
     return tuple(page.url for page in listed), cut
 
 
-def read_sitemap(body: bytes, url: str, max_pages: int) -> tuple[tuple[Listed, ...], int, bool]:
-    """Read the pages with their times of modification. Also returns whether they are sitemaps themselves."""
+def read_sitemap(
+    body: bytes, url: str, max_pages: int, *, own_host: bool = True
+) -> tuple[tuple[Listed, ...], int, bool]:
+    """Read the pages with their times of modification, with `own_host` only those on the sitemap's host.
+
+    Also returns the number of further ones, and whether they are sitemaps themselves.
+    """
     body = without_gzip(body, LIMITS.sitemap_bytes)
     index = b"sitemapindex" in body[:2048]
     stamps: dict[str, str] = {}
     cut = 0
     host = host_key(url)
+    entries = _entries(body) if _ROOT.search(body[:2048]) else _listed_addresses(body)
     try:
-        for text, stamp in _entries(body):
+        for text, stamp in entries:
             try:
                 link = canonical_url(text)
-                if link in stamps or host_key(link) != host:
+                if link in stamps or (own_host and host_key(link) != host):
                     continue
             except BadUrl:
                 continue
@@ -58,8 +77,17 @@ def read_sitemap(body: bytes, url: str, max_pages: int) -> tuple[tuple[Listed, .
     return tuple(Listed(link, stamp) for link, stamp in stamps.items()), cut, index
 
 
+def _listed_addresses(body: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of a sitemap as text, whose times are not known."""
+    for line in body.lstrip(_BYTE_ORDER_MARK).split():
+        yield line[: LIMITS.address + 1].decode("utf-8", "replace"), ""
+
+
 def _entries(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield addresses and times as written; a time belongs to the address beside it."""
+    """Yield addresses and times as written; a time belongs to the address beside it.
+
+    Blanks before the declaration and stray ampersands, which XML forbids, are mended.
+    """
     reader = _Reader()
     parser = etree.XMLParser(
         target=reader,  # type: ignore[arg-type]  # a target needs no more methods
@@ -71,8 +99,10 @@ def _entries(body: bytes) -> Iterator[tuple[str, str]]:
         remove_pis=True,
     )
     try:
-        for start in range(0, len(body), _PIECE):
-            parser.feed(body[start : start + _PIECE])
+        first = len(body) - len(body.lstrip())
+        pieces = (body[start : start + _PIECE] for start in range(first, len(body), _PIECE))
+        for piece in pieces if b"<![CDATA[" in body else mended(pieces):
+            parser.feed(piece)
             yield from reader.taken()
         parser.close()
     except etree.XMLSyntaxError:
@@ -90,6 +120,7 @@ class _Reader:
         self._found: list[tuple[str, str]] = []
         self._address = self._stamp = ""
         self._text: list[str] | None = None
+        self._path: list[str] = []
 
     def taken(self) -> list[tuple[str, str]]:
         """Take the entries found since the last call."""
@@ -101,7 +132,10 @@ class _Reader:
         self._left -= 1
         if self._left < 0:
             raise ReadingError("too-large", f"more than {LIMITS.sitemap_elements} elements")
-        self._text = [] if tag.rpartition("}")[2] in ("loc", "lastmod") else None
+        name = _local(tag)
+        is_ours = name in ("loc", "lastmod") and (self._path[-1] if self._path else "") in _HOLDERS
+        self._text = [] if is_ours else None
+        self._path.append(name)
 
     def data(self, text: str) -> None:
         """Collect a part of an address or time, up to its greatest length."""
@@ -110,7 +144,11 @@ class _Reader:
 
     def end(self, tag: str) -> None:
         """End an entry, also where the next one begins without an end."""
-        name = tag.rpartition("}")[2]
+        name = _local(tag)
+        if self._path:
+            self._path.pop()
+        if name in ("loc", "lastmod") and self._text is None:
+            return  # of a picture or film
         text, self._text = "".join(self._text or ()).strip(), None
         if name == "lastmod":
             self._stamp = storable(text)[:40]
@@ -129,3 +167,8 @@ class _Reader:
         if self._address:
             self._found.append((self._address, self._stamp))
         self._address = self._stamp = ""
+
+
+def _local(tag: str) -> str:
+    """Return an element's name; one whose prefix is not declared keeps it, for it is no element of ours."""
+    return tag.rpartition("}")[2]

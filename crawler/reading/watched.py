@@ -1,4 +1,4 @@
-"""The lines of a watched document, whole or of chosen parts: HTML, JSON, CSV, text, PDF, a feed, a sitemap.
+"""The lines of a watched document, whole or of chosen parts: HTML, XML, JSON, CSV, text, PDF, feed, sitemap.
 Pure.
 """
 
@@ -7,25 +7,44 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-import orjson
 from lxml import etree, html
 
 from crawler.reading.charset import decode
+from crawler.reading.choosing import XmlDocument, chosen_of_page, local_name
+from crawler.reading.detect import (
+    ATOM,
+    HTML,
+    JSON,
+    JSON_FEED,
+    JSON_LD,
+    OPML,
+    RDF_XML,
+    RSS_0,
+    RSS_1,
+    RSS_2,
+    SITEMAP,
+    TEXT,
+    WSDL,
+    XML,
+    detect,
+)
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import parse_feed
+from crawler.reading.json_documents import by_jq, by_jsonpath, json_documents
+from crawler.reading.json_ld import json_ld_of
 from crawler.reading.limits import LIMITS
 from crawler.reading.lines import (
     CONTENT,
+    IGNORED,
     element_lines,
     markup_lines,
+    one_line_of,
     plain_lines,
     read_lines,
-    usable_selector,
 )
-from crawler.reading.offers import json_ld_of
 from crawler.reading.pages.tree import media_type, text_of, whole_tree
 from crawler.reading.parts import (
     DATA,
@@ -57,26 +76,44 @@ def document_lines(body: bytes, content_type: str, url: str, reading: ReadingRul
         return [] if root is None else page_lines(root, reading)
     if kind == "JSON":
         return _json_lines(body, content_type, reading)
+    if kind == "XML":
+        return _xml_lines(text_of(body, content_type), reading)
     if reading.parts:
         raise ReadingError("part-missing", f"a {kind} has no parts to choose: {', '.join(reading.parts)}")
     return plain_lines(_TEXTS[kind](body, content_type, url))
 
 
 def kind_of(body: bytes, content_type: str, reading: ReadingRules) -> str:
-    """Return the kind of a document: PDF, sitemap, JSON, table, feed, text or page."""
+    """Return the kind of a document: PDF, sitemap, JSON, table, feed, XML, text or page."""
     declared = content_type.partition(";")[0].strip().lower()
-    is_json = declared in {"application/json", "text/json"} or declared.endswith("+json")
+    is_json = declared in _JSON_TYPES or declared.endswith("+json")
+    is_whole = not reading.parts
+    is_text = declared.startswith("text/") and declared not in {"text/html", "text/xml"}
     for kind, is_it in (
         ("PDF", body[:1024].lstrip().startswith(b"%PDF-")),
-        ("sitemap", is_sitemap(body)),
+        ("sitemap", is_whole and is_sitemap(body)),
         ("JSON", is_json or _has_json_parts(reading)),
         ("table", declared in _TABLES),
-        ("feed", _is_feed(body, declared)),
-        ("text", declared.startswith("text/") and declared not in {"text/html", "text/xml"}),
+        ("feed", is_whole and _is_feed(body, declared)),
+        ("XML", not (is_whole and is_text) and detect(body, content_type).type in _XML_TYPES),
+        ("text", is_text),
     ):
         if is_it:
             return kind
-    media_type(body, content_type)  # refuses what is neither a page nor text
+    return _kind_by_bytes(body, content_type)
+
+
+def _kind_by_bytes(body: bytes, content_type: str) -> str:
+    """Return the kind of a document whose type says little: YAML, a script, CSV sent as any bytes."""
+    try:
+        media_type(body, content_type)
+    except ReadingError:
+        kind = detect(body, content_type).type
+        if kind == HTML and "xml" in content_type.lower():
+            return "XML"  # its elements are called like those of HTML
+        if kind not in _TEXT_TYPES:
+            raise
+        return "text" if kind == TEXT else "JSON"
     return "page"
 
 
@@ -96,16 +133,7 @@ def page_lines(root: html.HtmlElement, reading: ReadingRules) -> list[str]:
         return list(_cut(_value_lines(json_ld_of(root))))
     if not reading.parts:
         return markup_lines([root]) if reading.compared == MARKUP else read_lines(root, reading.ignored)
-    chosen: list[Any] = []
-    for part in reading.parts:
-        language, expression = language_and_expression(part)
-        if language not in PAGE_LANGUAGES:
-            continue
-        try:
-            values = usable_selector(expression)(root) if language == "css" else root.xpath(expression)
-        except etree.XPathError as error:
-            raise ReadingError("malformed", f"{part}: {error}") from error
-        chosen += values if isinstance(values, list) else [values]
+    chosen = chosen_values(root, reading)
     if not chosen:
         raise _missing(reading)
     elements = [value for value in chosen[:MAX_VALUES] if isinstance(value, html.HtmlElement)]
@@ -115,45 +143,94 @@ def page_lines(root: html.HtmlElement, reading: ReadingRules) -> list[str]:
     return element_lines(root, elements, reading.ignored) + plain_lines("\n".join(words))
 
 
+def chosen_values(root: html.HtmlElement, reading: ReadingRules) -> list[Any]:
+    """Return the elements and values of a page's chosen parts. Raises ReadingError(malformed)."""
+    chosen: list[Any] = []
+    for part in reading.parts:
+        language, expression = language_and_expression(part)
+        if language not in PAGE_LANGUAGES:
+            continue
+        chosen += chosen_of_page(root, part, language, expression)
+    return chosen
+
+
 def _json_lines(body: bytes, content_type: str, reading: ReadingRules) -> list[str]:
     """Return a line for each value of a JSON document, with its path: `items[].price: 12`."""
     if len(body) > LIMITS.bytes:
         raise ReadingError("too-large", f"more than {LIMITS.bytes} bytes")
-    text = decode(body, content_type)
+    text = storable(decode(body, content_type))
     try:
-        document = orjson.loads(text)
+        documents = json_documents(text)
     except ValueError as error:
+        if not reading.parts and text.strip():
+            return plain_lines(text)  # a program's own format under the name of JSON
         raise ReadingError("malformed", f"this is no JSON: {error}") from error
-    values = [document] if not reading.parts else list(_chosen_values(document, reading))
+    values = documents if not reading.parts else list(_chosen_values(documents, reading))
     if not values:
         raise _missing(reading)
     return list(_cut(line for value in values[:MAX_VALUES] for line in _value_lines(value)))
 
 
-def _chosen_values(document: Any, reading: ReadingRules) -> Iterator[Any]:
+def _chosen_values(documents: Sequence[Any], reading: ReadingRules) -> Iterator[Any]:
     for part in reading.parts:
         language, expression = language_and_expression(part)
         if language not in DATA_LANGUAGES:
             continue
         try:
-            yield from _FINDERS[language](expression, document)
+            yield from _FINDERS[language](expression, documents)
         except Exception as error:  # an expression that fails on this document
             raise ReadingError("malformed", f"{part}: {str(error)[:200]}") from error
 
 
-def _by_jsonpath(expression: str, document: Any) -> Iterable[Any]:
-    import jsonpath  # noqa: PLC0415 - loaded with the first document that needs it
-
-    return jsonpath.findall(expression, document)
+_FINDERS = {"jsonpath": by_jsonpath, "jq": by_jq}
 
 
-def _by_jq(expression: str, document: Any) -> Iterable[Any]:
-    import jq  # noqa: PLC0415 - loaded with the first document that needs it
+def _xml_lines(text: str, reading: ReadingRules) -> list[str]:
+    """Return the lines of an XML document or of its chosen parts; all of it as text where it is damaged."""
+    document = XmlDocument(text)
+    if document.root is None:
+        return plain_lines(text)
+    ignored = {one for rule in reading.ignored for one in document.chosen(rule, "css", rule)}
+    if not reading.parts:
+        is_markup = reading.compared == MARKUP
+        return markup_lines([document.root]) if is_markup else list(_cut(_nested(document.root, ignored)))
+    chosen: list[Any] = []
+    for part in reading.parts:
+        language, expression = language_and_expression(part)
+        if language in PAGE_LANGUAGES:
+            chosen += document.chosen(part, language, expression)
+    if not chosen:
+        raise _missing(reading)
+    elements = [value for value in chosen[:MAX_VALUES] if isinstance(value, etree._Element)]
+    words = [str(value) for value in chosen[:MAX_VALUES] if not isinstance(value, etree._Element)]
+    if reading.compared == MARKUP:
+        return markup_lines(elements) + plain_lines("\n".join(words))
+    lines = (line for element in elements for line in _chosen_lines(element, ignored))
+    return list(_cut(lines)) + plain_lines("\n".join(words))
 
-    return [value for value in jq.compile(expression).input_value(document) if value is not None]
+
+def _chosen_lines(element: etree._Element, ignored: Collection[Any]) -> Iterator[str]:
+    """Yield the lines of a chosen element: its text alone where it holds nothing else."""
+    text = one_line_of(element.text or "")
+    if len(element) or not text:
+        yield from _nested(element, ignored)
+    else:
+        yield (IGNORED if element in ignored else CONTENT) + text
 
 
-_FINDERS = {"jsonpath": _by_jsonpath, "jq": _by_jq}
+def _nested(top: etree._Element, ignored: Collection[Any]) -> Iterator[str]:
+    """Yield a line for each element of XML that is no mere frame: `rate currency="USD": 1.08`."""
+    for element in top.iter(etree.Element):
+        above = (element, *element.iterancestors()) if ignored else ()
+        mark = IGNORED if any(one in ignored for one in above) else CONTENT
+        attributes = sorted((local_name(name), value) for name, value in element.items())
+        words = " ".join([local_name(element.tag), *(f'{name}="{value!s}"' for name, value in attributes)])
+        text = one_line_of(element.text or "")
+        if text or attributes or not len(element):
+            yield mark + one_line_of(f"{words}: {text}" if text else words)
+        tail = one_line_of(element.tail or "") if element is not top else ""
+        if tail:
+            yield mark + tail
 
 
 def _value_lines(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
@@ -168,7 +245,7 @@ def _value_lines(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
             yield from _value_lines(one, f"{path}[]", depth + 1)
     else:
         words = value if isinstance(value, str) else json.dumps(value)
-        line = " ".join(storable(f"{path}: {words}" if path else words, LIMITS.text).split())
+        line = one_line_of(storable(f"{path}: {words}" if path else words, LIMITS.text))
         if line:
             yield CONTENT + line
 
@@ -212,6 +289,12 @@ def _plain_text(body: bytes, content_type: str, url: str) -> str:
     return text_of(body, content_type)
 
 
+_JSON_TYPES = {
+    "application/json", "text/json", "application/x-ndjson", "application/ndjson", "application/jsonl",
+    "application/x-jsonlines", "application/jsonlines",
+}  # fmt: skip
+_XML_TYPES = {XML, RSS_0, RSS_1, RSS_2, ATOM, RDF_XML, OPML, SITEMAP, WSDL}
+_TEXT_TYPES = {TEXT, JSON, JSON_LD, JSON_FEED}
 _TABLES = {"text/csv", "text/tab-separated-values", "application/csv"}
 _TEXTS: dict[str, Callable[[bytes, str, str], str]] = {
     "PDF": _pdf_text,

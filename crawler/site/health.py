@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import shutil
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
@@ -23,7 +25,9 @@ from django.views.decorators.http import require_safe
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
+from crawler.embedded import place
 from crawler.engine import pulses
+from crawler.engine.clock import lies_ahead
 from crawler.engine.models import Pulse
 from crawler.engine.pulses import QUEUES
 from crawler.pipeline.sparql import replica
@@ -34,6 +38,8 @@ from crawler.site.statistics import Statistics, statistics
 from crawler.web.authentication import CountedTokenAuthentication
 from feeds.models import Tick
 
+log = logging.getLogger(__name__)
+
 OK = "ok"
 NO_WALL = (
     "this kernel has neither seccomp nor network namespaces for us: strangers' queries and stylesheets are"
@@ -43,6 +49,10 @@ CHECK_SECONDS = 0.8
 """For the database's answer: load balancers wait for a second."""
 _STARTED = time.monotonic()
 RECENT_SECONDS = 10.0
+_last_status = [OK]
+"""What /healthz of this process said last."""
+_folders: defaultdict[Path, set[str]] = defaultdict(set)
+"""Folders of a data directory that this process has seen."""
 _checks = threading.BoundedSemaphore(4)
 
 
@@ -53,7 +63,8 @@ class Health:
     `walls` says how far processes for hostile bytes are kept from other files; `sandbox` how far processes
     that work on strangers' queries and stylesheets are kept from the network. Missing protection is no
     failure. `graph` is the replica that answers SPARQL on this machine, if one has ever run here: how many
-    changes it is behind, and how many graphs it could not take over whole.
+    changes it is behind, and how many graphs it could not take over whole. `folder` is this machine's data
+    directory: its folders, its free space, and whether it can be written to.
     """
 
     status: Literal["ok", "starting", "failing"]
@@ -65,6 +76,7 @@ class Health:
     graph_behind: int = 0
     graphs_set_aside: int = 0
     sandbox: str = OK
+    folder: str = OK
 
 
 _last_answer: list[tuple[float, Health]] = []
@@ -90,6 +102,7 @@ def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
     sandbox = OK if wall() else NO_WALL
     graph = replica.trouble(now) or OK
     aside = len(replica.set_aside())
+    folder = _folder()
     age = uptime if uptime is not None else timedelta(seconds=time.monotonic() - _STARTED)
     young = age < pulses.three_ticks()
     status: Literal["ok", "starting", "failing"] = "ok"
@@ -98,7 +111,19 @@ def check_health(now: datetime, *, uptime: timedelta | None = None) -> Health:
         status = "starting" if new and young else "failing"
     elif graph != OK:
         status = "starting" if young else "failing"
-    return Health(status, OK, tick, workers, walls, graph, behind, aside, sandbox)
+    if folder != OK:
+        status = "failing"
+    return Health(status, OK, tick, workers, walls, graph, behind, aside, sandbox, folder)
+
+
+def _folder() -> str:
+    """Return the state of the data directory, in which the folders that were there once should stay."""
+    folders = _folders[settings.DATA_DIR]
+    folders |= place.folders_of(settings.DATA_DIR)
+    try:
+        return place.trouble_of(settings.DATA_DIR, folders) or OK
+    except OSError as error:
+        return f"the data directory cannot be read: {error.strerror}"
 
 
 def check_health_in_time(now: datetime) -> Health:
@@ -159,7 +184,24 @@ def healthz(request: HttpRequest) -> JsonResponse:
     """Return 200 when all parts work, else 503; open to everyone, so it reveals no more than that."""
     health = check_health_in_time(datetime.now(UTC))
     content = {name: value for name, value in asdict(health).items() if name != "walls"}
-    return JsonResponse(content, status=200 if health.status == "ok" else 503)
+    _log_change(health)
+    response = JsonResponse(content, status=200 if health.status == "ok" else 503)
+    # Django would write an error for each look, which is every few seconds for hours.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
+def _log_change(health: Health) -> None:
+    """Write one line when the deployment begins to fail, and one when it is well again."""
+    before, _last_status[0] = _last_status[0], health.status
+    if health.status == before:
+        return
+    if health.status == "failing":
+        parts = ("database", "tick", "workers", "graph", "folder")
+        wrong = [f"{part}: {words}" for part in parts if (words := getattr(health, part)) != OK]
+        log.error("the deployment is failing: %s", "; ".join(wrong))
+    elif before == "failing" and health.status == OK:
+        log.warning("the deployment is well again")
 
 
 @login_not_required
@@ -194,9 +236,10 @@ def _tick(now: datetime) -> tuple[str, bool]:
     last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
     if last is None or last.finished is None:
         return "no tick has finished yet", True
-    if now - last.finished <= pulses.silence_allowed():
-        return OK, False
-    return f"the last tick finished at {last.finished:%Y-%m-%d %H:%M:%S} UTC", False
+    said = f"the last tick finished at {last.finished:%Y-%m-%d %H:%M:%S} UTC"
+    if lies_ahead(last.finished, now):
+        return f"{said}, which is yet to come: the clock was turned back", False
+    return (OK if now - last.finished <= pulses.silence_allowed() else said), False
 
 
 def _workers(now: datetime) -> tuple[str, bool]:
@@ -211,6 +254,8 @@ def _workers(now: datetime) -> tuple[str, bool]:
 def _silence(queue: str, answered: datetime | None, now: datetime) -> str:
     if answered is None:
         return f"no worker of the queue {queue} has answered yet"
+    if lies_ahead(answered, now):
+        return f"no worker of the queue {queue} has answered since the clock was turned back"
     if now - answered <= pulses.silence_allowed():
         return ""
     return f"no worker of the queue {queue} has answered since {answered:%Y-%m-%d %H:%M:%S} UTC"

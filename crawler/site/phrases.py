@@ -53,6 +53,10 @@ def parts(health: Health) -> list[PartState]:
         _part(_("Planning"), health.tick, is_starting, _("Start it again: the log says why it ended.")),
         _part(_("Visiting feeds"), health.workers, is_starting, _("Start workers, or look into their log.")),
     ]
+    if health.folder != OK:
+        rows.append(
+            _part(_("Disk"), health.folder, is_starting=False, what_to_do=_("Make room, or start it again."))
+        )
     if health.graph == OK and health.graph_behind:
         words = ngettext("one change behind", "%(count)s changes behind", health.graph_behind)
         words %= {"count": amount(health.graph_behind)}

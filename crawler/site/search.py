@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from articles.enrichment.models import Enrichment
 from articles.filters import language_name
-from articles.listing import RANKED, by_rank, languages, lean, newest_keys, snippets
+from articles.listing import RANKED, by_rank, languages, lean, newest_keys, once_a_page, snippets
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
 from articles.personal.following import subscriber_of
@@ -176,7 +176,7 @@ def _results(
 ) -> dict[str, Any]:
     now = datetime.now(UTC)
     rows = _articles(terms, subscriber, now, typing=typing)
-    keys = newest_keys(rows, MAX_COUNTED + 1)
+    keys = once_a_page(newest_keys(rows, MAX_COUNTED + 1))
     counts = {"articles": len(keys)}
     plain_words = split_operators(terms.words)[0]
     results: dict[str, Any] = {}

@@ -24,11 +24,22 @@ class HostSerializer(serializers.ModelSerializer[Host]):
 
 
 class DelaySerializer(serializers.Serializer[Any]):
-    """Percentiles of seconds from publication to retrieval; null while nothing was measured."""
+    """Percentiles and mean of seconds from publication to retrieval; null while nothing was measured."""
 
     p50 = serializers.FloatField(allow_null=True)
     p95 = serializers.FloatField(allow_null=True)
     p99 = serializers.FloatField(allow_null=True)
+    mean = serializers.FloatField(allow_null=True)
+
+
+class LatestFeedSerializer(serializers.Serializer[Any]):
+    """One of the ten feeds whose news of the last 24 hours came latest: the mean of its seconds."""
+
+    id = serializers.IntegerField()
+    title = serializers.CharField()
+    url = serializers.CharField()
+    mean = serializers.FloatField()
+    count = serializers.IntegerField(help_text="Articles.")
 
 
 class BudgetSerializer(serializers.Serializer[Any]):
@@ -68,4 +79,5 @@ class StatisticsSerializer(serializers.Serializer[Any]):
     failures = serializers.IntegerField()
     bytes = serializers.IntegerField()
     delay = DelaySerializer()
+    latest_feeds = LatestFeedSerializer(many=True)
     budget = BudgetSerializer()

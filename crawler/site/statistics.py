@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Min, Q, Sum
 
 from articles.models import Article
 from feeds.models import Feed, Retrieval, Tick
+from feeds.rules import rules
 
 WINDOW = timedelta(hours=24)
 COUNTED_ROWS = 200_000  # beyond this the planner's estimate is near enough, and counting takes a second
@@ -18,16 +18,17 @@ COUNTED_ROWS = 200_000  # beyond this the planner's estimate is near enough, and
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Percentiles of the seconds from publication to retrieval; None while nothing was measured."""
+    """Percentiles and mean of the seconds from publication to retrieval; None while nothing was measured."""
 
     p50: float | None
     p95: float | None
     p99: float | None
+    mean: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Retrievals that CRAWL_BUDGET allowed since `since`, those made, and their ratio."""
+    """Retrievals that the budget allowed since `since`, those made, and their ratio."""
 
     allowed: float
     used: int
@@ -104,21 +105,22 @@ def delay_percentiles(since: datetime) -> Delay:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY delay)
+            SELECT percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY delay), avg(delay)
             FROM articles_article WHERE fetched >= %s AND delay IS NOT NULL
             """,
             [since],
         )
-        percentiles = cursor.fetchone()[0]
-    return Delay(*percentiles) if percentiles else Delay(None, None, None)
+        percentiles, mean = cursor.fetchone()
+    p50, p95, p99 = percentiles or (None, None, None)
+    return Delay(p50, p95, p99, mean)
 
 
 def budget_used(active_feeds: int, retrievals: int, now: datetime) -> Budget:
-    """Measure the use of CRAWL_BUDGET, which counts per feed and hour.
+    """Measure the use of the budget, which counts per feed and hour.
 
     A young deployment is measured from its first tick on.
     """
     first = Tick.objects.filter(started__gte=now - WINDOW).aggregate(at=Min("started"))["at"]
     hours = (now - first) / timedelta(hours=1) if first else 0.0
-    allowed = settings.CRAWL_BUDGET * active_feeds * hours
+    allowed = rules().budget * active_feeds * hours
     return Budget(allowed, retrievals, retrievals / allowed if allowed else 0.0)

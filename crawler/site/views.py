@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from articles.listing import latest
+from crawler.engine.ticking import tick_seconds
 from crawler.site import phrases
 from crawler.site.health import check_health
 from crawler.site.kept import MAX_DAYS, kept
@@ -26,21 +28,35 @@ from crawler.site.troubles import (
     page_troubles,
     resting_feeds,
 )
+from crawler.web.attempts import seconds_to_wait
 from feeds.phrases import advice, duration, failure_words
+
+BUSY_SECONDS = 10
+"""After which a sign-in is worth another try that came while too many others waited."""
 
 
 def locked_out(
     request: HttpRequest, refused: HttpResponse | None, credentials: dict[str, Any] | None
 ) -> HttpResponse:
-    """Answer a sign-in after too many failures (429); in plain text where the view spoke plain text."""
-    wait: timedelta = settings.AXES_COOLOFF_TIME
-    minutes = int(wait.total_seconds() // 60)
+    """Answer a sign-in whose password was not checked (429); in plain text where the view spoke plain text.
+
+    `sign_in_refusal` says why (`crawler.accounts.backends`); axes itself refuses names.
+    """
+    why = getattr(request, "sign_in_refusal", "name")
+    seconds = {
+        "name": int(settings.AXES_COOLOFF_TIME.total_seconds()),
+        "address": seconds_to_wait(datetime.now(UTC)),
+        "busy": BUSY_SECONDS,
+    }[why]
+    minutes = math.ceil(seconds / 60)
     if refused is not None and refused.headers["Content-Type"].startswith("text/plain"):
-        words = f"Error=TooManyFailures\nInfo=Too many failed sign-ins; try again in {minutes} minutes.\n"
+        info = "Too many sign-ins at this moment" if why == "busy" else "Too many failed sign-ins"
+        wait = f"{seconds} seconds" if why == "busy" else f"{minutes} minutes"
+        words = f"Error=TooManyFailures\nInfo={info}; try again in {wait}.\n"
         response = HttpResponse(words, "text/plain; charset=utf-8", status=429)
     else:
-        response = render(request, "registration/locked.html", {"minutes": minutes}, status=429)
-    response.headers["Retry-After"] = str(int(wait.total_seconds()))
+        response = render(request, "registration/locked.html", {"minutes": minutes, "why": why}, status=429)
+    response.headers["Retry-After"] = str(seconds)
     response.headers["Cache-Control"] = "private, no-store"
     return response
 
@@ -127,5 +143,5 @@ def _tiles(now: datetime) -> dict[str, Any]:
             (row, failure_words(row["failure"], None, now), advice(row["failure"])) for row in kinds[:12]
         ],
         "day": f"{day:%Y-%m-%dT%H:%M}",
-        "tick_seconds": settings.CRAWL_TICK_SECONDS,
+        "tick_seconds": round(tick_seconds()),
     }

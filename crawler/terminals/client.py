@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 
@@ -11,6 +13,25 @@ from crawler.http.client import Client, ClientConfig
 from crawler.http.gate import HostGate
 
 THREADS = 32
+
+
+class LostFolderError(Exception):
+    """An error raised when a folder that this process writes to is gone or cannot be written to."""
+
+
+def check_folders() -> None:
+    """Write a file to the folders of locks and of temporary files. Raises LostFolderError where that fails.
+
+    Issue 56: without the folder of locks nothing was fetched any more, and each feed was told that it was
+    malformed.
+    """
+    try:
+        for folder in (settings.DATA_DIR / "hosts", Path(tempfile.gettempdir())):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+    except OSError as error:
+        raise LostFolderError(f"a folder cannot be written to: {error}") from error
 
 
 @cache

@@ -69,6 +69,7 @@ class Readers:
         self._cpu_seconds, self._wall_seconds = cpu_seconds, wall_seconds
         self._server = server
         self._turn = threading.Lock()
+        self._waiting = 0
         self._slow = threading.BoundedSemaphore(MAX_SLOW)
         self._idle: list[_Process] = []
         self._lock = threading.Lock()
@@ -93,10 +94,25 @@ class Readers:
             raise ReadingError(Failure.TOO_COSTLY, f"it was not read within {self._wall_seconds:g} s")
         return cast(R, _result(reply))
 
+    @property
+    def is_busy(self) -> bool:
+        """True while documents wait for their turn."""
+        return self._waiting > 0
+
+    def _take_turn(self) -> bool:
+        with self._lock:
+            self._waiting += 1
+        try:
+            return self._turn.acquire()
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
     def _ask(self, job: bytes) -> bytes | None:
         """Return the reply to a job. Returns None on timeout. Raises EndedError or ReadingError."""
         with ExitStack() as turn:
-            turn.enter_context(self._turn)
+            self._take_turn()
+            turn.callback(self._turn.release)
             process = self._take()
             try:
                 process.ask(job)
@@ -186,6 +202,11 @@ def terminal_readers() -> Readers:
 def read(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> R:
     """Call a function in a reader of this process. See Readers.read."""
     return terminal_readers().read(function, *arguments, **keywords)
+
+
+def is_busy() -> bool:
+    """Return whether documents wait for a reader of this process."""
+    return terminal_readers().is_busy
 
 
 class EndedError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -13,11 +14,12 @@ from msgspec.structs import replace
 from crawler import logs
 from crawler.http import robots, urls
 from crawler.http.client import Client
-from crawler.http.failures import Failure
+from crawler.http.failures import Failure, FetchError
 from crawler.http.site_lines import Robots
 from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, encode
 from crawler.process import memory
 from crawler.process.lifeline import ending
+from crawler.terminals.answers import refused
 from crawler.terminals.handlers import handler_of
 
 log = logging.getLogger(__name__)
@@ -27,6 +29,13 @@ GATHER_SECONDS = 0.5
 STUCK_SECONDS = 30.0
 MAX_SPACING_SECONDS = 60.0
 MIN_PAUSE_SECONDS = 1.0
+OURS = frozenset(
+    {
+        errno.EACCES, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOENT, errno.ENOMEM,
+        errno.ENOSPC, errno.EPERM, errno.EROFS,
+    }
+)  # fmt: skip
+"""Errors of this machine's files and memory, which say nothing about a publisher: the work is given back."""
 MAX_BYTES = memory.share(1 / 300, 2, 32)
 """Bytes of documents after which a host's turn ends, and after which a message takes no further report."""
 ROBOTS_AGE = 86_400.0  # RFC 9309, section 2.4
@@ -52,7 +61,7 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
     if late:
         log.warning("%d batches came after their lease had ended and are dropped", len(late))
     batches = [batch for batch in batches if batch.expires > now]
-    patience = max((batch.expires for batch in batches), default=0.0) + STUCK_SECONDS
+    patience = time.monotonic() + max((batch.expires - now for batch in batches), default=0.0) + STUCK_SECONDS
     finished: SimpleQueue[Future[Report]] = SimpleQueue()
     for batch in batches:
         executor.submit(serve_host, client, batch).add_done_callback(finished.put)
@@ -68,17 +77,17 @@ def serve(client: Client, batches: Sequence[Batch], executor: ThreadPoolExecutor
 def _gathered(finished: SimpleQueue[Future[Report]], max_reports: int, patience: float) -> list[Report]:
     """Return the next report and the reports within GATHER_SECONDS after it.
 
-    Returns an empty list when no report comes until `patience` (epoch seconds).
+    Returns an empty list when no report comes until `patience` (monotonic seconds).
     """
     group: list[Report] = []
     until, weight = patience, 0
     while len(group) < max_reports and weight <= MAX_BYTES:
         try:
-            report = finished.get(timeout=max(until - time.time(), 0.0)).result()
+            report = finished.get(timeout=max(until - time.monotonic(), 0.0)).result()
         except Empty:
             break
         if not group:
-            until = time.time() + GATHER_SECONDS
+            until = time.monotonic() + GATHER_SECONDS
         group.append(report)
         weight += sum(harvest.payload.weight for harvest in report.harvests if harvest.payload)
     return group
@@ -96,6 +105,7 @@ def serve_host(client: Client, batch: Batch) -> Report:
 
 
 def _serve_host(client: Client, batch: Batch) -> Report:
+    client = client.with_logins(batch.logins) if batch.logins else client
     started = time.time()
     last_start = min(started + TURN_SECONDS, batch.expires - client.config.deadline)
     harvests: list[Harvest] = []
@@ -104,12 +114,15 @@ def _serve_host(client: Client, batch: Batch) -> Report:
     for assignment in batch.assignments:
         if time.time() > last_start or ending.is_set() or weight > MAX_BYTES:
             break
-        if _asks_robots(assignment):
-            rules = _rules_for(client, assignment, rules, batch.robots, spacing)
-            robots_copy = _worth_keeping(robots_copy, rules)
-        harvest = _retrieve(client, assignment, rules, spacing)
+        try:
+            if _asks_robots(assignment):
+                rules = _rules_for(client, assignment, rules, batch.robots, spacing)
+                robots_copy = _worth_keeping(robots_copy, rules)
+            harvest = _retrieve(client, assignment, rules, spacing)
+        except FetchError as error:
+            harvest = refused(assignment, time.time(), error)
         if harvest.failure == Failure.BUSY:  # nothing was asked
-            pause = max(_wait(client, rules, spacing), MIN_PAUSE_SECONDS)
+            pause = max(_wait(client, rules, spacing), harvest.retry_after or MIN_PAUSE_SECONDS)
             break
         harvests.append(harvest)
         spacing = slowed(batch.spacing, harvest.elapsed)
@@ -154,18 +167,28 @@ def _retrieve(client: Client, assignment: Assignment, rules: Robots | None, spac
         handler = handler_of(assignment.kind)
         wait = _wait(client, rules, spacing) if handler.asks_robots else spacing
         return handler.run(client, assignment, rules if handler.asks_robots else None, wait)
+    except OSError as error:
+        if error.errno not in OURS:
+            return _failed(assignment, error)
+        log.error("%s %s is given back: this machine fails: %s", assignment.kind, assignment.url, error)
+        detail = f"this machine fails: {error.strerror}"
+        return _harvest(assignment, Failure.BUSY, detail)
     except Exception as error:  # a fault of ours on an answer of theirs must not break the batch
-        log.warning("%s %s fails: %s: %s", assignment.kind, assignment.url, type(error).__name__, error)
-        log.debug("where it failed", exc_info=True)
-        detail = f"the analysis failed: {type(error).__name__}: {error}"[:500]
-        return Harvest(
-            assignment.kind,
-            assignment.id,
-            time.time(),
-            assignment.url,
-            failure=Failure.MALFORMED,
-            detail=detail,
-        )
+        return _failed(assignment, error)
+
+
+def _failed(assignment: Assignment, error: Exception) -> Harvest:
+    log.warning("%s %s fails: %s: %s", assignment.kind, assignment.url, type(error).__name__, error)
+    log.debug("where it failed", exc_info=True)
+    return _harvest(
+        assignment, Failure.MALFORMED, f"the analysis failed: {type(error).__name__}: {error}"[:500]
+    )
+
+
+def _harvest(assignment: Assignment, failure: Failure, detail: str) -> Harvest:
+    return Harvest(
+        assignment.kind, assignment.id, time.time(), assignment.url, failure=failure, detail=detail
+    )
 
 
 def _asks_robots(assignment: Assignment) -> bool:
@@ -209,7 +232,7 @@ def _rules_for(
     """Return robots.txt of the page's origin, requested unless the copy at hand is of this origin.
 
     While it cannot be read, the last good copy is used for up to 30 days (RFC 9309, section 2.3.1.4, allows
-    that).
+    that). Raises FetchError (busy) where nothing was asked.
     """
     try:
         origin = urls.origin(urls.canonical_url(assignment.url))

@@ -35,17 +35,19 @@ def send(task: str, *arguments: object) -> None:
 def fetch(batches: Sequence[str]) -> None:
     """Serve batches and send their reports to the controller.
 
-    Kills this process when a thread is stuck.
+    Kills this process when a thread is stuck or its folders are gone: its supervisor makes them again, and
+    the walls of this process would not let it use them.
     """
-    from crawler.terminals.client import terminal_client, terminal_threads
+    from crawler.terminals.client import LostFolderError, check_folders, terminal_client, terminal_threads
     from crawler.terminals.serve import StuckError, packed, serve
 
     try:
+        check_folders()
         for reports in serve(terminal_client(), decode_all(Batch, batches), terminal_threads()):
             send(STORE, [packed(report) for report in reports])
         memory.give_back_now_and_then()
         memory.tidier.note_task()
-    except StuckError as error:
+    except (StuckError, LostFolderError) as error:
         log.critical("this terminal ends itself: %s", error)
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -1,31 +1,86 @@
-"""Numbers in texts, with the separators of either custom. Pure."""
+"""Numbers in texts, with the separators of either custom, and numbers that a program wrote. Pure."""
 
 from __future__ import annotations
 
+import math
 import re
+from itertools import islice
 
-_NUMBER = re.compile(r"\d[\d.,'\u00a0\u202f ]*")
+_MAX_NUMBERS = 50
+_SIGNS = "€$£¥￥₹₽₩₺₴₪฿₫₱₦₡₲₸₾₿¢"
+_NUMBER = re.compile(
+    r"""
+    (?P<whole>
+      [1-9]\d{0,2} (?P<mark>[.,'’ʼ´\u00a0\u202f\u2009\ ]) \d{3} (?:(?P=mark)\d{3})* (?!\d)  # 1.234.567
+      | [1-9]\d? (?:,\d{2})+ ,\d{3} (?!\d)                                                  # 1,29,900
+      | \d+
+      | (?<![\w.,)]) (?=[.,]\d)                                                             # ,89
+    )
+    (?: [.,] (?P<decimals>\d+) | € (?P<cents>\d{2}) (?!\d) )?
+    """,
+    re.VERBOSE,
+)
+_CODES = (
+    "EUR|USD|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|UAH|RUB|ILS|BRL|MXN|ZAR"
+    "|KRW|SGD|VND|IDR|PHP|MYR|TWD|ARS|CLP|COP|HKD|THB|Kč|zł|Ft|kr|Fr|Rs|TL|lei|лв|грн|руб|Euro"
+)
+_CURRENCY_BEFORE = re.compile(rf"(?:[{_SIGNS}]|\b(?:{_CODES})\.?)\s?[-−]?\Z")
+_CURRENCY_BEHIND = re.compile(rf"(?:[.,]?[-–—]{{1,2}})?\s?(?:[{_SIGNS}円元원]|(?:{_CODES})\b)")
+_MACHINE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[Ee][+-]?\d{1,3})?", re.ASCII)
 
 
 def number_in(text: str) -> float | None:
-    """Return the first number in a text, with either separator of decimals; None without one.
+    """Return the first number beside a currency sign, else the first one in a text; None without one.
 
+    A number at the end of a name (`product_v2`) counts where there is no other.
     `1.234,56` and `1,234.56` are one number; a single comma or point followed by exactly three digits
-    separates thousands if there are one to three digits before it.
+    separates thousands if there are one to three digits before it, of which the first is not 0. Of a range
+    of prices it is the lower one.
     """
-    match = _NUMBER.search(text)
-    if match is None:
+    numbers = list(islice(_NUMBER.finditer(text), _MAX_NUMBERS))
+    for number, found in enumerate(numbers):
+        if _is_priced(text, found):
+            before = numbers[number - 1] if number else found
+            is_range = text[before.end() : found.start()].strip() in {"-", "–", "—", "−"}
+            return _value(text, before if is_range else found)
+    numbers.sort(key=lambda found: _ends_name(text, found))
+    return _value(text, numbers[0]) if numbers else None
+
+
+def machine_number(value: object) -> float | None:
+    """Return a number as a program states it: with a decimal point, however many decimals follow.
+
+    A text in any other form (`1.299,00 €`) is read as people write.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _finite(value)
+    if not isinstance(value, str):
         return None
-    sign = -1.0 if text[: match.start()].endswith(("-", "−")) else 1.0
-    digits = re.sub(r"['\u00a0\u202f ]", "", match.group()).rstrip(".,")
-    last = max(digits.rfind("."), digits.rfind(","))
-    if last >= 0:
-        mark, decimals = digits[last], len(digits) - last - 1
-        other_mark = "," if mark == "." else "."
-        is_grouped = digits.count(mark) > 1 or (decimals == 3 and last <= 3 and other_mark not in digits)
-        digits = digits.replace(other_mark, "")
-        digits = digits.replace(mark, "") if is_grouped else digits.replace(mark, ".")
+    text = value.strip()
+    return _finite(text) if _MACHINE.fullmatch(text) else number_in(text[:1_000])
+
+
+def _is_priced(text: str, found: re.Match[str]) -> bool:
+    if found["cents"] or _CURRENCY_BEHIND.match(text, found.end()):
+        return True
+    return _CURRENCY_BEFORE.search(text[max(0, found.start() - 8) : found.start()]) is not None
+
+
+def _ends_name(text: str, found: re.Match[str]) -> bool:
+    return found.start() > 0 and (text[found.start() - 1] == "_" or text[found.start() - 1].isalpha())
+
+
+def _value(text: str, found: re.Match[str]) -> float | None:
+    whole = re.sub(r"\D", "", found["whole"])
+    value = _finite(f"{whole or 0}.{found['decimals'] or found['cents'] or 0}")
+    before = text[max(0, found.start() - 2) : found.start()]
+    is_negative = before.endswith(("-", "−")) and not before[:-1].isalnum()
+    return -value if value is not None and is_negative else value
+
+
+def _finite(number: float | str) -> float | None:
     try:
-        return sign * float(digits[:40])
-    except ValueError:
+        value = float(number)
+    except (ValueError, OverflowError):
         return None
+    return value if math.isfinite(value) else None

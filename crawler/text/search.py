@@ -17,6 +17,8 @@ CJK = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿"
 
 _CHARACTERS_TO_A_WORD = 4
 _CJK_RUN = re.compile(f"[{CJK}]+")
+_SIGNS = re.compile(r"\w[+#]|\w&\w|(?:^|\s)\.[^\W\d_]")
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _SCRIPTS = re.compile(f"[{CJK}]+|[^{CJK}]+")
 _TERM = re.compile(r'(?P<minus>(?<!\S)-+)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 
@@ -50,7 +52,7 @@ def parse_search(text: str) -> Search:
         )
     alternatives: list[list[str]] = [[]]
     excluded: list[str] = []
-    for match in _TERM.finditer(text):
+    for match in _TERM.finditer(text.translate(_QUOTES)):
         term = " ".join((match["phrase"] if match["word"] is None else match["word"]).split())
         parts = _SCRIPTS.findall(term) if match["word"] is not None else [term]
         term = spaced(term)
@@ -65,6 +67,14 @@ def parse_search(text: str) -> Search:
     if count > MAX_SEARCH_WORDS:
         raise SearchError(f"A search takes at most {MAX_SEARCH_WORDS} words; this one has {count}.")
     return search
+
+
+def literal_terms(terms: Iterable[str]) -> list[str]:
+    """Return the words and phrases whose signs are part of them: C++, C#, AT&T, .NET.
+
+    The index has words alone, so that what it finds must be looked at again.
+    """
+    return [term for term in terms if _SIGNS.search(term)]
 
 
 def spaced(text: str) -> str:

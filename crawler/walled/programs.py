@@ -19,15 +19,17 @@ from crawler.process.fork_server import PROGRAMS, Program
 FETCH = "fetch"
 CPU_SECONDS = 8
 MEMORY_BYTES = memory.share(1 / 5, 250, 600)
+MAX_LINK_CHARACTERS = 10_000
 OK, FAILED = b"+", b"-"
 
 
 class Fetched(msgspec.Struct, frozen=True):
-    """A document of the web: its address after redirects, its content type, and its bytes."""
+    """A document of the web: its address after redirects, its content type, its bytes, its Link header."""
 
     url: str
     content_type: str
     body: bytes
+    link: str = ""
 
 
 class _OpenGate(HostGate):
@@ -59,7 +61,9 @@ def fetch(words: dict[str, Any], descriptors: list[int]) -> None:
         except FetchError as error:
             out.write(failure(error.label, error.detail))
             return
-        out.write(OK + msgspec.msgpack.encode(Fetched(response.url, response.content_type, response.body)))
+        link = response.headers.get("link", "")[:MAX_LINK_CHARACTERS]
+        fetched = Fetched(response.url, response.content_type, response.body, link)
+        out.write(OK + msgspec.msgpack.encode(fetched))
 
 
 def read_alone(descriptors: list[int], read: Callable[[bytes], bytes]) -> None:

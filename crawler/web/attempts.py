@@ -3,8 +3,11 @@
 After MOST of them within WINDOW further unknown ones from the address are told to wait, and so is, from
 wherever it comes, a secret that was tried so often. A secret that is known goes through: many people share
 the address of a proxy or a provider, and nobody hits upon 160 random bits, however often they try. Windows
-start at fixed times, so the wait is at most one of them. Sign-ins with names and passwords, which can be
-guessed, are django-axes' business (the AXES_* settings).
+start at fixed times, so the wait is at most one of them.
+
+Passwords can be guessed, and each takes the server half a second to check. So an attempt with one is taken
+before it is checked (`take_attempt`), and given back when it was right: a household or an office that signs
+in normally uses up none. django-axes counts by name and address besides (the AXES_* settings).
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from crawler.web.models import Attempts
 log = logging.getLogger(__name__)
 
 MOST = 30
+MOST_SIGN_INS = 20
+"""Failed sign-ins of an address within WINDOW, whatever their names; as many requests for a new password."""
 WINDOW = timedelta(minutes=10)
 IPV6_PREFIX = 64
 """Bits of an IPv6 address that one customer of a provider has; the rest is theirs to vary."""
@@ -35,7 +40,14 @@ FAILURES = f"""(
 )"""  # noqa: S608 - the table's own name
 """As part of a statement with `attempts_of` among its parameters: for `exhausted`."""
 
+TAKE = f"""
+    INSERT INTO {Attempts._meta.db_table} AS attempts (key, "window", failures) VALUES (%s, %s, 1)
+    ON CONFLICT (key, "window") DO UPDATE SET failures = attempts.failures + 1 WHERE attempts.failures < %s
+    RETURNING failures
+"""  # noqa: S608 - the table's own name
+
 Kind = Literal["api-token", "personal-feed", "reader-token"]
+CountedBefore = Literal["sign-in", "password-reset"]
 
 
 def client_address(request: HttpRequest) -> str | None:
@@ -82,6 +94,23 @@ def count_attempt(kind: Kind, request: HttpRequest, now: datetime, secret: str =
             Attempts.objects.filter(pk=row.pk).update(failures=F("failures") + 1)
 
 
+def take_attempt(kind: CountedBefore, request: HttpRequest, now: datetime) -> bool:
+    """Count an attempt whose outcome is not known yet. Returns False, and counts nothing, when none is left.
+
+    In one statement: with a look first and a count afterwards, attempts at the same time would all pass.
+    """
+    (key,) = _keys(kind, request, "")
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, [key, _window(now), MOST_SIGN_INS])
+        return cursor.fetchone() is not None
+
+
+def give_back_attempt(kind: CountedBefore, request: HttpRequest, now: datetime) -> None:
+    """Take back an attempt that `take_attempt` counted at the same `now`, because it was a good one."""
+    rows = Attempts.objects.filter(key__in=_keys(kind, request, ""), window=_window(now), failures__gt=0)
+    rows.update(failures=F("failures") - 1)
+
+
 def seconds_to_wait(now: datetime) -> int:
     """Return the seconds until the next window, for Retry-After."""
     return int((_window(now) + WINDOW - now).total_seconds()) + 1
@@ -104,7 +133,7 @@ def _window(now: datetime) -> datetime:
     return datetime.fromtimestamp(now.timestamp() // seconds * seconds, UTC)
 
 
-def _keys(kind: Kind, request: HttpRequest, secret: str) -> list[str]:
+def _keys(kind: Kind | CountedBefore, request: HttpRequest, secret: str) -> list[str]:
     """Return keyed hashes of the address and of the secret, if any, so that the table reveals neither."""
     texts = [f"{kind} {client_address(request)}", *([f"{kind} secret {secret}"] if secret else [])]
     return [salted_hmac("crawler.web.attempts", text, algorithm="sha256").hexdigest() for text in texts]

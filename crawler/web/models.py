@@ -1,4 +1,4 @@
-"""Rows of the web server: attempts with unknown secrets."""
+"""Rows of the web server: attempts with unknown secrets and wrong passwords."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Attempts(models.Model):
-    """The number of unknown secrets from one address in one window of time (`crawler.web.attempts`)."""
+    """Unknown secrets and wrong passwords of one address in one window of time (`crawler.web.attempts`)."""
 
     key = models.CharField(max_length=64, help_text="Keyed hash of the kind of secret and the address.")
     window = models.DateTimeField(help_text="When the window began.")

@@ -89,6 +89,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refusal(request, _("Not found."), 404)
 
 
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Return 429, for those who ask for more than their share of what is limited."""
+    return refusal(request, _("You have tried this too often. Wait a few minutes and try once more."), 429)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return 500 with the number under which the log has it, or 503 while the database is away."""
     if isinstance(sys.exc_info()[1], OperationalError) and not _answers():

@@ -12,6 +12,9 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.utils.http import parse_header_parameters
 
+ARRIVED = "freshet.arrived"
+"""In the environment of WSGI: when the web server had the whole request (time.monotonic), if it says so."""
+
 
 class _Utf8:
     META: dict[str, Any]

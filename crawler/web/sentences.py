@@ -24,6 +24,10 @@ PATTERNS = (
     gettext_noop("just added"), gettext_noop("asked for now"), gettext_noop("asked for by {0}"),
     gettext_noop("pushed by its hub"), gettext_noop("training: its ToE reached zero"),
     gettext_noop("rank {0} of {1}: {2} new articles expected"),
+    gettext_noop("rank {0} of {1}: {2}"), gettext_noop("its key is {0}"),
+    gettext_noop("{0} new articles expected"),
+    gettext_noop("{0} new articles expected, weighted by audience"),
+    gettext_noop("delay index {0} article-hours"), gettext_noop("its document is nearly full"),
     gettext_noop("training: looked at every {0} ticks as long as M is {1}; {2}"),
     gettext_noop("{0} new articles expected in {1} x audience {2}"),
     gettext_noop("{0} new articles expected in {1}"),
@@ -63,6 +67,8 @@ PATTERNS = (
         "FETCH_ALLOWED_NETWORKS of the running server is another than the one set here"
     ),
     gettext_noop("not a valid URL"), gettext_noop("the scheme {0} is not http or https"),
+    gettext_noop("a user name holds no colon"), gettext_noop("{0} is no header for a login"),
+    gettext_noop("the value needs letters of ASCII in one line, {0} at most"),
     gettext_noop("contains a user name or password"), gettext_noop("has no valid host name"),
     # ends of crawls (crawler.frontier.crawls)
     gettext_noop("nothing is left to crawl"), gettext_noop("the limit of {0} pages is reached"),
@@ -76,6 +82,12 @@ PATTERNS = (
     gettext_noop("the last tick finished at {0} UTC"),
     gettext_noop("no worker of the queue {0} has answered yet"),
     gettext_noop("no worker of the queue {0} has answered since {1} UTC"),
+    gettext_noop("the last tick finished at {0} UTC, which is yet to come: the clock was turned back"),
+    gettext_noop("no worker of the queue {0} has answered since the clock was turned back"),
+    gettext_noop("the folder {0} of the data directory is gone"),
+    gettext_noop("the data directory cannot be written to"),
+    gettext_noop("the data directory cannot be read: {0}"),
+    gettext_noop("the disk has only {0} MB of free space"),
     gettext_noop("the replica for SPARQL has given no sign of life since {0} UTC"),
     gettext_noop("the replica's sign of life cannot be read: {0}"),
     gettext_noop(
@@ -120,6 +132,16 @@ PATTERNS = (
     gettext_noop("a text that must be absent"), gettext_noop("the extraction of text"),
     gettext_noop("its conditions"), gettext_noop("its request headers"), gettext_noop("its script"),
     gettext_noop("its request method"), gettext_noop("its upper price"),
+    gettext_noop("that only lines count which were never there before"), gettext_noop("the sorting of lines"),
+    gettext_noop("the removal of repeated lines"), gettext_noop("its wait after loading"),
+    gettext_noop("that failing answers count as content"), gettext_noop("its proxy"),
+    gettext_noop("the content of its request"), gettext_noop("where its messages go"),
+    gettext_noop("the title of its messages"), gettext_noop("the text of its messages"),
+    gettext_noop("that its messages are muted"), gettext_noop("where messages of all watches go"),
+    gettext_noop("that blanks count for nothing"), gettext_noop("the removal of ignored lines"),
+    gettext_noop("the addresses of links as text"), gettext_noop("its hours and days of the week"),
+    gettext_noop("the template in its address"),
+    gettext_noop("the part of its address behind #, which only a browser heeds"),
     gettext_noop("changes of stock without a change of price"),
     gettext_noop("its steps in the browser ({0})"),
     # steps of a browser (crawler.browser.steps)
@@ -127,6 +149,10 @@ PATTERNS = (
     gettext_noop('"{0}" of step {1} must be a text of at most {2} characters.'),
     gettext_noop('"at" of step {0} must be a CSS selector.'),
     gettext_noop('"seconds" of step {0} must be a number from 0 to {1}.'),
+    # queries that lead crawls (crawler.pipeline.leading, crawler.frontier.crawls)
+    gettext_noop("there is nothing to ask yet: no document has been read"),
+    gettext_noop("the query names no addresses: begin it with SELECT ?address"),
+    gettext_noop("a query asks the graph: let the crawl go into the graph"),
     # evaluations of interest (articles.interest.report, articles.interest.metrics)
     gettext_noop("subscriber"), gettext_noop("session"),
     gettext_noop(

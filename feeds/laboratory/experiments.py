@@ -24,6 +24,7 @@ from feeds.replay.comparison import Options, budgeted_retrievals, replay
 from feeds.replay.sample import sample_trace
 from feeds.replay.simulation import flat_optimum
 from feeds.replay.trace import Trace, TraceError, TraceLimits, pack_trace, parse_trace, unpack_trace
+from feeds.rules import rules
 
 LIMITS = TraceLimits(posts=1_000_000, feeds=2_000, days=400)
 MAX_BYTES = 20_000_000
@@ -151,7 +152,10 @@ def _outcome(
         trace = unpack_trace(bytes(experiment.trace))
         subscribers = None if experiment.subscribers is None else np.array(experiment.subscribers)
         setup = replace(experiment.setup(), budget=budget, subscribers=subscribers)
-        weight = settings.CRAWL_AUDIENCE_WEIGHT if subscribers is not None else 0.0
+        weight = experiment.audience_weight
+        if weight is None:
+            weight = rules().audience_weight
+        weight = weight if subscribers is not None else 0.0
         result = replay(trace, policy, setup, Options(experiment.beta, weight), progress)
         outcome.spent = budget * result.metrics.retrievals / budgeted_retrievals(trace, setup)
     except SoftTimeLimitExceeded:

@@ -95,6 +95,9 @@ class Experiment(models.Model):
         default=False,
         help_text=gettext_lazy("Weigh the subscribers of this deployment's feeds (its own history only)."),
     )
+    audience_weight = models.FloatField(
+        null=True, editable=False, help_text="c of a trial of planning rules; empty: that in force."
+    )
 
     state = models.CharField(max_length=10, choices=State, default=State.OPEN, editable=False)
     feeds = models.PositiveIntegerField(null=True, editable=False)

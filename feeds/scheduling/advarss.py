@@ -33,6 +33,11 @@ class Advarss(Policy):
         """Return the expected new articles times the audience factor."""
         return feeds.rates("hourly").expected(feeds.last, now) * audience(feeds, self.c)
 
+    def reason(self, key: float, age: float) -> str:
+        """Return the expected new articles, in words."""
+        news = f"{key:.2f} new articles expected"
+        return f"{news}, weighted by audience" if self.c else news
+
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Explain the key of feed i."""
         rates = feeds.rates("hourly").take(np.array([i]))

@@ -116,6 +116,10 @@ class Policy:
         key, age = float(self.keys(feeds, now)[i]), now - float(feeds.last[i])
         return Explanation(key=key, age=age, formula=self.formula(feeds, i, now))
 
+    def reason(self, key: float, age: float) -> str:
+        """Return in words the number that ranked a feed: its key, and its age in seconds."""
+        return f"its key is {key:.4g}"
+
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         """Return the rule in words, with the numbers of feed i."""
         raise NotImplementedError

@@ -55,6 +55,12 @@ class Freshness(Policy):
         fill = self._fill(feeds, expected)
         return np.where(fill >= self.overflow, OVERFLOW * fill, keys)
 
+    def reason(self, key: float, age: float) -> str:
+        """Return the delay index, in words, or that articles are about to be lost."""
+        if key >= OVERFLOW * self.overflow:
+            return "its document is nearly full"
+        return f"delay index {key:.2f} article-hours" if self.beta is None else super().reason(key, age)
+
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Explain the key of feed i."""
         state = _row(feeds, i)

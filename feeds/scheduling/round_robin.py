@@ -21,5 +21,9 @@ class RoundRobin(Policy):
         """Return the seconds since the last retrieval."""
         return np.maximum(now - feeds.last, 0.0)
 
+    def reason(self, key: float, age: float) -> str:
+        """Return the age, in words."""
+        return f"last retrieved {in_words(age)} ago"
+
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         return f"last retrieved {in_words(now - float(feeds.last[i]))} ago"

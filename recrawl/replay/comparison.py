@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -14,7 +14,7 @@ from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.registry import REPLAYED, make_method
 from recrawl.replay.budgeted import SAVED_WEEKS, Budgeted, mean_spending, simulate
 from recrawl.replay.history import read_history
-from recrawl.replay.one_shot import OneShot, Table, one_shot
+from recrawl.replay.one_shot import OneShot, Table, by_c, one_shot, share
 
 RESTLESS = 0.25
 """A site is restless if this share of its pages changes in the median of the weeks with any change."""
@@ -96,8 +96,15 @@ def compare(
         make_method(name)
     tell = progress or (lambda _share: None)
     with ProcessPoolExecutor(min(processes, len(paths)), get_context("fork")) as pool:
-        futures = {pool.submit(replay, path, names, periods, budget, save): path for path in paths}
         try:
+            counts = list(pool.map(_by_c, paths, [periods] * len(paths)))
+            shares = {
+                period: share(
+                    sum(each[period][0] for each in counts), sum(each[period][1] for each in counts)
+                )
+                for period in periods
+            }
+            futures = {pool.submit(replay, path, names, shares, budget, save): path for path in paths}
             for finished_count, future in enumerate(as_completed(futures), 1):
                 future.result()
                 tell(finished_count / len(futures))
@@ -108,14 +115,18 @@ def compare(
     return MethodComparison(tuple(names), tuple(results[path] for path in paths), save)
 
 
+def _by_c(path: Path, periods: Sequence[int]) -> dict[int, tuple[int, int]]:
+    return by_c(read_history(path), periods)
+
+
 def replay(
     path: Path,
     names: Sequence[str],
-    periods: Sequence[int],
+    shares: Mapping[int, float],
     budget: float | None,
     save: float = SAVED_WEEKS,
 ) -> FileResult:
-    """Replay one history with every method."""
+    """Replay one history with every method. `shares` has, by period, what may be fetched (`one_shot`)."""
     history = read_history(path)
     site_budget = mean_spending(history, ByLinksGated()) if budget is None else budget
     weeks = zip(history.changed, history.live, strict=True)
@@ -127,6 +138,6 @@ def replay(
         changes=sum(map(len, history.changed)),
         restless=bool(busy) and busy[len(busy) // 2] >= RESTLESS,
         budget=site_budget,
-        one_shot=one_shot(history, [REPLAYED[name] for name in names], periods),
+        one_shot=one_shot(history, [REPLAYED[name] for name in names], list(shares), shares),
         budgeted={name: simulate(history, make_method(name), site_budget, save) for name in names},
     )

@@ -2,24 +2,29 @@
 
 Structure and past of every page are those of week s, known to a crawler that has seen all weeks up to s. Only
 pages that were reachable from the top page in week s and still exist in the later week count. Methods that
-only order pages fetch as many pages as C in the same comparison. Server sampling is given each server's true
-share (section 6.3.3 of the paper).
+only order pages fetch, of every server in every week, the share of pages that C fetches over all of them.
+The number itself must not tell which servers have changed: given C's own number on each, breadth-first seemed
+as good as C, because C fetches nearly all or nearly nothing in 123 of 154 comparisons (issue 58). Those that
+know when to stop have the same share, and may save it for a later comparison of the same history, as in the
+weekly replay. Server sampling is given each server's true share (section 6.3.3 of the paper).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
-from recrawl.methods.adaptive import Adaptive
+from recrawl.methods.adaptive import MAX_SAVED_WEEKS, Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.sampling import WORTH, ServerSampling
 from recrawl.replay.history import History
 
-ORDERS = ("breadth-first", "history", "adaptive", "cho-garcia-molina", "oracle")
+ORDERS = ("breadth-first", "history", "cho-garcia-molina")
+SAVERS = ("adaptive", "oracle")
+"""Methods that order pages and know when to stop: what they leave may be spent in a later comparison."""
 
 
 @dataclass(slots=True)
@@ -50,28 +55,65 @@ def share(part: float, whole: float) -> float:
 Table = dict[int, dict[str, OneShot]]
 
 
-def one_shot(history: History, methods: Sequence[Callable[[], Method]], periods: Sequence[int]) -> Table:
-    """Return pooled results by period (weeks) and method name. "all" stands for fetching everything."""
+def one_shot(
+    history: History,
+    methods: Sequence[Callable[[], Method]],
+    periods: Sequence[int],
+    shares: Mapping[int, float] | None = None,
+) -> Table:
+    """Return pooled results by period (weeks) and method name. "all" stands for fetching everything.
+
+    `shares` has, by period, the share of pages that methods get which only order them: C's on this history
+    if it is None.
+    """
     names = [make_method().name for make_method in methods]
     table: Table = {period: {name: OneShot() for name in (*names, "all")} for period in periods}
-    for period, _, pair in pairs(history, periods):
+    allowed = (
+        {p: share(*counts) for p, counts in by_c(history, periods).items()} if shares is None else shares
+    )
+    pages = dict.fromkeys(periods, 0)
+    saved: dict[tuple[int, str], float] = {}
+    for period, week, pair in pairs(history, periods):
+        is_last = week + stride(period) + period >= len(history.weeks)
+        before, pages[period] = pages[period], pages[period] + len(pair.changed)
+        # What rounding leaves over goes to the next week.
+        budget = round(allowed[period] * pages[period]) - round(allowed[period] * before)
         for make_method in methods:
-            table[period][make_method().name].add(pair.result(make_method()))
+            method = make_method()
+            key = (period, method.name)
+            before_it = min(saved.get(key, 0.0), MAX_SAVED_WEEKS * budget) if method.name in SAVERS else 0.0
+            result = pair.result(method, budget, before_it, saves=method.name in SAVERS and not is_last)
+            saved[key] = before_it + budget - result.fetched
+            table[period][method.name].add(result)
         table[period]["all"].add(pair.everything())
     return table
+
+
+def by_c(history: History, periods: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Return, by period, the pages that method C fetches in all comparisons, and all pages that count."""
+    counts = dict.fromkeys(periods, (0, 0))
+    for period, _, pair in pairs(history, periods):
+        fetched, pages = counts[period]
+        of_c = pair.fetched(ByLinksGated().following, math.inf)
+        counts[period] = (fetched + len(of_c), pages + len(pair.changed))
+    return counts
 
 
 def pairs(history: History, periods: Sequence[int]) -> Iterator[tuple[int, int, Pair]]:
     """Yield all comparisons: the period, the week it begins in, and the states of the two weeks."""
     for week, server in enumerate(_observed(history)):
         for period in periods:
-            if week % max(1, period // 2) or week + period >= len(history.weeks):
+            if week % stride(period) or week + period >= len(history.weeks):
                 continue
             after = history.weeks[week + period]
             live = history.live[week].items()
             changed = {path: after[path][0] != checksum for path, checksum in live if path in after}
-            pair = Pair(server, changed, float(week + period))
-            yield period, week, replace(pair, as_c=len(pair.fetched(ByLinksGated().following, math.inf)))
+            yield period, week, Pair(server, changed, float(week + period))
+
+
+def stride(period: int) -> int:
+    """Return the weeks between the beginnings of two comparisons."""
+    return max(1, period // 2)
 
 
 def _observed(history: History) -> Iterator[KnownServer]:
@@ -101,33 +143,49 @@ class Pair:
     """Two weeks: the server as known in the first, and, for each page that counts, whether it had changed by
     the second.
 
-    `now` is the second week, `as_c` the number of pages that method C fetches.
+    `now` is the second week.
     """
 
     server: KnownServer
     changed: dict[str, bool]
     now: float
-    as_c: int = 0
 
     def everything(self) -> OneShot:
         """Return the result of fetching all pages."""
         total = sum(self.changed.values())
         return OneShot(len(self.changed), total, total)
 
-    def result(self, method: Method) -> OneShot:
-        """Return the result of a method."""
+    def result(
+        self, method: Method, budget: float = math.inf, saved: float = 0.0, *, saves: bool = False
+    ) -> OneShot:
+        """Return the result of a method.
+
+        One that orders pages fetches `budget` of them and as many as it has `saved`, fewer if it `saves` for
+        another time.
+        """
         total = sum(self.changed.values())
         if isinstance(method, ServerSampling):
             worth = total >= WORTH * len(self.changed)
             fetched = self.fetched(method.within, math.inf) if worth else set()
         else:
-            fetched = self.fetched(method.following, self.as_c if method.name in ORDERS else math.inf)
+            allowed = budget if method.name in (*ORDERS, *SAVERS) else math.inf
+            fetched = self.fetched(method.following, allowed + saved, budget if saves else None)
         return OneShot(len(fetched), sum(self.changed[path] for path in fetched), total)
 
-    def fetched(self, following: Callable[[KnownServer, OpenVisit], list[str]], budget: float) -> set[str]:
-        """Return the counted pages that a method (given by its `following`) fetches in one visit."""
+    def fetched(
+        self,
+        following: Callable[[KnownServer, OpenVisit], list[str]],
+        budget: float,
+        weekly: float | None = None,
+    ) -> set[str]:
+        """Return the counted pages that a method (given by its `following`) fetches in one visit.
+
+        With `weekly` it may save: that is what a visit adds to its budget.
+        """
         stale = {path: True for path, changed in self.changed.items() if changed}
-        visit = OpenVisit(self.now, budget, budget, saves=False, stale=stale)
+        visit = OpenVisit(
+            self.now, budget, budget if weekly is None else weekly, saves=weekly is not None, stale=stale
+        )
         counted_pages: set[str] = set()
         while len(counted_pages) < budget:
             pages = following(self.server, visit)

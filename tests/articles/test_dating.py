@@ -2,7 +2,7 @@
 
 import pytest
 
-from articles.dating import Dated, date_entry, delay
+from articles.dating import Dated, date_entry, date_first_entries, delay
 
 FETCHED = 1_770_000_000.0
 DAY = 86_400.0
@@ -45,3 +45,26 @@ def test_entries_without_dates_keep_the_order_of_their_document():
 )
 def test_a_delay_is_measured_only_where_both_ends_are_sure(dated, previous, expected):
     assert delay(dated, FETCHED, previous) == expected
+
+
+def test_first_entries_without_a_date_are_as_old_as_their_neighbours() -> None:
+    """Issue 57: those of a feed's first visit stood on top as new."""
+    fetched = 1_800_000_000.0
+    old, older = fetched - 50_000, fetched - 90_000
+    dates = date_first_entries(
+        [(None, None), (old, None), (None, None), (older, None), (None, None)], fetched
+    )
+    assert [date.source for date in dates] == ["fetched", "feed", "fetched", "feed", "fetched"]
+    assert dates[0].published == old
+    assert dates[1].published == old
+    assert older - 1 < dates[2].published <= older
+    assert older - 1 < dates[4].published <= older
+
+
+def test_first_entries_that_all_have_none_are_a_day_old_in_their_order() -> None:
+    fetched = 1_800_000_000.0
+    dates = date_first_entries([(None, None), (-62_000_000_000.0, None), (None, None)], fetched)
+    assert [date.source for date in dates] == ["fetched"] * 3
+    times = [date.published for date in dates]
+    assert times == sorted(times, reverse=True)
+    assert max(times) <= fetched - 86_400

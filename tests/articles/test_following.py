@@ -1,9 +1,11 @@
 """Following feeds: folders, OPML, and the count that ranks feeds."""
 
 import threading
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from articles.models import Subscriber, Subscription
 from articles.personal.following import (
@@ -14,6 +16,7 @@ from articles.personal.following import (
     subscriber_of,
     unfollow,
 )
+from feeds.categories import category_at
 from feeds.models import Feed
 from feeds.opml import OpmlError, read_opml
 from tests.factories import make_feed, make_personal_feed, make_subscriber, make_user
@@ -134,3 +137,20 @@ def test_people_who_add_feeds_follow_them(client):
         "https://one.example/feed",
         "https://two.example/feed",
     }
+
+
+def test_who_follows_none_of_the_feeds_that_are_here_is_offered_them(client: Client, settings: Any) -> None:
+    client.force_login(user := make_user("mara"))
+    make_feed(category=category_at(("News", "Tech")))
+    make_feed()
+    page = client.get("/read/").content.decode()
+    assert "2 feeds are here, and you follow none of them yet." in page
+    assert "What do you want to read?" not in page
+    assert client.post("/me/following/all/")["Location"] == "/read/"
+    folders = subscriber_of(user).subscriptions.values_list("folder", flat=True)
+    assert sorted(folders) == ["", "News/Tech"]
+    client.force_login(tom := make_user("tom"))
+    settings.LIMIT_FEEDS = 1
+    assert "What do you want to read?" in client.get("/read/").content.decode()
+    client.post("/me/following/all/")
+    assert not subscriber_of(tom).subscriptions.exists()

@@ -133,4 +133,6 @@ def _uses_django(module: ast.Module) -> bool:
 def _makes_a_database(module: ast.Module) -> bool:
     names = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
     defined = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef)}
-    return bool({"own_database", "mark_disposable"} & (names | defined))
+    constants = {node.value for node in ast.walk(module) if isinstance(node, ast.Constant)}
+    has_none = {"DATABASE_URL", "none"} <= constants
+    return has_none or bool({"own_database", "mark_disposable"} & (names | defined))

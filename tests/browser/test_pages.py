@@ -59,6 +59,7 @@ PAGES = (
     "/graph/?q=harbour",
     "/graph/query/?example=authors",
     "/tools/kept/?days=30",
+    "/feeds/opinions/",
     "/graph/questions/",
     "/graph/questions/authors/",
     "/about/person/Ines Vold/",
@@ -100,7 +101,8 @@ PAGES = (
 )
 TOOLS = (
     "/tools/", "/health/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
-    "/articles/enrichment/", "/interest/", "/me/interest/log/", "why an article", "a crawl", "an experiment",
+    "/feeds/opinions/", "/articles/enrichment/", "/interest/", "/me/interest/log/", "why an article",
+    "a crawl", "an experiment",
 )  # fmt: skip
 PRIVATE_WORDS = re.compile(
     r"\b(?:ticks?|toe|terminals?|leases?|floors?|min-gap|gates?|divisions?|dead letters?|log odds|errno"

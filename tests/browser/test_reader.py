@@ -288,14 +288,16 @@ def test_a_swipe_marks_as_read_or_stars(keeper: Visitor, unread: int) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     keeper.goto("/read/")
     first, second = page.locator(".item").nth(0), page.locator(".item").nth(1)
+    keys = [int((row.get_attribute("id") or "").removeprefix("a")) for row in (first, second)]
     first.evaluate(SWIPE.replace("distance", "80"))
     expect(first).not_to_have_class("item new")
     second.evaluate(SWIPE.replace("distance", "-80"))
     expect(second.locator(".star")).to_have_attribute("aria-pressed", "true")
     first.evaluate(SWIPE.replace("distance", "10"))
     expect(first).not_to_have_class("item new")
-    assert Mark.objects.filter(read__isnull=False).count() == 1
-    assert Mark.objects.filter(starred__isnull=False).count() == 1
+    # Copies of the first in other feeds are read with it, and the invented articles have some by chance.
+    assert Mark.objects.filter(read__isnull=False, article=keys[0]).exists()
+    assert list(Mark.objects.filter(starred__isnull=False).values_list("article", flat=True)) == keys[1:]
     assert keeper.complaints == []
 
 

@@ -10,7 +10,9 @@ from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
 from articles.personal.selection import address_token
+from crawler.accounts.models import Invitation
 from crawler.engine.models import Pulse
+from crawler.notices.models import Rule, Target
 from feeds.models import Category, Feed, Retrieval, Tick
 from tests.factories import (
     make_article,
@@ -194,3 +196,35 @@ def test_staff_without_the_permission_add_nothing(client):
     client.force_login(make_user(staff=True))
     assert client.post("/admin/feeds/feed/add/", {"addresses": "https://a.example/"}).status_code == 403
     assert not Feed.objects.exists()
+
+
+def test_rules_targets_and_invitations_show_no_secret(staff):
+    user = make_user("somebody")
+    target = Target(user=user, kind="webhook", name="my program")
+    target.address = "https://hooks.example/secret-path"
+    target.save()
+    rule = Rule.objects.create(user=user, name="A rule", looked=datetime.now(UTC))
+    invitation, secret = Invitation.make(user, datetime.now(UTC))
+    for app, name, row in (
+        ("notices", "rule", rule), ("notices", "target", target),
+        ("accounts", "invitation", invitation),
+    ):  # fmt: skip
+        listed = staff.get(f"/admin/{app}/{name}/").content.decode()
+        shown = staff.get(f"/admin/{app}/{name}/{row.pk}/change/").content.decode()
+        assert "somebody" in listed
+        for word in ("secret-path", secret, invitation.digest, target.sealed):
+            assert word not in listed + shown, (name, word)
+
+
+def test_rules_are_paused_and_invitations_revoked(staff):
+    user = make_user("somebody")
+    rule = Rule.objects.create(user=user, name="A rule", looked=datetime(2026, 1, 1, tzinfo=UTC))
+    invitation, _ = Invitation.make(user, datetime.now(UTC))
+    for action, paused in (("pause", True), ("resume", False)):
+        staff.post("/admin/notices/rule/", {"action": action, "_selected_action": [rule.pk]})
+        rule.refresh_from_db()
+        assert rule.paused is paused
+    assert rule.looked > datetime(2026, 1, 1, tzinfo=UTC)
+    staff.post("/admin/accounts/invitation/", {"action": "revoke", "_selected_action": [invitation.pk]})
+    invitation.refresh_from_db()
+    assert invitation.revoked is not None

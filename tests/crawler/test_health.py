@@ -1,6 +1,7 @@
 """/healthz says ok only when database, tick and workers are, and names what is not."""
 
 import json
+import logging
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -19,8 +20,9 @@ TICK = timedelta(minutes=10)
 
 
 @pytest.fixture(autouse=True)
-def ten_minutes(settings):
+def ten_minutes(settings, monkeypatch):
     settings.CRAWL_TICK_SECONDS = 600
+    monkeypatch.setattr(health, "_last_status", [health.OK])
 
 
 def ticked(ago, now=NOW):
@@ -45,9 +47,11 @@ def test_it_is_ok_when_all_parts_are(client):
         "tick": "ok",
         "workers": "ok",
     }
-    graph = {name: told[name] for name in ("graph", "graph_behind", "graphs_set_aside", "sandbox")}
-    assert graph == {"graph": "ok", "graph_behind": 0, "graphs_set_aside": 0, "sandbox": "ok"}
-    assert len(told) == 8
+    graph = {name: told[name] for name in ("graph", "graph_behind", "graphs_set_aside", "sandbox", "folder")}
+    assert graph == {
+        "graph": "ok", "graph_behind": 0, "graphs_set_aside": 0, "sandbox": "ok", "folder": "ok",
+    }  # fmt: skip
+    assert len(told) == 9
 
 
 def test_it_fails_when_the_last_tick_is_older_than_three(client):
@@ -187,3 +191,19 @@ def test_a_slow_database_is_as_well_as_it_was_a_moment_ago(client, slow_check, m
     monkeypatch.setattr(health, "_listens", lambda: False)
     assert client.get("/healthz").status_code == 503
     monkeypatch.undo()
+
+
+def test_a_failing_deployment_is_one_line_not_one_for_each_look(client, caplog, monkeypatch):
+    """Issue 56: each look of a load balancer at a failing deployment was an error in the log."""
+    monkeypatch.setattr(health, "_folder", lambda: health.OK)
+    with caplog.at_level(logging.WARNING):
+        ticked(timedelta(days=1), datetime.now(UTC))
+        for _ in range(3):
+            assert client.get("/healthz").status_code == 503
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert "the deployment is failing: tick: the last tick finished at" in caplog.text
+        ticked(TICK, datetime.now(UTC))
+        answered(TICK, now=datetime.now(UTC))
+        for _ in range(2):
+            assert client.get("/healthz").status_code == 200
+    assert [record.message for record in caplog.records[1:]] == ["the deployment is well again"]

@@ -25,6 +25,7 @@ CUT_WHERE_THEY_COME_IN = {
     ),  # crawler.text.characters.indexable, crawler.text.characters.MAX_INDEXED_CHARACTERS
     ("feeds_feed", "canonical_url"),  # crawler.http.urls.MAX_URL_LENGTH, in ASCII
     ("feeds_feedalias", "canonical_url"),
+    ("crawler_sitelogin", "url"),  # canonical, too
     ("recrawl_site", "url"),
 }
 ROOM = 2_704

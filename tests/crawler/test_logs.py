@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from crawler.logs import JsonLine, NotWorthALine, OneLine
+from crawler.logs import JsonLine, NotWorthALine, OneLine, RefusalsInOneLine
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,38 @@ def test_lines_for_programs_are_json():
     assert (content["level"], content["process"], content["logger"]) == ("ERROR", "controller", "feeds")
     assert content["message"] == "failed: x\n"
     assert "no “number”" in content["traceback"]
+
+
+@pytest.mark.parametrize(
+    ("status", "level", "told"),
+    [(404, "WARNING", False), (400, "WARNING", False), (404, "INFO", True), (500, "WARNING", True)],
+)
+def test_refused_requests_are_no_warnings(monkeypatch, status, level, told):
+    """Issue 56: 562 of the 587 lines of a quiet day were warnings of requests that were answered 4xx."""
+    monkeypatch.setattr(logging.getLogger(), "level", getattr(logging, level))
+    record = logging.LogRecord("django.request", logging.ERROR, "", 0, "Not Found: %s", ("/x",), None)
+    record.status_code = status
+    assert RefusalsInOneLine().filter(record) is told
+    assert record.levelname == ("ERROR" if status == 500 else "INFO")
+
+
+def test_the_log_has_no_line_for_what_is_not_there(client, settings, db):
+    names = settings.LOGGING["handlers"]["stderr"]["filters"]
+    assert "refusals" in names
+    lines = []
+
+    class Lines(logging.Handler):
+        def emit(self, record):
+            lines.append(self.format(record))
+
+    handler = Lines()
+    handler.addFilter(RefusalsInOneLine())
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        assert client.get("/no-such-page/").status_code in {302, 404}
+        assert client.get("/favicon.of.nothing").status_code in {302, 404}
+        assert client.post("/websub/nothing/").status_code >= 400
+    finally:
+        root.removeHandler(handler)
+    assert lines == []

@@ -19,6 +19,7 @@ from crawler.messages import MAX_BYTES, Assignment, Batch, Harvest, Report, deco
 from crawler.process.walls import environment as bare_environment
 from crawler.reading.documents import (
     CrawledPage,
+    Disagreement,
     Enclosure,
     Entry,
     FeedDocument,
@@ -63,7 +64,8 @@ FEEDS = st.builds(
 )
 PAGES = st.builds(PageDocument, html=st.binary(max_size=50), text=TEXT, published=SOMETIMES)
 LINKS = some(st.builds(FeedLink, url=TEXT, title=TEXT))
-RETRIEVED = st.builds(RetrievedFeed, document=st.none() | FEEDS, links=LINKS)
+OPINION = st.none() | some(st.builds(Disagreement, kind=TEXT, ours=TEXT, theirs=TEXT))
+RETRIEVED = st.builds(RetrievedFeed, document=st.none() | FEEDS, links=LINKS, opinion=OPINION)
 ROBOTS = st.builds(Robots, status=st.integers(200, 599), text=TEXT, at=NUMBERS, origin=TEXT)
 HARVESTS = st.builds(
     Harvest,

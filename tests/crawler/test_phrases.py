@@ -13,7 +13,7 @@ from crawler.site.statistics import Budget, Delay, Statistics
 WELL = Health("ok", "ok", "ok", "ok")
 FIGURES = Statistics(
     feeds=1, active=1, paused=0, gone=0, training=0, failing=0, waiting=0, articles=0, new_articles=0,
-    retrievals=0, not_modified=0, same_body=0, failures=0, bytes=0, delay=Delay(None, None, None),
+    retrievals=0, not_modified=0, same_body=0, failures=0, bytes=0, delay=Delay(None, None, None, None),
     budget=Budget(0, 0, 0),
 )  # fmt: skip
 
@@ -51,7 +51,7 @@ def test_parts_that_fail_say_what_to_do_and_those_of_a_start_do_not() -> None:
 def test_figures_that_mean_nothing_yet_are_left_out() -> None:
     assert (freshness(FIGURES), cost(FIGURES)) == ("", "")
     measured = replace(
-        FIGURES, delay=Delay(360.0, 2460.0, None), retrievals=100, not_modified=80, same_body=9
+        FIGURES, delay=Delay(360.0, 2460.0, None, None), retrievals=100, not_modified=80, same_body=9
     )
     assert freshness(measured) == "until half of all new articles are here; 41 minutes until 95 of 100 are"
     assert cost(measured) == "9 of 10 found out cheaply that nothing is new"

@@ -21,13 +21,15 @@ pytestmark = pytest.mark.django_db
 NEEDS: dict[str, set[str]] = {
     "": OPEN,
     EDITOR: {
-        "add", "feed-import", "feed-import-line", "feeds-change", "feed-row", "feed-edit", "site-add",
+        "add", "feed-import-line", "logins", "login-forget", "api-login-list", "api-login-detail",
+        "feeds-change", "feed-row", "feed-edit", "site-add",
         "site-act", "site-copy", "site-import", "site-pick", "site-settings", "api-feed-find",
     },
     OPERATOR: {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
         "pipeline-links-change", "pipeline-stylesheet", "pipeline-stylesheets-try",
         "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "interest-evaluation",
+        "opinions", "planning",
     },
     OWNER: {"people", "person-role", "person-link", "person-close", "invitation-revoke"},
 }  # fmt: skip
@@ -40,10 +42,11 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
     OPERATOR: {
         "api-enrichment-join-story", "api-enrichment-leave-story", "api-story-apart", "api-experiment-list",
         "api-experiment-detail", "api-experiment-stop", "api-crawl-list", "api-crawl-detail",
-        "api-crawl-requeue", "api-document-again", "api-link-query-list", "api-link-query-detail",
+        "api-crawl-requeue", "api-crawl-try-query",
+        "api-document-again", "api-link-query-list", "api-link-query-detail",
         "api-http-transformer-list", "api-http-transformer-detail", "api-stylesheet-list",
         "api-stylesheet-detail", "api-stylesheet-trial", "api-stylesheet-again", "api-uri-filter-list",
-        "api-uri-filter-detail",
+        "api-uri-filter-detail", "api-planning",
     },
 }  # fmt: skip
 BY_TOKEN = ("/api/greader.php", "/api/fever.php", "/fever/", "/reader/", "/accounts/ClientLogin", "/metrics")

@@ -46,7 +46,7 @@ class Feed:
 class Product:
     """A Freshet that runs on a disk of its own, and its feed."""
 
-    def __init__(self, home: Path, feed: Feed, feed_address: str) -> None:
+    def __init__(self, home: Path, feed: Feed, feed_address: str, **settings: str) -> None:
         self.home, self.feed, self.feed_address = home, feed, feed_address
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
@@ -57,17 +57,19 @@ class Product:
             **known, "DATA_DIR": str(home), "PORT": str(self.port), "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
             "CRAWL_TICK_SECONDS": "5", "CRAWL_MIN_GAP_SECONDS": "0", "FETCH_HOST_SPACING_SECONDS": "0",
             "CRAWL_LEASE_SLACK_SECONDS": "5", "FETCH_DEADLINE_SECONDS": "5",
+            **settings,
         }  # fmt: skip
         self.token = ""
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
+        earlier = self.log.read_text().count("ready:") if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "run"], cwd=ROOT, env=self.environment, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
-        wait(lambda: "ready:" in self.log.read_text(), 120, self.log)
+        wait(lambda: self.log.read_text().count("ready:") > earlier, 120, self.log)
         self.token = self.command("api_token", "admin").split()[-1]
         self.command("add_feeds", self.feed_address, "--wait", "0")
 
@@ -176,12 +178,12 @@ def test_the_database_is_restarted(product: Product) -> None:
     wait(lambda: product.get("/healthz")[0] == 200, 90, product.log)
 
 
-def test_every_process_stands_still_for_twenty_seconds(product: Product) -> None:
+def test_every_process_stands_still_for_a_minute(product: Product) -> None:
     pids = product.tree()
     assert len(pids) > 10
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    time.sleep(20)
+    time.sleep(65)  # a paused container: alarms of the processes went off meanwhile (issue 56)
     for pid in reversed(pids):
         os.kill(pid, signal.SIGCONT)
     product.goes_on(90)

@@ -126,7 +126,9 @@ def test_a_duplicate_answers_200_with_the_feed_there_is(staff):
     assert (answer.status_code, answer.json()["id"]) == (200, feed.pk)
 
 
-@pytest.mark.parametrize("url", ["ftp://a.example/", "http://10.0.0.1/", "https://u:p@a.example/", "", None])
+@pytest.mark.parametrize(
+    "url", ["ftp://a.example/", "http://10.0.0.1/", "https://u%3A:p@a.example/", "", None]
+)
 def test_a_bad_address_answers_400_with_the_reason(staff, url):
     answer = post(staff, "/api/feeds/", {"url": url})
     assert answer.status_code == 400

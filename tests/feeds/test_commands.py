@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from crawler.engine.models import Deployment, Pulse
 from feeds.management.commands.add_feeds import first_visit
 from feeds.models import Feed, Retrieval
-from tests.factories import make_feed
+from tests.factories import make_feed, make_user
 
 pytestmark = pytest.mark.django_db
 OPML = '<opml><body><outline text="F"><outline xmlUrl="{}"/></outline></body></opml>'
@@ -102,3 +102,27 @@ def test_it_exports_to_a_file_or_to_standard_output(tmp_path, capsys):
     assert 'xmlUrl="https://a.example/"' in capsys.readouterr().out
     call_command("export_opml", str(tmp_path / "out.opml"))
     assert b'xmlUrl="https://a.example/"' in (tmp_path / "out.opml").read_bytes()
+
+
+def test_it_lets_a_person_follow_what_it_adds(tmp_path):
+    mara = make_user("mara")
+    file = tmp_path / "feeds.opml"
+    file.write_bytes(
+        b'<opml><body><outline text="A"><outline xmlUrl="https://a.example/"/></outline></body></opml>'
+    )
+    call_command("add_feeds", "--opml", str(file), "--follow", "mara", "--category", "News")
+    call_command("add_feeds", "https://b.example/", "--follow", "mara", "--wait", "0")
+    assert [*mara.subscriber.subscriptions.order_by("id").values_list("feed__url", "folder")] == [
+        ("https://a.example/", "News/A"),
+        ("https://b.example/", ""),
+    ]
+
+
+def test_it_adds_nothing_for_a_name_that_nobody_has_or_beyond_a_limit(settings):
+    with pytest.raises(CommandError, match="nobody here has the name 'marra'"):
+        call_command("add_feeds", "https://a.example/", "--follow", "marra")
+    settings.LIMIT_FEEDS = 1
+    make_user("mara")
+    with pytest.raises(CommandError, match="one person may have 1"):
+        call_command("add_feeds", "https://a.example/", "https://b.example/", "--follow", "mara")
+    assert not Feed.objects.exists()

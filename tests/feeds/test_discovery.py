@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 
 from crawler.walled import client as walled
@@ -43,7 +44,7 @@ def page(*links: str) -> Reply:
 def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
     settings.DATA_DIR = tmp_path
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
-    monkeypatch.setattr("feeds.adding.Deployment.networks", lambda: ("127.0.0.0/8",))
+    monkeypatch.setattr("crawler.engine.models.Deployment.networks", lambda: ("127.0.0.0/8",))
     with WebServer({"/": page("/main.xml", "/main.atom", "/other.xml", "/comments.xml")}) as server:
         for name in ("main", "other"):
             server.replies[f"/{name}.xml"] = rss(name, text=LONG)
@@ -199,3 +200,20 @@ def test_only_staff_may_look(site: WebServer) -> None:
     token = {"Authorization": make_token(make_user())}
     assert Client().get("/api/feeds/find/?url=a.example", headers=token).status_code == 403
     assert not site.requests
+
+
+@pytest.mark.django_db(transaction=True)
+def test_looks_at_private_addresses_take_no_connection_for_good() -> None:
+    """Issue 56: each kept one for good, so that the web server answered nothing after sixteen."""
+    look_at(["http://192.168.1.20:1200/"])
+    lent = lent_connections()
+    for _ in range(20):
+        (look,) = look_at(["http://192.168.1.20:1200/"])
+        assert "private" in look.problem
+    assert lent_connections() == lent
+
+
+def lent_connections() -> int:
+    """Return how many connections of the process's pool are in use."""
+    figures = connection.pool.get_stats()
+    return int(figures["pool_size"]) - int(figures["pool_available"])

@@ -55,6 +55,33 @@ def test_it_reads_other_encodings():
 
 
 @pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Q & A", "Q & A"),
+        ("AT&T", "AT&T"),
+        ("Caf&eacute; &mdash; &hellip;", "Café — …"),
+        ("&unknown; &amp; &lt;b&gt; &#233;&#xE9;", "&unknown; & <b> éé"),
+        ("1&#150;2 &#0;&#x1F;.", "1–2 ."),
+        ("a&", "a&"),
+    ],
+)
+def test_a_stray_ampersand_or_an_entity_of_html_refuses_no_list(written, read):
+    """A list of hundreds of feeds was refused for one of them."""
+    found = read_opml(opml(f'<outline text="{written}" xmlUrl="https://a.example/?a=1&b=2&copy=3"/>'))
+    assert (found[0].title, found[0].url) == (read, "https://a.example/?a=1&b=2&copy=3")
+
+
+def test_a_stray_ampersand_is_found_in_every_encoding_like_ascii():
+    text = '<?xml version="1.0" encoding="windows-1252"?><opml><body><outline text="é & &euro;" xmlUrl="u"/>'
+    assert read_opml(f"{text}</body></opml>".encode("cp1252"))[0].title == "é & €"
+
+
+def test_a_stray_ampersand_names_no_wrong_line():
+    with pytest.raises(OpmlError, match="line 3"):
+        read_opml(b'<opml><body>\n<outline text="&nbsp; & "/>\n<outline></body></opml>')
+
+
+@pytest.mark.parametrize(
     ("data", "message"),
     [
         (b"", "empty"),

@@ -25,6 +25,10 @@ def met(old: str, new: str, prices: Prices = NO_PRICES, **conditions: Any) -> bo
         ("a", "a\nb", {"direction": "added"}, True),
         ("a\nb", "a", {"direction": "added"}, False),
         ("a\nb", "a", {"direction": "removed"}, True),
+        ("a\nb\nc", "c\na\nb", {"direction": "added"}, False),
+        ("a\nb\nc", "c\na\nb", {"direction": "removed"}, False),
+        ("a\nb", "b\na\na", {"direction": "added"}, True),
+        ("hot\nb", "b\nhot", {"triggers": ("hot",), "direction": "added"}, False),
         ("a", "a\nb", {"direction": "removed"}, False),
         ("a", "a\nsold out", {"triggers": ("sold out",)}, True),
         ("a\nsold out", "a", {"triggers": ("sold out",)}, True),
@@ -41,6 +45,9 @@ def met(old: str, new: str, prices: Prices = NO_PRICES, **conditions: Any) -> bo
         ("costs 100", "costs nothing", {"number_rule": "below", "number": 5}, False),
         ("costs 0", "costs 1", {"number_rule": "percent", "number": 5}, True),
         ("a 5", "b 5", {"number_rule": "percent", "number": 0}, False),
+        ("1.699", "1.659", {"number_rule": "below", "number": 1.67, "is_data": True}, True),
+        ("e10: 1.699", "e10: 1.679", {"number_rule": "below", "number": 1.67, "is_data": True}, False),
+        ("items[].e10: 1.6", "items[].e10: 1.655", {"number_rule": "above", "number": 1000}, True),
     ],
 )
 def test_a_change_is_reported_if_all_conditions_are_met(

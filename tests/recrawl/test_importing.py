@@ -98,6 +98,68 @@ def test_settings_are_taken_over_and_losses_named() -> None:
     assert set(paper.lost) == {"css:::nothing::", "its request headers"}
 
 
+def test_rules_of_groups_and_of_all_watches_are_taken_over() -> None:
+    """Backups of people who set their rules once, on a tag that overrides its watches or for all of them."""
+    row = {
+        "url": "https://a.example/",
+        "tags": ["g", "h"],
+        "include_filters": ["h1"],
+        "subtractive_selectors": ["nav"],
+    }
+    groups = {
+        "g": {"title": "Prices", "overrides_watch": True, "include_filters": [".price"], "ignore_text": []},
+        "h": {"title": "Other", "overrides_watch": False, "include_filters": ["p"]},
+    }
+    application = {
+        "tags": groups,
+        "global_subtractive_selectors": ["footer"],
+        "global_ignore_text": ["Advert"],
+    }
+    state = {
+        "watching": {"u": row},
+        "settings": {"application": application | {"notification_urls": ["json://a"]}},
+    }
+    (watch,) = of_text(json.dumps(state))
+    assert watch.tags == ("Prices", "Other")
+    assert watch.settings == {
+        "parts": ["css:.price"],
+        "ignore_selectors": ["nav", "footer"],
+        "ignore_patterns": ["(?i)Advert"],
+        "direction": "any",
+    }
+    assert watch.lost == ("where messages of all watches go",)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"check_unique_lines": True}, "that only lines count which were never there before"),
+        ({"sort_text_alphabetically": True}, "the sorting of lines"),
+        (
+            {"time_schedule_limit": {"enabled": True, "monday": {"enabled": False}}},
+            "its hours and days of the week",
+        ),
+        ({"url": "https://a.example/{% now 'utc' %}"}, "the template in its address"),
+        (
+            {"url": "https://a.example/#/prices"},
+            "the part of its address behind #, which only a browser heeds",
+        ),
+        ({"include_filters": ["xpath://a[matches(@href, '^x')]"]}, "xpath://a[matches(@href, '^x')]"),
+        ({"webdriver_delay": 5}, "its wait after loading"),
+    ],
+)
+def test_what_a_watch_loses_is_named(setting: dict[str, Any], words: str) -> None:
+    state = {"watching": {"u": {"url": "https://a.example/"} | setting}}
+    assert of_text(json.dumps(state))[0].lost == (words,)
+
+
+def test_a_browser_heeds_the_whole_address() -> None:
+    row = {"url": "https://a.example/#/prices", "fetch_backend": "system"}
+    application = {"fetch_backend": "html_webdriver"}
+    (watch,) = of_text(json.dumps({"watching": {"u": row}, "settings": {"application": application}}))
+    assert watch.settings["browser"] is True and watch.lost == ()
+
+
 def test_a_step_that_is_not_known_takes_all_steps_with_it() -> None:
     row = {"url": "https://a.example/", "browser_steps": [{"operation": "Execute JS", "optional_value": "x"}]}
     (watch,) = of_text(json.dumps({"watching": {"u": row}}))
@@ -158,6 +220,14 @@ def test_watches_that_are_set_alike_become_one_list_and_only_once() -> None:
     assert (paused.state, paused.pages.count(), paused.visits.count()) == (Site.State.PAUSED, 1, 0)
     again = import_watches(io.BytesIO(data), None)
     assert (again.added, again.known, Site.objects.count()) == (0, 4, 2)
+
+
+def test_a_file_of_too_many_lines_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr("recrawl.changedetection._of_line", read.append)
+    with pytest.raises(BackupError, match="1000000 watches in this file; 10000 are allowed"):
+        of_text("a.example\n" * 1_000_000)
+    assert not read
 
 
 @pytest.mark.django_db

@@ -82,7 +82,7 @@ def test_a_page_that_only_looks_different_is_told_where_asked(shop: WebServer) -
 def test_a_step_that_cannot_be_done_is_a_named_failure(shop: WebServer) -> None:
     shop.replies["/"] = page("Canoe 300")
     site = watch_in_browser(shop, steps=[{"do": "click", "at": "#gone"}])
-    assert (site.state, Check.objects.get().failure) == (Site.State.FAILED, "step")
+    assert (site.state, Check.objects.get().failure) == (Site.State.WATCHED, "step")
 
 
 def test_a_page_that_is_gone_is_gone_in_the_browser_too(shop: WebServer) -> None:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
-from recrawl import seen
+from recrawl import inbox_views, seen
 from recrawl.describing import sentence
 from recrawl.differences import Difference, difference
 from recrawl.inline import work_off
@@ -195,6 +195,12 @@ def test_changes_are_saved_as_table_and_json(site: Site, paper: Paper, reader: C
     assert cells[0]["title"] == "'=cmd()"
     assert cells[0]["lines_added"].startswith("'=cmd()")
     assert reader.get("/sites/changes.exe").status_code == 404
+
+
+@pytest.mark.parametrize("text", ["=1+1", " =1+1", "\uff1d1+1", "+1", "-1", "@x", "\tx", "\nx"])
+def test_no_exported_cell_is_a_formula(text: str) -> None:
+    assert inbox_views._cell(text) == inbox_views._cell([text]) == f"'{text}"
+    assert inbox_views._cell(-5) == -5
 
 
 def test_versions_are_stepped_through_and_saved(paper: Paper, reader: Client) -> None:

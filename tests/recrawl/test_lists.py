@@ -94,12 +94,39 @@ def test_a_page_that_could_not_be_read_is_asked_for_again(paper: Paper) -> None:
 
 def test_a_list_without_a_readable_page_says_so(paper: Paper) -> None:
     site = watch_list(f"{paper.origin}/nowhere")
-    assert site.state == Site.State.FAILED and "404" in site.trouble
+    assert site.state == Site.State.WATCHED and "404" in site.trouble
+    assert site.next_visit is not None
     paper.write("/nowhere", "Now", "Here", [])
     assert map_again(site)
     work_off([site])
     site.refresh_from_db()
-    assert site.state == Site.State.WATCHED
+    assert (site.state, site.trouble, site.title) == (Site.State.WATCHED, "", "Now")
+
+
+def test_what_is_waited_for_is_told_when_it_comes(paper: Paper) -> None:
+    site = watch_list(f"{paper.origin}/about", parts=["css:#offer"])
+    assert "part" in site.trouble and not visit(site).changed
+    paper.replies["/about"] = html("<p id=offer>It is here")
+    assert changes(visit(site)) == [("new", "/about")]
+    site.refresh_from_db()
+    assert (site.state, site.trouble) == (Site.State.WATCHED, "")
+
+
+def test_a_part_that_is_chosen_anew_is_no_news(paper: Paper) -> None:
+    site = watch_list(f"{paper.origin}/about", parts=["css:#wrong"])
+    Site.objects.update(parts=["css:h1"])
+    done = visit(site)
+    assert done.found == 1 and changes(done) == []
+
+
+def test_a_missing_part_is_not_hidden_by_an_answer_that_nothing_changed(paper: Paper) -> None:
+    paper.replies["/shop"] = html("<b>12 EUR</b>")
+    site = watch_list(f"{paper.origin}/shop", parts=["css:b"])
+    missing = html("<p>Sold out")
+    missing.headers["ETag"] = '"2"'
+    paper.replies["/shop"] = missing
+    assert visit(site).failed == 1
+    assert site.pages.get().etag == ""
 
 
 def test_pages_come_and_go(paper: Paper) -> None:
@@ -196,7 +223,7 @@ def test_documents_of_other_types_are_watched(
 def test_a_query_without_end_harms_only_itself(paper: Paper) -> None:
     paper.replies["/data"] = Reply(b'{"a": 1}', headers={"Content-Type": "application/json"})
     site = watch_list(f"{paper.origin}/data", parts=["jq:def f: f; f"])
-    assert site.state == Site.State.FAILED
+    assert site.state == Site.State.WATCHED
     assert "more time or memory than is allowed" in site.trouble
 
 

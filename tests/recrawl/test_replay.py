@@ -14,6 +14,7 @@ from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.plain import BreadthFirstMethod
 from recrawl.methods.registry import METHODS, REPLAYED
 from recrawl.replay.budgeted import SAVED_WEEKS, mean_spending, measured_from, simulate
+from recrawl.replay.comparison import compare
 from recrawl.replay.history import HistoryError, read_history
 from recrawl.replay.one_shot import one_shot
 
@@ -108,6 +109,21 @@ def test_one_shot_figures_by_hand(announced: Path) -> None:
     assert table[2]["breadth-first"].fetched == 25
     assert table[4]["all"].fetched == 4 * 3  # s = 0, 2, 4: the stride is half the period
     assert table[12]["all"].as_json()["rate"] == 0.0  # longer than the history
+
+
+def test_the_number_of_fetches_does_not_tell_what_has_changed(tmp_path: Path) -> None:
+    """One of two sites changes as a whole: an order without knowledge finds no more than its share of that.
+
+    Given as many fetches as C on each site and in each week, breadth-first found all (issue 58, W1).
+    """
+    whole = [changed(n, "top", "a", "b", "c") for n in range(1, 6)]
+    paths = [written(tmp_path / "busy.gz", whole), written(tmp_path / "still.gz", [{}] * 5)]
+    row = compare(paths, ["C", "breadth-first"], [1], None, processes=1).pooled()[1]
+    # C fetches four pages of the one and the top page of the other: five of eight.
+    assert row["C"].fetched == 25
+    assert row["breadth-first"].fetched == pytest.approx(25, abs=1)  # each site's share is a whole number
+    assert row["C"].as_json()["coverage"] == 1.0
+    assert row["breadth-first"].as_json()["coverage"] == pytest.approx(12 / 20)
 
 
 def test_the_command_prints_what_the_spec_names(announced: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,6 +81,20 @@ def test_a_site_without_a_readable_top_page_says_so_and_can_be_mapped_again(pape
     assert (site.state, site.trouble) == (Site.State.WATCHED, "")
 
 
+def test_a_site_that_could_not_be_mapped_is_mapped_again_when_it_is_due(paper: Paper) -> None:
+    front = paper.replies.pop("/")
+    site = watch(paper)
+    now = datetime.now(UTC)
+    assert site.next_visit > now and not visits.has_work(now)
+    later = site.next_visit + timedelta(seconds=1)
+    assert visits.has_work(later)
+    paper.replies["/"] = front
+    visits.tend(later)
+    work_off([site])
+    site.refresh_from_db()
+    assert (site.state, site.trouble) == (Site.State.WATCHED, "")
+
+
 def test_whoever_waits_for_a_server_that_refuses_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each attempt once; when there are none left the site says so itself."""
     monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.001)
@@ -399,6 +413,7 @@ def test_a_cancelled_mapping_crawl_is_told(paper: Paper) -> None:
     visits.tend(datetime.now(UTC))
     site.refresh_from_db()
     assert (site.state, site.trouble) == (Site.State.FAILED, "Its mapping crawl was cancelled.")
+    assert site.next_visit is None and not Site.objects.failed(datetime.now(UTC)).exists()
 
 
 def test_checks_and_changes_older_than_their_retention_go(paper: Paper, settings: Any) -> None:

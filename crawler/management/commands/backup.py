@@ -93,7 +93,11 @@ class Command(BaseCommand):
 
     def _write_one(self, target: str, folder: Path | None, password: str) -> None:
         if target == "-":
-            self._write(cast(BinaryIO, sys.stdout.buffer), password)
+            try:
+                self._write(cast(BinaryIO, sys.stdout.buffer), password)
+                sys.stdout.flush()
+            except OSError as error:  # whoever reads it has gone, or its disk is full
+                raise _unwritten(error) from error
             return
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
         self._write_file(folder / NAME.format(stamp) if folder else Path(target), password)
@@ -107,7 +111,7 @@ class Command(BaseCommand):
                 os.fsync(file.fileno())
             draft.replace(path)
         except OSError as error:
-            raise CommandError(f"the backup could not be written: {error}") from error
+            raise _unwritten(error) from error
         finally:
             with suppress(OSError):
                 draft.unlink()
@@ -145,3 +149,7 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
+
+
+def _unwritten(error: OSError) -> CommandError:
+    return CommandError(f"the backup could not be written: {error.strerror or error}")

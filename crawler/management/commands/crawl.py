@@ -12,11 +12,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler.frontier.crawls import CrawlError, begin, pause, resume
+from crawler.frontier.crawls import CrawlError, begin, pause, resume, tried
 from crawler.frontier.models import Crawl
 from crawler.frontier.report import CrawlReport, report
 from crawler.frontier.scope import ScopeError
-from crawler.frontier.strategies import STRATEGIES
+from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
+from crawler.frontier.strategies import DEFAULT, STRATEGIES
 from crawler.pipeline.inline import run_crawl
 from crawler.progress import end_line, write_line
 from crawler.web.validators import first_fault
@@ -31,7 +32,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("seeds", nargs="*", metavar="SEED")
         parser.add_argument("--resume", type=int, metavar="CRAWL", help="go on with a stopped crawl")
-        parser.add_argument("--strategy", choices=list(STRATEGIES), default="link-score")
+        parser.add_argument("--strategy", choices=list(STRATEGIES), default=DEFAULT)
+        parser.add_argument("--inter-weight", type=float, default=INTER_WEIGHT, help="of link-score")
+        parser.add_argument("--intra-weight", type=float, default=INTRA_WEIGHT, help="of link-score")
         parser.add_argument("--max-pages", type=int, metavar="N")
         parser.add_argument("--max-wait", type=float, default=30.0, metavar="MINUTES", help="in the queue")
         parser.add_argument("--max-minutes", type=float, metavar="MINUTES", help="of the whole crawl")
@@ -47,10 +50,19 @@ class Command(BaseCommand):
         parser.add_argument("--sitemaps", action="store_true", help="also what sitemaps name")
         parser.add_argument("--no-bodies", action="store_true", help="keep no content")
         parser.add_argument("--graph", action="store_true", help="feeds and data too, all into the graph")
+        parser.add_argument(
+            "--query", metavar="SPARQL", help="follow what it names as ?address in the graph (with --graph)"
+        )
+        parser.add_argument(
+            "--try", action="store_true", dest="is_trial", help="only print what --query names"
+        )
         parser.add_argument("--workers", type=int, default=32, metavar="N", help="hosts side by side here")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["is_trial"]:
+            self._try(options["query"] or "")
+            return
         if not 1 <= options["workers"] <= 1000:
             raise CommandError("--workers must be from 1 to 1000")
         if bool(options["seeds"]) == (options["resume"] is not None):
@@ -70,10 +82,11 @@ class Command(BaseCommand):
 
     def _begin(self, options: dict[str, Any]) -> Crawl:
         names = ("seeds", "strategy", "max_pages", "max_wait", "max_minutes", "max_bytes", "max_depth",
-                 "max_hosts", "scope", "anywhere", "sitemaps")  # fmt: skip
+                 "max_hosts", "scope", "anywhere", "sitemaps", "inter_weight", "intra_weight")  # fmt: skip
         crawl = Crawl(
             keep_bodies=not options["no_bodies"],
             into_graph=options["graph"],
+            link_query=options["query"] or "",
             **{name: options[name] for name in names},
         )
         try:
@@ -83,6 +96,14 @@ class Command(BaseCommand):
             raise CommandError(first_fault(error)) from error
         except (CrawlError, ScopeError) as error:
             raise CommandError(str(error)) from error
+
+    def _try(self, query: str) -> None:
+        """Print the addresses that a query names over what is stored. Raises CommandError."""
+        found, why = tried(query)
+        if why:
+            raise CommandError(why)
+        for address, weight in found.items():
+            self.stdout.write(f"{weight:.2f}  {address}")
 
     def _resumed(self, number: int) -> Crawl:
         """Return the crawl, resumed unless it runs already. Raises CommandError when it cannot go on."""
@@ -107,7 +128,9 @@ def show_progress(crawl: Crawl, began: float) -> None:
 
 def in_words(summary: CrawlReport) -> str:
     """Return the report as lines of text."""
-    causes = ", ".join(f"{name} {count}" for name, count in summary.uncrawled.items()) or "none"
+    rows = summary.tables["I"].items()
+    causes = ", ".join(f"{name} {row.count} ({row.share:.1%})" for name, row in rows) or "none"
+    http = summary.tables["II"]["HTTP"].share if "HTTP" in summary.tables["II"] else 0.0
     domains = ", ".join(f"{name} {share:.1%}" for name, share in list(summary.top_level_domains.items())[:8])
     refused = ", ".join(f"{name} {count}" for name, count in sorted(summary.refused.items())) or "none"
     return "\n".join(
@@ -117,6 +140,7 @@ def in_words(summary: CrawlReport) -> str:
             f"({summary.crawled_share:.2%}; the paper: {summary.paper_crawled_share:.2%}), "
             f"{summary.pages_per_second:.1f} pages/s",
             f"not crawled by cause: {causes}",
+            f"of these, errors of HTTP: {http:.1%}",
             f"dropped {summary.dropped}, duplicates {summary.duplicates}, waiting {summary.queue}, "
             f"moved {summary.moved}",
             f"refused by budget: {refused}",

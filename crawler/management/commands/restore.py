@@ -22,6 +22,11 @@ from crawler.management.commands.backup import add_password_argument, password_o
 from crawler.pipeline.sparql.replica import home
 from crawler.text.encrypted import MAGIC, EncryptedReader, PasswordError
 
+TABLES_IN_SQL = {
+    "pipeline_quad": ("s", "p", "o", "c"),
+    "pipeline_term": ("id", "mark", "kind", "lang", "datatype", "value"),
+}
+"""Tables that migrations make by SQL, which the models do not know."""
 UNFINISHED = "freshet_unfinished_restore"
 """A table that exists while a restore is under way, so that nothing starts on half of one."""
 
@@ -45,7 +50,8 @@ class Command(BaseCommand):
         try:
             with _opened(options["file"]) as file:
                 if options["check"]:
-                    counts = BackupReader(_decrypted(file, password)).check()
+                    backup = BackupReader(_decrypted(file, password))
+                    counts = backup.check(columns_after(self._targets(backup)))
                     self.stdout.write(f"whole: {sum(counts.values()):,} rows in {len(counts)} tables")
                     return
                 if not is_given() and is_running():
@@ -87,7 +93,7 @@ class Command(BaseCommand):
     def _targets(self, backup: BackupReader) -> list[tuple[str, str]]:
         """Return the newest migrations of the backup. Raises CommandError for one of a later version."""
         graph = MigrationExecutor(None).loader.graph
-        applied = {(app, name) for app, name in backup.header.get("migrations", [])}
+        applied = backup.migrations
         if unknown := unknown_migrations(applied):
             raise CommandError(
                 f"The backup is of version {backup.header.get('version')}, later than this one, "
@@ -110,6 +116,16 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
+
+
+def columns_after(targets: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """Return the columns of each table as these migrations make them."""
+    state = MigrationExecutor(None).loader.project_state(targets)
+    columns = {table: set(names) for table, names in TABLES_IN_SQL.items()}
+    for model in state.apps.get_models(include_auto_created=True):
+        names = {str(field.column) for field in model._meta.local_concrete_fields}
+        columns.setdefault(model._meta.db_table, set()).update(names)
+    return columns
 
 
 def _opened(name: str) -> BinaryIO:

@@ -8,7 +8,6 @@ import io
 import os
 import secrets
 import socket
-import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -33,11 +32,12 @@ from redis import RedisError
 from crawler.accounts.demo import VISITOR
 from crawler.accounts.models import Account
 from crawler.celery import app
+from crawler.deployment import database
 from crawler.deployment.processes import Sealed, bind, children, load
 from crawler.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
 from crawler.embedded import broker, place
 from crawler.embedded.credentials import EmbeddedError
-from crawler.embedded.postgresql import PostgreSQL, settle_credentials
+from crawler.embedded.postgresql import PostgreSQL
 from crawler.management.commands.restore import UNFINISHED
 from crawler.process import forks, memory
 
@@ -90,7 +90,8 @@ class Command(BaseCommand):
         if problem := place.problem_of(settings.DATA_DIR):
             raise CommandError(problem)
         check_port(settings.PORT)
-        self._settle()
+        if not database.is_given():
+            self._server = database.own_server(self._say)
         self._sealed.start()  # it loads what it needs while this process does the rest
         load()
         memory.keep_what_is_loaded()
@@ -134,24 +135,15 @@ class Command(BaseCommand):
     def _postgresql(self) -> str:
         if settings.DATABASE_URL == "none" and os.environ.get("DATABASE_URL"):
             raise CommandError("DATABASE_URL=none is for terminals: name a database, or leave it unset")
-        if os.environ.get("DATABASE_URL"):
+        if self._server is None:
             try:
                 psycopg.connect(settings.DATABASE_URL, connect_timeout=30).close()
             except psycopg.Error as error:
                 problem = f"the database of DATABASE_URL does not answer: {first_line(error)}"
                 raise CommandError(problem) from error
             return "given by DATABASE_URL"
-        self._server = PostgreSQL(settings.DATA_DIR, say=self._say)
         self._server.start()
         return f"on port {self._server.credentials.port}, data in {self._server.cluster}"
-
-    def _settle(self) -> None:
-        """Restart this command if the credentials of our own PostgreSQL were just made or changed.
-
-        The settings were read before the credentials existed.
-        """
-        if not os.environ.get("DATABASE_URL") and settle_credentials(settings.DATA_DIR):
-            os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - this very command
 
     def _step(self, name: str, work: Callable[[], str]) -> None:
         began = time.monotonic()

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from json import dumps
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count, Q, Sum
 
 from crawler.engine import pulses
 from crawler.engine.tasks import dispatch
+from crawler.engine.ticking import tick_seconds
 from crawler.inline import work_off
 from feeds import planning
 from feeds.models import Feed, Retrieval, Tick
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, now: bool, json: bool, wait: float, **options: Any) -> None:
         started = datetime.now(UTC)
-        workers = pulses.alive(started, timedelta(seconds=3 * settings.CRAWL_TICK_SECONDS))
+        workers = pulses.alive(started, timedelta(seconds=3 * tick_seconds()))
         if not workers and planning.claim(started):
             planning.plan(started)
         finished = tick(started, everything=now)

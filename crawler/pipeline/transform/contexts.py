@@ -14,8 +14,11 @@ from crawler.pipeline.transform.schemaorg import CONTEXT as SCHEMA
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 _SCHEMA_ADDRESS = re.compile(
-    r"(?:https?:)?//(?:www\.)?schema\.org/?(?:docs/jsonldcontext\.jsonld?)?#?", re.IGNORECASE
+    r"(?:https?:)?(?://)?(?:(?:www|bib|auto|health-lifesci|pending)\.)?schema\.org/?"
+    r"(?:docs/jsonldcontext\.jsonld?)?#?",
+    re.IGNORECASE,
 )
+"""As sites write it: without scheme or slashes, too, and at the addresses of former extensions."""
 
 _ACTIVITY = "https://www.w3.org/ns/activitystreams#"
 _ACTIVITY_CLASSES = (

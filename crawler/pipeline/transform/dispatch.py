@@ -10,6 +10,7 @@ from crawler.pipeline.prefixes import expanded
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld
 from crawler.pipeline.transform.feed import parsed_feed, xml_feed
+from crawler.pipeline.transform.files import file_graph
 from crawler.pipeline.transform.foreign import add_foreign
 from crawler.pipeline.transform.graph import Graph, SourceDocument, Transformed, iri, literal
 from crawler.pipeline.transform.outline import outline_graph
@@ -24,7 +25,7 @@ from crawler.reading.inflate import without_gzip
 from crawler.reading.limits import LIMITS
 from crawler.reading.mime import STRAY
 
-VERSION = "3"
+VERSION = "4"
 """Raised when the graphs that documents give change, so that they are made anew."""
 
 OTHERS = "others"
@@ -32,7 +33,7 @@ OTHERS = "others"
 
 _FEEDS = {detect.RSS_0, detect.RSS_1, detect.RSS_2, detect.ATOM}
 _PAGES = {detect.HTML, detect.XHTML}
-_MARKUP = _FEEDS | _PAGES | {detect.XML, detect.RDF_XML, detect.SITEMAP, detect.OPML}
+_MARKUP = _FEEDS | _PAGES | {detect.XML, detect.RDF_XML, detect.SITEMAP, detect.OPML, detect.WSDL}
 
 
 def transform(
@@ -47,7 +48,8 @@ def transform(
 
     Raises ReadingError for those that have none.
     """
-    document = replace(document, body=without_gzip(document.body, LIMITS.sitemap_bytes))
+    if document.type != detect.BINARY:  # a packed file may be what a transformer wants
+        document = replace(document, body=without_gzip(document.body, LIMITS.sitemap_bytes))
     plain = _without_stray_signs(document)
     graph = Graph(safe(document.url))
     way = _way(plain, graph, hash_mail)
@@ -70,6 +72,8 @@ def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
         return "page.xsl"
     if kind in _FEEDS:
         return xml_feed(document, graph)
+    if kind == detect.BINARY:
+        return file_graph(document, graph)
     way = _WAYS.get(kind)
     if way is None:
         return ""

@@ -20,13 +20,9 @@ from crawler.pipeline.transform.contexts import is_schema_org
 from crawler.pipeline.transform.graph import Graph, resolved
 from crawler.pipeline.transform.schemaorg import ADDRESSES, CONTEXT
 from crawler.reading.errors import ReadingError
+from crawler.reading.json_ld import MAX_SIGNS, read_json_ld
 
-MAX_SIGNS = 2_000_000
 DEEPEST = 60
-_WRAPPING = re.compile(
-    r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)?(.*?)(?:-->|//\s*\]\]>|\]\]>)?;?\s*$",
-    re.DOTALL,
-)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _IDENTIFIERS = {"@id", "id"}
 _CONTEXT_BYTES = orjson.dumps(CONTEXT)
@@ -35,11 +31,6 @@ _SIMPLE_KEYS = {"@vocab", "@base", "@language"}
 
 class _TooDeep(ValueError):
     """An error for a document nested too deeply."""
-
-
-def is_jsonld(kind: str) -> bool:
-    """Return whether a script of this type holds JSON-LD."""
-    return kind.partition(";")[0].strip().lower() == "application/ld+json"
 
 
 def add(text: str, graph: Graph) -> None:
@@ -66,9 +57,8 @@ def _add(text: str, graph: Graph, *, is_block: bool) -> None:
     if len(text) > MAX_SIGNS:
         raise ValueError(f"more than {MAX_SIGNS} characters")
     _check_depth(text)
-    inner = _WRAPPING.match(text)
     try:
-        value = _whole(json.loads(inner[1] if inner else text, strict=False))
+        value = _whole(read_json_ld(text))
     except RecursionError as error:
         raise _TooDeep("nested too deeply") from error
     if not isinstance(value, dict | list):
@@ -128,7 +118,7 @@ def _whole(value: Any) -> Any:
 def _check_depth(text: str) -> None:
     """Check nesting by counting brackets outside strings, without recursion."""
     depth = 0
-    for sign in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+    for sign in re.finditer(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', text, re.DOTALL):
         if sign[0] in "[{":
             depth += 1
             if depth > DEEPEST:

@@ -12,6 +12,7 @@ from crawler.http.urls import BadUrl, host_key
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
 from crawler.pipeline.transform.graph import Graph, SourceDocument, resolved
+from crawler.reading.json_ld import is_json_ld
 from crawler.reading.language_tags import language_tag
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import page_tree, text_of, whole_tree
@@ -45,7 +46,7 @@ def page_graph(document: SourceDocument, graph: Graph, *, hash_mail: bool = Fals
     microdata.add(root, graph, base)
     _prepare(root, graph.url, base, hash_mail)
     sheets.apply("page", root, graph, language_tag(root.get("lang") or root.get("xml:lang") or ""))
-    blocks = [script for script in root.iter("script") if jsonld.is_jsonld(script.get("type") or "")]
+    blocks = [script for script in root.iter("script") if is_json_ld(script.get("type") or "")]
     for script in blocks[:MAX_BLOCKS]:
         jsonld.add(script.text or "", graph)
     if len(blocks) > MAX_BLOCKS:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
 
-_CLOCK_TEXT = r"(\d{1,2})(?:[:.](\d{2})(?:[:.](\d{2})(?:[.,]\d+)?)?|\s?[hH](?:\s?(\d{2}))?\b)"
+_CLOCK_TEXT = r"(\d{1,2})(?:[:.](\d{2}|\d(?=:))(?:[:.](\d{1,2})(?:[.,]\d+)?)?|\s?[hH](?:\s?(\d{2}))?\b)"
 _ISO = re.compile(
     r"(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?|\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,2})\.?)?"
-    r"(?:(?:\s*T\s*|[\s,]+)(\d{1,2}):?(\d{2})(?::?(\d{2})(?:[.,]\d+)?)?(?:\s*([AP]M)\b)?)?"
+    r"(?:(?:\s*T\s*|[\s,]+)(\d{1,2})(?::(\d{1,2})|(\d{2}))(?:(?::(\d{1,2})|(\d{2}))(?:[.,]\d+)?)?"
+    r"(?:\s*([AP]M)\b)?)?"
     r"(?=$|[\s+\-\u2212A-Z])",
     re.IGNORECASE,
 )
@@ -33,6 +36,7 @@ _DAY_FIRST = re.compile(
 _MONTH_FIRST = re.compile(
     r"(?:([^\W\d_]{3,})[.,]*\s+)?([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(?:(\d{4})\b,?)?"
 )
+_SLASHED = re.compile(_WEEKDAY + r"(\d{1,2})\s?/\s?(\d{1,2})\s?/\s?(\d{4}|\d{2})\b[,.]?")
 _DOTTED = re.compile(_WEEKDAY + r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\b[,.]?")
 _EAST_ASIAN = re.compile(
     r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]?\s*"
@@ -54,10 +58,14 @@ _CLOCK_BEFORE = re.compile(
 )
 _YEAR_LAST = re.compile(r"\s*([A-Z]{1,5}\s+)?(\d{4})\s*$", re.IGNORECASE)
 _ZONE = re.compile(
-    r"\s*\(?\s*(?:([A-Z]{1,5})\b)?\s*(?:([+\-\u2212])\s*(\d{1,2})(?::?(\d{2}))?)?\s*\)?\s*"
+    r"\s*\(?\s*(?:([A-Z]{1,5})\b)?\s*(?:([+\-\u2212])\s*(\d{1,2})(?::?(\d{2}))?(?:Z|\s+[A-Z]{2,5}\b)?)?\s*\)?\s*"
     r"(?:\([A-Za-z .,'-]{0,60}\))?\s*[.,]?\s*",
     re.IGNORECASE,
 )
+_PLACE = re.compile(
+    r"\s*\(?((?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)(?:/[A-Z][A-Za-z_-]{1,30}){1,2})\)?\s*"
+)
+"""The name of a zone in the tz database."""
 _WORDS = re.compile(r"[\s,.;|()г\-–—]*(?:года|року|roku|óra)?[\s,.;|()\-–—]*")
 
 _ZONES = {
@@ -66,6 +74,19 @@ _ZONES = {
     "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MET": 1, "MEST": 2, "EET": 2, "EEST": 3,
     "MSK": 3, "MSD": 4, "IST": 5.5, "SGT": 8, "HKT": 8, "AWST": 8, "JST": 9, "KST": 9,
     "ACST": 9.5, "ACDT": 10.5, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
+}  # fmt: skip
+# Names of zones written out, as Windows and Java write them; "Daylight" and "Summer" are an hour more.
+_NAMED_ZONE = re.compile(
+    r"\s*(?:US\s+)?([A-Z][A-Z. ]{1,30}?)\s+(?:(standard|daylight|summer|mean|universal)\s+)?time\s*",
+    re.IGNORECASE,
+)
+_NAMED_ZONES = {
+    "newfoundland": -3.5, "atlantic": -4, "eastern": -5, "central": -6, "mountain": -7, "pacific": -8,
+    "alaskan": -9, "alaska": -9, "hawaiian": -10, "e. south america": -3, "western european": 0,
+    "w. europe": 1, "central europe": 1, "central european": 1, "middle european": 1, "romance": 1,
+    "eastern european": 2, "e. europe": 2, "fle": 2, "gtb": 2, "israel": 2, "russian": 3, "moscow": 3,
+    "india": 5.5, "china": 8, "singapore": 8, "hong kong": 8, "taipei": 8, "tokyo": 9, "japan": 9, "korea": 9,
+    "aus eastern": 10, "australian eastern": 10, "e. australia": 10, "new zealand": 12,
 }  # fmt: skip
 # The beginnings of month names, folded: English, German, French, Spanish, Italian, Portuguese, Dutch,
 # Scandinavian, Polish, Turkish, Indonesian, Russian and Ukrainian. The longest one that fits decides.
@@ -129,7 +150,7 @@ def read(text: str) -> tuple[float | None, bool]:
 
     A text that has a form but names a day or hour that does not exist is certain to be no date.
     """
-    for form in (_numeric, _iso, _ordinal, _east_asian, _day_first, _dotted, _month_first):
+    for form in (_numeric, _iso, _ordinal, _east_asian, _day_first, _dotted, _slashed, _month_first):
         try:
             moment = form(text)
         except ValueError:
@@ -167,7 +188,8 @@ def _iso(text: str) -> float | None:
     if not match[2] and not match[4] and match.end() < len(text):  # a year alone, and something else
         return None
     year, month, day = match[1], match[2] or match[4] or "1", match[3] or match[5] or "1"
-    clock = (_hour(match[6] or "0", (match[9] or "")[:1]), int(match[7] or 0), int(match[8] or 0))
+    minute, second = match[7] or match[8] or 0, match[9] or match[10] or 0
+    clock = (_hour(match[6] or "0", (match[11] or "")[:1]), int(minute), int(second))
     return _moment(int(year), int(month), int(day), clock, text[match.end() :])
 
 
@@ -219,6 +241,22 @@ def _dotted(text: str) -> float | None:
         return None
     clock, tail = _clock(text[match.end() :])
     return _moment(int(match[3]), int(match[2]), int(match[1]), clock, tail)
+
+
+def _slashed(text: str) -> float | None:
+    """Parse 20/11/2026 - 18:05, 11/20/2026 and 11/20/26. One that may be of either order is none.
+
+    20/11/26 may begin with the year.
+    """
+    match = _SLASHED.match(text)
+    if not match:
+        return None
+    first, second = int(match[1]), int(match[2])
+    if (first <= 12 and second <= 12 and first != second) or (first > 12 and len(match[3]) == 2):
+        return None
+    day, month = (first, second) if first > 12 else (second, first)
+    clock, tail = _clock(text[match.end() :])
+    return _moment(_year(match[3]), month, day, clock, tail)
 
 
 def _month_first(text: str) -> float | None:
@@ -279,21 +317,44 @@ def _moment(year: int, month: int, day: int, clock: tuple[int, int, int], tail: 
     if not 1900 <= year <= 9999 or hour > 24 or minute > 59 or second > 60:
         raise ValueError("no such year or time")
     midnight = datetime(year, month, day, tzinfo=UTC).timestamp()
-    offset = _offset(tail)
+    if place := _PLACE.fullmatch(tail):
+        there = _zone_of(place[1])
+        at = datetime(year, month, day, hour % 24, minute, min(second, 59), tzinfo=there)
+        offset: float | None = at.utcoffset().total_seconds()  # type: ignore[union-attr]  # each zone has one
+    else:
+        offset = _offset(tail)
     return None if offset is None else midnight + hour * 3600 + minute * 60 + second - offset
 
 
-def _offset(tail: str) -> float | None:
-    """Return seconds east of Greenwich. Missing and ambiguous names are UTC. Returns None for no zone.
+@lru_cache(maxsize=64)
+def _zone_of(place: str) -> tzinfo:
+    """Return a zone of the tz database; one that it does not know is UTC, as other unknown names are."""
+    try:
+        return ZoneInfo(place)
+    except (LookupError, ValueError, OSError):
+        return UTC
 
-    None for no zone.
-    """
+
+def _offset(tail: str) -> float | None:
+    """Return seconds east of Greenwich. Missing and ambiguous names are UTC. Returns None for no zone."""
     if _WORDS.fullmatch(tail):
         return 0.0
     zone = _ZONE.fullmatch(tail)
     if not zone:
-        return None
+        return _named_offset(tail)
     if zone[2]:
         seconds = int(zone[3]) * 3600 + int(zone[4] or 0) * 60
         return float(seconds if zone[2] == "+" else -seconds) if seconds <= 15 * 3600 else 0.0
     return _ZONES.get(zone[1].upper(), 0) * 3600.0 if zone[1] else 0.0
+
+
+def _named_offset(tail: str) -> float | None:
+    """Return the seconds of a zone whose name is written out: "Eastern Standard Time". None for no zone.
+
+    An unknown name counts as UTC where a word behind it says that it is one ("Arctic Standard Time").
+    """
+    zone = _NAMED_ZONE.fullmatch(tail)
+    hours = _NAMED_ZONES.get(" ".join(zone[1].lower().split()), 0 if zone[2] else None) if zone else None
+    if not zone or hours is None:
+        return None
+    return (hours + ((zone[2] or "").lower() in {"daylight", "summer"})) * 3600.0

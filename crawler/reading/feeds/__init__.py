@@ -2,6 +2,7 @@
 
 from crawler.reading.feeds.discover import declared_feeds, feed_links
 from crawler.reading.feeds.fingerprints import compare, fingerprints, merged
+from crawler.reading.feeds.opinion import opinion_of
 from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.feeds.sniff import looks_like_html
 
@@ -12,5 +13,6 @@ __all__ = [
     "fingerprints",
     "looks_like_html",
     "merged",
+    "opinion_of",
     "parse_feed",
 ]

@@ -23,6 +23,9 @@ from crawler.text.characters import indexable, storable
 _PERIODS = {"hourly": 3600, "daily": 86400, "weekly": 604800, "monthly": 2592000, "yearly": 31536000}
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MAIL_AND_NAME = re.compile(r"\S+@\S+\s+\((.+)\)|(.+?)\s+[(<]\S+@\S+[)>]")
+_TAG = re.compile(r"</?[a-zA-Z]")
+_WRAPPED = (55, 100)
+"""Lengths of all full lines in a text that was wrapped at a width."""
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -175,7 +178,9 @@ class _Builder:
     def _markup(self, markup: Markup, base: str) -> str:
         """Return sanitised HTML of a field, "" when nothing is left."""
         value = markup.value[: self._limits.markup]
-        if markup.literal and "<" in value and not looks_like_html(value):
+        if "\n" in value and not _TAG.search(value):
+            value = _with_breaks(value, literal=markup.literal)
+        elif markup.literal and "<" in value and not looks_like_html(value):
             value = value.replace("&", "&amp;").replace("<", "&lt;")
         safe = self._sanitiser.clean(value, markup.base or base)
         if len(safe) > 5 * self._limits.markup:  # tags of a few letters that are written out
@@ -195,6 +200,22 @@ class _Builder:
             if url and url not in enclosures and len(enclosures) < self._limits.enclosures:
                 enclosures[url] = enclosure_of(link, url)
         return tuple(enclosures.values())
+
+
+def _with_breaks(text: str, *, literal: bool) -> str:
+    """Return text without tags as HTML that keeps its lines and paragraphs.
+
+    Lines that a program has wrapped at a width are joined: all but the last of a paragraph are of about the
+    same length. Issue 57: the chapters in descriptions of films ran into one line.
+    """
+    if literal and not looks_like_html(text):
+        text = escape(text, quote=False)
+    paragraphs = [part.strip().split("\n") for part in re.split(r"\n[ \t\r]*\n", text) if part.strip()]
+    full = [len(line.strip()) for lines in paragraphs for line in lines[:-1]]
+    is_wrapped = bool(full) and min(full) >= _WRAPPED[0] and max(full) <= _WRAPPED[1]
+    glue = "\n" if is_wrapped else "<br>"
+    written = [glue.join(line.strip() for line in lines) for lines in paragraphs]
+    return "".join(f"<p>{part}</p>" for part in written) if len(written) > 1 else "".join(written)
 
 
 def _says_anything(entry: RawEntry) -> bool:

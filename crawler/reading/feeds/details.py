@@ -50,7 +50,7 @@ def details_of(entry: RawEntry, updated: float | None, resolve: Resolve, limits:
         explicit=_EXPLICIT.get(raw.explicit.strip().lower()),
         transcripts=_files(raw.transcripts, resolve),
         chapters=next(iter(_files(raw.chapters, resolve)), None),
-        comments=resolve(raw.comments) or _first(entry.links, "replies", resolve, pages=True),
+        comments=resolve(_unless_words(raw.comments)) or _first(entry.links, "replies", resolve, pages=True),
         comment_count=whole_number(count, 10**9)
         if (count := raw.comment_count.strip()).isdecimal()
         else None,
@@ -102,6 +102,11 @@ def _image(images: Iterable[RawLink], resolve: Resolve) -> tuple[str, int, int]:
         if (url := resolve(image.href))
     ]
     return max(sized, key=lambda image: image[1], default=("", 0, 0))
+
+
+def _unless_words(address: str) -> str:
+    """Return an address, "" for words: some feeds write these where the page of comments belongs."""
+    return "" if len(address.split()) > 1 else address
 
 
 def _files(files: Iterable[tuple[str, str, str]], resolve: Resolve) -> tuple[FileLink, ...]:

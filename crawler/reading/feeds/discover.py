@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lxml import etree
+from requests.utils import parse_header_links
 
 from crawler.reading.addresses import absolute
 from crawler.reading.documents import FeedLink
 from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.markup import shown
 from crawler.reading.feeds.titles import plain_line
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import text_of, whole_tree
@@ -44,10 +46,31 @@ _COMMENT_FEED = re.compile(r"comment|kommentar|comentari|commentaire|комме�
 _JSON_API = re.compile(r"/wp-json/|oembed", re.IGNORECASE)
 
 
-def feed_links(body: bytes, *, url: str, content_type: str = "") -> tuple[FeedLink, ...]:
-    """Return the feeds of an HTML page at `url`, the likeliest first, of comments last; () without any."""
+def feed_links(body: bytes, *, url: str, content_type: str = "", header: str = "") -> tuple[FeedLink, ...]:
+    """Return the feeds of an HTML page at `url`, the likeliest first, of comments last; () without any.
+
+    `header` is its Link header (RFC 8288), whose feeds stand before those of the page.
+    """
+    named = tuple(_of_header(header, url))
+    own = _of_page(body, url, content_type)
+    return tuple({link.url: link for link in (*named, *own)}.values())[: LIMITS.feeds]
+
+
+def _of_header(header: str, url: str) -> Iterator[FeedLink]:
+    for link in parse_header_links(header) if header else ():
+        rels = set(str(link.get("rel", "")).lower().split())
+        kind = str(link.get("type", "")).partition(";")[0].strip().lower()
+        address = absolute(url, str(link.get("url", "")))
+        if address and rels & {"alternate", "feed"} and _TYPES.get(kind, _UNTYPED) <= _OWN_TYPE:
+            yield FeedLink(address, plain_line(str(link.get("title", ""))[:1000])[:200], storable(kind[:100]))
+
+
+def _of_page(body: bytes, url: str, content_type: str) -> tuple[FeedLink, ...]:
     try:
-        text = text_of(body[: LIMITS.discovery_bytes], content_type)
+        # Megabytes of scripts before the link count for nothing.
+        text = shown(text_of(body, content_type))[
+            : LIMITS.discovery_bytes
+        ]  # megabytes of scripts count for none
         root = whole_tree(text, LIMITS.link_elements)
     except ReadingError:
         return ()

@@ -1,4 +1,5 @@
-"""Fragments of HTML as trees: elements closed, lazy images shown, formulas limited to known elements.
+"""Fragments of HTML as trees: elements closed, lazy images shown, players replaced by links to their films,
+formulas limited to known elements.
 
 What comes out is still to be sanitised. Formulas are MathML Core's presentation elements; in those that hold
 text nothing else may stand, because that is where parsers change from MathML back to HTML and disagree.
@@ -12,6 +13,7 @@ from itertools import islice
 
 from lxml import etree, html
 
+from crawler.reading.embeds import replace_embed
 from crawler.text.characters import storable
 
 MATH_TEXT = {"mi", "mn", "mo", "ms", "mtext"}
@@ -50,6 +52,8 @@ def rebuilt(fragment: str, levels: int) -> str | None:
         return None
     if deeper(root, levels + 2):
         return None
+    for frame in list(root.iter("iframe")):
+        replace_embed(frame)
     _show_images(root)
     _vet_formulas(root)
     return str(etree.tostring(root, encoding="unicode", method="html"))

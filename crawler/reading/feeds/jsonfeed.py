@@ -119,9 +119,11 @@ def _dicts(values: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _people(values: dict[str, Any]) -> str:
-    """Return names from `authors` (1.1) or `author` (1.0)."""
-    people = [
-        *_dicts(values, "authors"),
-        *([values["author"]] if isinstance(values.get("author"), dict) else []),
-    ]
+    """Return names from `authors` (1.1), or without any from `author` (1.0), which it replaced.
+
+    Some write one object where the list of authors belongs.
+    """
+    people = _dicts(values, "authors") or [one for one in [values.get("authors")] if isinstance(one, dict)]
+    if not any(_text(person, "name") for person in people) and isinstance(values.get("author"), dict):
+        people = [values["author"]]
     return ", ".join(dict.fromkeys(name for p in people if (name := _text(p, "name"))))

@@ -83,7 +83,7 @@ _SELF_CLOSED = re.compile(
 )
 _FORMULA = re.compile(r"<math\b(.*?)</math>", re.IGNORECASE | re.DOTALL)
 _TAG_NAME = re.compile(r"<([a-z][^\s/>]*)")
-_SHAPED = re.compile(r"<noscript|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b")
+_SHAPED = re.compile(r"<noscript|<iframe|srcset=|data-(?:src|lazy|orig|actualsrc|echo)|<(?:mml?:)?math\b")
 _LONG = 2_000  # characters; in fewer no tag has so many attributes that it matters
 _SOUND_TAG = re.compile(
     r"</?[a-z][a-z0-9]*+(?:\s++[a-z][a-z0-9_:-]*+(?:=(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?+){0,20}+\s*+/?>",
@@ -197,6 +197,7 @@ def _cleaner(*, pages: bool, formulas: bool = False, images_checked: bool = Fals
         url_relative=lambda reference: _working.get().resolved(reference),
         link_rel="noopener noreferrer nofollow",
         attribute_filter=attribute_filter,
+        allowed_classes=None if pages else {"a": {"embed"}},
     )
 
 
@@ -215,7 +216,13 @@ def _is_mixed(clean: str) -> bool:
 def _is_shaped(fragment: str) -> bool:
     """Return whether a fragment has lazy images, formulas or other parts that only a tree shows."""
     lower = fragment.lower()
-    has_names = "<noscript" in lower or "srcset=" in lower or "data-" in lower or "math" in lower
+    has_names = (
+        "<noscript" in lower
+        or "<iframe" in lower
+        or "srcset=" in lower
+        or "data-" in lower
+        or "math" in lower
+    )
     return has_names and bool(_SHAPED.search(lower))
 
 

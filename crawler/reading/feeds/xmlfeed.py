@@ -13,6 +13,7 @@ from typing import Any
 
 from lxml import etree
 
+from crawler.reading.addresses import absolute
 from crawler.reading.census import ElementCounter
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.bases import BASE, Bases
@@ -23,6 +24,9 @@ from crawler.reading.feeds.titles import Kind
 from crawler.reading.limits import Limits
 
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+_FLASH = "application/x-shockwave-flash"
+"""The type of players that no browser plays any more; YouTube's feeds still name them."""
+_REPLIES = "{http://purl.org/syndication/thread/1.0}count"
 _RESOURCE_LIMIT = 114  # XML_ERR_RESOURCE_LIMIT of libxml2
 _DEPTH = 256  # of libxml2, too
 _MANY_ATTRIBUTES = re.compile(rb"<[^<>=\s]+(?:\s+[^<>=\s\"']+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')){1000}")
@@ -58,6 +62,8 @@ _DETAILS = frozenset(
         "dc:rights", "copyright", "media:copyright", "georss:point", "georss:where", "geo:lat", "geo:point",
     }
 )  # fmt: skip
+
+_ADDRESSES = frozenset({"href", "src", "poster"})
 
 Fields = dict[str, list[etree._Element]]
 
@@ -138,12 +144,14 @@ class _Reader:
         fields = self._fields(channel)
         if self._key(str(channel.tag)) == "entry":  # one that stands alone may name the feed it is from
             fields = self._fields(fields["source"][0]) if "source" in fields else {}
-        title, title_kind = self._title(fields, "title")
+        title, title_kind = self._title(fields, "title", "dc:title")
         return RawFeed(
             format=kind,
             title=title,
             title_kind=title_kind,
-            description=self._first(fields, "description", "subtitle", "tagline", "itunes:summary"),
+            description=self._title(
+                fields, "description", "subtitle", "tagline", "itunes:summary", "itunes:subtitle"
+            )[0],
             author=self._people(fields, "author", "managingeditor", "dc:creator", "itunes:author"),
             language=self._lang(channel) or self._first(fields, "language", "dc:language"),
             base=self._base(channel),
@@ -190,7 +198,7 @@ class _Reader:
         identity = self._text(guid) if guid is not None else ""
         about = next((v for k, v in item.attrib.items() if str(k).endswith("}about")), "")
         declared = "" if guid is None else (guid.get("isPermaLink") or "").strip().lower()
-        title, title_kind = self._title(fields, "title", "dc:title")
+        title, title_kind = self._title(fields, "title", "dc:title", "media:title")
         return RawEntry(
             identity=identity or str(about).strip(),
             permalink=declared != "false",
@@ -201,9 +209,13 @@ class _Reader:
             author=self._people(fields, *self._authors),
             published=self._first(fields, "pubdate", "published", "issued", "dcterms:issued"),
             updated=self._first(fields, "updated", "modified", "dcterms:modified", "dc:date"),
-            summary=self._markup(fields, "description", "summary", "itunes:summary", "media:description"),
-            content=self._markup(fields, "content:encoded", "content", "xhtml:body", "xhtml:div"),
-            language=self._lang(item) or self._first(fields, "dc:language"),
+            summary=self._markup(
+                fields, "description", "summary", "dc:description", "itunes:summary", "media:description"
+            ),
+            content=self._markup(
+                fields, "content:encoded", "content", "xhtml:body", "xhtml:div", "body", "fullitem"
+            ),
+            language=_own_language(item, fields) or self._first(fields, "dc:language") or self._language,
             categories=self._categories(fields),
             base=self._base(item),
             original_link=self._first(fields, "feedburner:origlink"),
@@ -267,6 +279,8 @@ class _Reader:
         """Return an element's text, with markup inside it written out."""
         if len(element) == 0:
             return (element.text or "").strip()
+        if self._based:
+            self._resolve(element)
         pieces = [element.text or ""]
         for child in element:
             if isinstance(child, etree._Entity):
@@ -274,6 +288,23 @@ class _Reader:
             else:
                 pieces.append(etree.tostring(_without_namespaces(child), encoding="unicode", method="html"))
         return "".join(pieces).strip()
+
+    def _resolve(self, element: etree._Element) -> None:
+        """Make addresses within a field absolute where a part of it has an xml:base of its own.
+
+        They may grow by no more than what all addresses of an entry may.
+        """
+        parts = list(element.iter("{*}*"))
+        if not any(BASE in part.attrib for part in parts):
+            return
+        room = self._limits.room // 10
+        for part in parts:
+            for name in _ADDRESSES.intersection(map(str, part.attrib)):
+                base, reference = self._bases.of(part), str(part.get(name))
+                room -= len(base)
+                if room < 0:
+                    return
+                part.set(name, absolute(base, reference) or reference)
 
     def _entity(self, reference: etree._Entity) -> str:
         """Return an entity of HTML, or one of the document's own when it is short and names no other."""
@@ -321,18 +352,21 @@ class _Reader:
                     e.get("type") or "",
                     e.get("length") or "",
                 )
-        for e in fields.get("enclosure", ()):
-            if address := e.get("url") or e.get("href"):
+        files = fields.get("enclosure", ())
+        counted = self._first(fields, "feedburner:origenclosurelink") if len(files) == 1 else ""
+        for e in files:
+            if address := counted or e.get("url") or e.get("href"):
                 yield RawLink(str(address), "enclosure", e.get("type") or "", e.get("length") or "")
 
     def _media(self, fields: Fields) -> Iterator[RawLink]:
         """Yield Media RSS content, which serves as an enclosure."""
         for e in fields.get("media:content", ()):
-            if address := e.get("url"):
+            if (address := e.get("url")) and e.get("type") != _FLASH:
                 inner = self._fields(e) if len(e) else {}
                 yield RawLink(
                     str(address), "enclosure", e.get("type") or "", e.get("fileSize") or "",
-                    medium=e.get("medium") or "", title=self._first(inner, "media:title"),
+                    medium=e.get("medium") or "",
+                    title=self._first(inner, "media:description", "media:title"),
                     duration=e.get("duration") or "",
                     width=e.get("width") or "", height=e.get("height") or "",
                 )  # fmt: skip
@@ -350,7 +384,7 @@ class _Reader:
             transcripts=self._files(fields, "podcast:transcript"),
             chapters=self._files(fields, "podcast:chapters"),
             comments=self._first(fields, "comments"),
-            comment_count=self._first(fields, "slash:comments", "thr:total"),
+            comment_count=self._first(fields, "slash:comments", "thr:total") or _replies(fields),
             comments_feed=self._first(fields, "wfw:commentrss"),
             source_title=source[0],
             source_url=source[1],
@@ -394,11 +428,13 @@ class _Reader:
         outer = next((e for e in self._root if self._key(str(e.tag)) == "image"), None)  # RSS 1.0
         if outer is not None and (address := self._first(self._fields(outer), "url")):
             return address
-        return self._attribute(fields, "itunes:image", "href")
+        return self._attribute(fields, "itunes:image", "href", "url")
 
-    def _attribute(self, fields: Fields, key: str, name: str) -> str:
-        """Return an attribute of the first element under a key, else its text."""
-        return next((e.get(name) or self._text(e) for e in fields.get(key, ())), "")
+    def _attribute(self, fields: Fields, key: str, *names: str) -> str:
+        """Return the first of these attributes of the first element under a key, else its text."""
+        for e in fields.get(key, ())[:1]:
+            return next((value for name in names if (value := e.get(name))), "") or self._text(e)
+        return ""
 
     def _files(self, fields: Fields, key: str) -> list[tuple[str, str, str]]:
         """Return address, type and language of the files under a key."""
@@ -452,8 +488,12 @@ class _Reader:
 
     def _categories(self, fields: Fields) -> list[str]:
         """Return categories of any format."""
-        elements = [*fields.get("category", ()), *fields.get("dc:subject", ())]
-        return [str(e.get("label") or e.get("term") or self._text(e)) for e in elements[:200]]
+        keys = ("category", "dc:subject", "media:category", "itunes:category")
+        elements = [e for key in keys for e in fields.get(key, ())]
+        elements += [e for outer in fields.get("itunes:category", ()) for e in islice(outer, 20)]
+        return [
+            str(e.get("label") or e.get("term") or e.get("text") or self._text(e)) for e in elements[:200]
+        ]
 
     def _listed(self, fields: Fields, key: str) -> list[str]:
         """Return texts of the elements in a list (skipHours, skipDays)."""
@@ -475,10 +515,26 @@ class _Reader:
 
 def _has_details(fields: Fields) -> bool:
     """Return whether an item has elements beside its text, or categories with more than a name."""
-    return not _DETAILS.isdisjoint(fields) or any(
-        category.get("domain") or category.get("scheme") or category.get("label")
-        for category in fields.get("category", ())
+    return (
+        not _DETAILS.isdisjoint(fields)
+        or bool(_replies(fields))
+        or any(
+            category.get("domain") or category.get("scheme") or category.get("label")
+            for category in fields.get("category", ())
+        )
     )
+
+
+def _replies(fields: Fields) -> str:
+    """Return the number of comments that a link to them states (RFC 4685, section 4)."""
+    links = (e for e in fields.get("link", ()) if (e.get("rel") or "").lower() == "replies")
+    return next((count for e in links if (count := e.get(_REPLIES))), "")
+
+
+def _own_language(item: etree._Element, fields: Fields) -> str:
+    """Return the xml:lang of an item, else that of its text."""
+    texts = (e for key in ("content", "summary") for e in fields.get(key, ()))
+    return next((_short(e.get(_LANG)) for e in (item, *texts) if e.get(_LANG)), "")
 
 
 def _space(element: etree._Element) -> str:

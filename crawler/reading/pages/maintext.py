@@ -13,7 +13,7 @@ from typing import cast
 
 import trafilatura
 from lxml import etree, html
-from trafilatura.xpaths import OVERALL_DISCARD_XPATH
+from trafilatura.xpaths import BODY_XPATH, OVERALL_DISCARD_XPATH
 
 from crawler.reading.limits import LIMITS
 from crawler.reading.pages.tree import UNREAD
@@ -21,6 +21,7 @@ from crawler.text.characters import storable
 
 _LARGE = 60_000  # elements and attributes: for more, trafilatura takes seconds
 _SHORT = 80  # characters: below this, the next way is tried too
+_MAX_BLOCKS = 40
 _MUCH = 500  # characters outside of links: no furniture holds so many, whatever it is called
 _NOT_CONTENT = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select",
@@ -59,10 +60,65 @@ def main_text(root: html.HtmlElement, description: str = "") -> str:
     return storable(text or description)[: LIMITS.text]
 
 
+def _joined(root: html.HtmlElement) -> html.HtmlElement:
+    """Return the tree with the blocks of an article's body in one, where a page has it in several.
+
+    Trafilatura reads the first element that is named as a body, and no more: of an article whose paragraphs
+    stand in three `div.entry-content` with adverts between it gave the first two (issue 57). Blocks belong
+    together that have the same name and class within one `article`, all with words outside of links, and no
+    headings that lead elsewhere, as teasers have.
+    """
+    for expression in BODY_XPATH:
+        first = next(iter(cast("list[html.HtmlElement]", expression(root))), None)
+        if first is None:
+            continue
+        blocks = _blocks_like(root, first)
+        if len(blocks) < 2:
+            return root
+        place = root.getroottree()
+        paths = [place.getpath(block) for block in blocks]
+        joined = copy.deepcopy(root)
+        kept, *others = (cast("list[html.HtmlElement]", joined.xpath(path))[0] for path in paths)
+        for block in others:
+            kept.extend(list(block))
+        return joined
+    return root
+
+
+def _blocks_like(root: html.HtmlElement, first: html.HtmlElement) -> list[html.HtmlElement]:
+    """Return the element and the later ones that go on with its text."""
+    name = first.get("class")
+    if not name or first.tag in {"article", "main", "body"}:
+        return [first]
+    around = next(first.iterancestors("article"), None)
+    blocks = [first]
+    for element in root.iter(first.tag):
+        if (
+            element is not first
+            and element.get("class") == name
+            and next(element.iterancestors("article"), None) is around
+            and not any(ancestor in blocks for ancestor in element.iterancestors())
+            and _goes_on(element)
+        ):
+            blocks.append(element)
+        if len(blocks) >= _MAX_BLOCKS:
+            break
+    return blocks
+
+
+def _goes_on(block: html.HtmlElement) -> bool:
+    """Return whether a block has words outside of links, and neither a title nor headings of other pages."""
+    if next(block.iter("h1", "form", "article"), None) is not None:
+        return False
+    if any(next(heading.iter("a"), None) is not None for heading in block.iter("h2", "h3", "h4")):
+        return False
+    return _outside_links(block).get(block, 0) >= _SHORT
+
+
 def _ways(root: html.HtmlElement) -> Iterator[str]:
     """Yield candidates of the main text, the likeliest first."""
     if sum(1 + len(e.attrib) for e in root.iter()) <= _LARGE:
-        bare = _without_furniture(root)
+        bare = _joined(_without_furniture(root))
         yield _extracted(bare)
         if bare is not root:
             yield _largest_block(bare)
@@ -79,9 +135,13 @@ def _without_furniture(root: html.HtmlElement) -> html.HtmlElement:
         furniture = cast("list[html.HtmlElement]", expression(bare))
         counts = _outside_links(bare) if furniture else {}
         for element in furniture:
-            if element.getroottree().getroot() is bare and counts.get(element, 0) < _MUCH:
+            if element.getroottree().getroot() is not bare or counts.get(element, 0) >= _MUCH:
+                continue
+            has_furniture = True
+            if element.find(".//pre") is None:
                 element.drop_tree()
-                has_furniture = True
+            else:  # code in a div.code-toolbar, which trafilatura would leave out by its name
+                element.attrib.clear()
     return bare if has_furniture else root
 
 

@@ -6,7 +6,6 @@ of trust where several speak.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from lxml import html
 
 from crawler.reading.addresses import absolute
 from crawler.reading.dates import Dates
+from crawler.reading.json_ld import is_json_ld, read_json_ld
 from crawler.reading.pages.dates import moment_in_url
 from crawler.reading.pages.tree import read_text
 from crawler.text.characters import one_line
@@ -93,10 +93,10 @@ def _linked_data(root: html.HtmlElement) -> Iterator[dict[str, Any]]:
     nodes: list[dict[str, Any]] = []
     for script in root.iter("script"):
         text = script.text or ""
-        if "ld+json" not in (script.get("type") or "").lower() or len(text) > _MAX_JSON:
+        if not is_json_ld(script.get("type") or "") or len(text) > _MAX_JSON:
             continue
         try:
-            nodes += _nodes(json.loads(text.strip().rstrip(";"), strict=False))
+            nodes += _nodes(read_json_ld(text))
         except (ValueError, RecursionError):
             continue
     yield from (n for n in nodes if _typed(n) and "WebPage" not in str(n.get("@type")))
@@ -225,9 +225,14 @@ def _published(
 
 
 def _canonical(root: html.HtmlElement, metas: dict[str, str], url: str) -> str:
-    """Return link rel=canonical, else og:url, as an absolute http(s) address, "" without either."""
+    """Return link rel=canonical, else og:url, as an absolute http(s) address, "" without either.
+
+    Only that of the head counts (RFC 6596): anybody may write one into a comment.
+    """
     links = [
-        e.get("href") or "" for e in root.iter("link") if "canonical" in (e.get("rel") or "").lower().split()
+        e.get("href") or ""
+        for e in root.iterfind("head//link")
+        if "canonical" in (e.get("rel") or "").lower().split()
     ]
     candidates = (absolute(url, reference) for reference in (*links[:3], metas.get("og:url", "")))
     return next(filter(None, candidates), "")

@@ -12,11 +12,12 @@ import copy
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from lxml import etree, html
 
 from crawler.reading.addresses import absolute
+from crawler.reading.embeds import drop, replace_embed
 from crawler.reading.pages.tree import UNREAD
 
 MIN_RATIO, MAX_RATIO = 0.85, 1.6
@@ -78,11 +79,6 @@ _NOTES = re.compile(
 )
 _CARD = re.compile(r"(?:link|blog|bookmark|embed|kg)[_-]?card|(?:^|[\s_-])card(?:[\s_-]|$)", re.IGNORECASE)
 _TINY = re.compile(r"^\s*[01](?:px)?\s*$")
-_VIDEO_HOSTS = {
-    "www.youtube.com": "YouTube", "youtube.com": "YouTube", "www.youtube-nocookie.com": "YouTube",
-    "player.vimeo.com": "Vimeo",
-}  # fmt: skip
-
 Words = tuple[str, ...]
 
 
@@ -165,13 +161,13 @@ def _remove_unread(body: html.HtmlElement) -> None:
     for image in body.iter("amp-img"):
         image.tag = "img"
     for element in list(body.iter(*_GONE)):
-        _drop(element)
+        drop(element)
     for element in list(body.iter("header", "footer", "aside")):
         is_inner = element.tag != "aside" and _is_within(
             element, ("article", "main", "section", "blockquote")
         )
         if not is_inner and not element.xpath("boolean(.//h1 | .//article)"):
-            _drop(element)
+            drop(element)
 
 
 def _is_within(element: html.HtmlElement, tags: Sequence[str]) -> bool:
@@ -271,7 +267,7 @@ def _remove_others(
         else:
             is_kept = not _is_other(element, matched, kinds)
         if not is_kept:
-            _drop(element)
+            drop(element)
 
 
 class _Kinds:
@@ -484,7 +480,7 @@ def _tidy(container: html.HtmlElement) -> None:
         if _is_anchor(link):
             _unwrap_anchor(link)
     for frame in list(container.iter("iframe", "embed", "object")):
-        _replace_embed(frame)
+        replace_embed(frame)
     for code in container.iter("code", "pre", "div"):
         _name_language(code)
     _simplify(container)
@@ -518,44 +514,7 @@ def _unwrap_anchor(link: html.HtmlElement) -> None:
     parent = link.getparent()
     if name and parent is not None and not parent.get("id"):
         parent.set("id", name)
-    _drop(link)
-
-
-def _replace_embed(frame: html.HtmlElement) -> None:
-    """Replace an embedded document by a link to the page on which it can be seen; remove it without one."""
-    address = (
-        frame.get("src") or frame.get("data-src") or frame.get("data-lazy-src") or frame.get("data") or ""
-    )
-    page, name = embedded_page(address)
-    parent = frame.getparent()
-    if not page or parent is None:
-        _drop(frame)
-        return
-    link = html.Element("a", {"href": page, "class": "embed"})
-    link.text = (frame.get("title") or "").strip()[:200] or f"Video on {name}"
-    link.tail = frame.tail
-    frame.tail = None
-    parent.replace(frame, link)
-
-
-def embedded_page(address: str) -> tuple[str, str]:
-    """Return the page and the name of a player's address, both "" for what is no known player."""
-    try:
-        parts = urlsplit(f"https:{address}" if address.startswith("//") else address)
-    except ValueError:
-        return "", ""
-    path = [part for part in parts.path.split("/") if part]
-    name = _VIDEO_HOSTS.get(parts.hostname or "")
-    if name == "YouTube" and len(path) == 2 and path[0] == "embed" and re.fullmatch(r"[\w-]{5,20}", path[1]):
-        if path[1] == "videoseries":
-            lists = parse_qs(parts.query).get("list", [""])
-            return f"https://www.youtube.com/playlist?list={lists[0]}", name
-        return f"https://www.youtube.com/watch?v={path[1]}", name
-    if name == "Vimeo" and len(path) >= 2 and path[0] == "video" and path[1].isdecimal():
-        return f"https://vimeo.com/{path[1]}", name
-    if len(path) == 3 and path[:2] == ["videos", "embed"] and parts.scheme in {"http", "https"}:
-        return f"{parts.scheme}://{parts.netloc}/videos/watch/{path[2]}", parts.hostname or ""
-    return "", ""
+    drop(link)
 
 
 def _name_language(code: html.HtmlElement) -> None:
@@ -613,21 +572,7 @@ def _remove_empty(container: html.HtmlElement) -> None:
                 parent = element.getparent()
                 if parent is not None and not parent.get("id"):
                     parent.set("id", name)
-            _drop(element)
-
-
-def _drop(element: html.HtmlElement) -> None:
-    """Remove an element; the text behind it stays."""
-    parent = element.getparent()
-    if parent is None:
-        return
-    if element.tail:
-        previous = element.getprevious()
-        if previous is not None:
-            previous.tail = (previous.tail or "") + element.tail
-        else:
-            parent.text = (parent.text or "") + element.tail
-    parent.remove(element)
+            drop(element)
 
 
 def _readable(element: html.HtmlElement) -> str:

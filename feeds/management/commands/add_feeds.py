@@ -8,14 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
 from crawler.engine.pulses import worker_alive
 from crawler.http.failures import Failure
-from feeds.adding import Added, WantedFeed, add_feeds, known_feeds
+from crawler.web.limits import LimitReached
+from feeds.adding import Added, known_feeds
 from feeds.categories import category_at, path_of
-from feeds.models import Category, Feed
-from feeds.opml import MAX_BYTES, OpmlError, import_opml
+from feeds.models import Feed
+from feeds.opml import OpmlError, Outline, feeds_in, import_outlines
+from feeds.signals import added, wanted
 
 FEW = 10  # addresses for which somebody waits at the keyboard
 POLL_SECONDS = 0.25
@@ -32,6 +36,9 @@ class Command(BaseCommand):
         parser.add_argument("--opml", type=Path, metavar="FILE", help="add all feeds of an OPML file")
         parser.add_argument("--category", metavar="NAME", default="", help='folder, such as "News/Tech"')
         parser.add_argument(
+            "--follow", metavar="NAME", default="", help="let the person with this name follow the feeds"
+        )
+        parser.add_argument(
             "--wait",
             type=float,
             metavar="SECONDS",
@@ -44,15 +51,15 @@ class Command(BaseCommand):
         url: Sequence[str],
         opml: Path | None,
         category: str,
+        follow: str,
         wait: float | None,
         **options: Any,
     ) -> None:
         if bool(url) == bool(opml):
             raise CommandError("give either addresses or --opml FILE")
-        folder = category_at(path_of(category))
-        key = folder.pk if folder else None
-        requests = [WantedFeed(address, category=key) for address in url]
-        outcomes = self._from_file(opml, folder) if opml else add_feeds(requests)
+        user = person_named(follow) if follow else None
+        outlines = self._read(opml) if opml else [Outline(address) for address in url]
+        outcomes = self._add(outlines, path_of(category), user)
         for outcome in outcomes:
             if outcome.outcome == "refused":
                 self.stderr.write(f"refused {outcome.message}")
@@ -67,15 +74,27 @@ class Command(BaseCommand):
         if count["refused"]:
             raise SystemExit(1)
 
-    def _from_file(self, file: Path, folder: Category | None) -> list[Added]:
+    def _read(self, file: Path) -> list[Outline]:
         try:
             with file.open("rb") as opened:
-                data = opened.read(MAX_BYTES + 1)
-            return import_opml(data, category=folder).outcomes
+                return list(feeds_in(opened))
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}") from error
         except OpmlError as error:
             raise CommandError(f"{file}: {error}; nothing was added") from error
+
+    @transaction.atomic
+    def _add(self, outlines: Sequence[Outline], base: tuple[str, ...], user: User | None) -> list[Added]:
+        """Add the feeds of outlines below a folder, and let the person follow them where one is named."""
+        try:
+            if user is not None:
+                wanted.send(Feed, user=user, addresses=[outline.url for outline in outlines])
+            outcomes = import_outlines(outlines, category=category_at(base)).outcomes
+            if user is not None:
+                follow_outcomes(user, outlines, outcomes, base)
+        except LimitReached as error:
+            raise CommandError(f"{error} Nothing was added.") from error
+        return outcomes
 
     def _wait(self, feeds: Sequence[Feed], seconds: float) -> None:
         """Print the results of first visits as they end. Returns at once when no worker is alive."""
@@ -95,6 +114,26 @@ class Command(BaseCommand):
                     self.stdout.write(line)
         for address in sorted(waiting):
             self.stdout.write(f"{address}: not visited yet")
+
+
+def person_named(name: str) -> User:
+    """Return the person with this name. Raises CommandError."""
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"nobody here has the name {name!r}; nothing was added")
+    return user
+
+
+def follow_outcomes(
+    user: User, outlines: Sequence[Outline], outcomes: Sequence[Added], base: tuple[str, ...]
+) -> None:
+    """Let a person follow the feeds of outlines, in their folders below `base`."""
+    folders: dict[Feed, str] = {}
+    for outline, outcome in zip(outlines, outcomes, strict=True):
+        if outcome.feed is not None:
+            folders.setdefault(outcome.feed, "/".join((*base, *outline.folder)))
+    keys = {feed.pk: folder for feed, folder in folders.items()}
+    added.send(Feed, user=user, feeds=list(folders), folders=keys)
 
 
 def first_visit(feed: Feed) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from recrawl.inline import work_off
+from recrawl.mapping import map_again
 from recrawl.models import Site
 from recrawl.site_summary import figures, in_words
 from recrawl.visits import begin
@@ -32,8 +33,11 @@ class Command(BaseCommand):
         now = datetime.now(UTC)
         chosen = [_named(name) for name in sites] if sites else list(Site.objects.all())
         if options["due"]:
-            due = set(Site.objects.due(now).values_list("pk", flat=True))
+            due = {site.pk for sites in (Site.objects.due(now), Site.objects.failed(now)) for site in sites}
             chosen = [site for site in chosen if site.pk in due]
+        for site in chosen:
+            if site.state == Site.State.FAILED:
+                map_again(site)
         mapping = [site for site in chosen if site.state == Site.State.MAPPING]
         work_off(mapping, options["workers"], self.stderr.write)
         begin([site.pk for site in chosen], now)

@@ -51,7 +51,7 @@ def test_it_ends_soon(name: str) -> None:
         found: object = extract_page(HEAD + HOSTILE[name], url=URL, content_type="text/html")
     except ReadingError as error:
         found = error.kind
-    assert time.process_time() - start < 5  # of the deadline's 30; a busy machine needs twice its usual time
+    assert time.process_time() - start < 15  # of the deadline's 30; 3 s here and 7 s on CI's busy machine
     assert found == "too-large" or (isinstance(found, PageDocument) and found.title == "t")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.reading.embeds import embedded_page
 from crawler.reading.pages import extract_page
-from crawler.reading.pages.structure import embedded_page, paragraphs, words_of
+from crawler.reading.pages.structure import paragraphs, words_of
 
 URL = "https://news.example/2026/ferry/"
 TEXT = (

@@ -133,9 +133,9 @@ def test_undoing_needs_ones_own_fresh_token(reader: Subscriber) -> None:
     (article,) = articles_of(reader, 1)
     Mark.objects.create(subscriber=reader, article=article, read=NOW)
     stranger = make_subscriber("other")
-    assert undo_reading(stranger, undo_token(reader, NOW)) is None
+    assert undo_reading(stranger, undo_token(reader, NOW, 1)) is None
     assert undo_reading(reader, "forged") is None
-    assert undo_reading(reader, undo_token(reader, NOW)) == 1
+    assert undo_reading(reader, undo_token(reader, NOW, 1)) == 1
 
 
 def test_marks_answer_with_the_row_or_go_back_to_the_list(visitor: Client, reader: Subscriber) -> None:

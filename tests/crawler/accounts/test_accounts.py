@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
@@ -17,6 +19,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 
 from articles.models import Subscriber
@@ -96,6 +99,30 @@ def test_two_people_at_once_do_not_share_one_invitation(owner: User) -> None:
     answer = second.post("/accounts/signup/", {"username": "tom", "password1": PASSWORD})
     assert answer.status_code == 200
     assert not User.objects.filter(username="tom").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_invitation_that_eight_use_at_once_makes_one_account(owner: User) -> None:
+    _, secret = Invitation.make(owner, NOW)
+    clients = [Client() for _ in range(8)]
+    for client in clients:
+        client.get(f"/accounts/join/{secret}/")
+    together = threading.Barrier(len(clients))
+
+    def sign_up(number: int) -> int:
+        try:
+            together.wait(10)
+            fields = {"username": f"guest{number}", "password1": PASSWORD}
+            return clients[number].post("/accounts/signup/", fields).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(clients)) as threads:
+        statuses = list(threads.map(sign_up, range(len(clients))))
+    assert statuses.count(302) == 1
+    assert set(statuses) <= {302, 200, 403}, "who comes too late is told so"
+    assert User.objects.filter(username__startswith="guest").count() == 1
+    assert Invitation.objects.get().uses == 1
 
 
 def test_a_name_that_is_taken_and_a_weak_password_are_named(owner: User) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import IO
 
 import psycopg
 import pytest
@@ -21,6 +22,8 @@ from psycopg import sql
 from crawler.management.commands import backup
 
 ROOT = Path(__file__).parents[3]
+HEADER = b'{"freshet": 1, "migrations": [["feeds", "0001_initial"]]}\n'
+FEEDS = b'{"table": "feeds_feed", "columns": ["id"]}\n'
 
 
 class Deployment:
@@ -32,9 +35,11 @@ class Deployment:
         test_url = settings.DATABASES["default"]
         self.address = f"postgresql://{test_url['USER']}:{test_url['PASSWORD']}@{test_url['HOST']}:{test_url['PORT']}/{name}"
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, stdout: IO[bytes] | int = subprocess.PIPE, **environment: str
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+            [sys.executable, "manage.py", *arguments], cwd=ROOT, text=True, stdout=stdout,
             stderr=subprocess.PIPE,
             env={**os.environ, "DATABASE_URL": self.address, "DATA_DIR": str(self.folder), **environment},
         )  # fmt: skip
@@ -106,6 +111,7 @@ def content(path: Path) -> list[bytes]:
 
 def test_a_backup_comes_back_the_same(source: Deployment, target: Deployment, tmp_path: Path) -> None:
     one, two = source.folder / "one.backup", tmp_path / "two.backup"
+    assert "whole: " in target.run("restore", "--check", str(one))
     assert one.stat().st_mode & 0o777 == 0o600
     assert "restored" in target.run("restore", str(one))
     target.run("backup", str(two))
@@ -141,6 +147,7 @@ def test_a_backup_of_an_earlier_version_is_brought_up_to_date(target: Deployment
         assert earlier.rows(word) == [("'1':3 'häuser':2 'zwölf':1",)]
         file = tmp_path / "old.backup"
         earlier.run("backup", str(file))
+        assert "whole: " in target.run("restore", "--check", str(file))
         assert "restored" in target.run("restore", str(file))
         assert target.rows(word) == [("'1':3 'haus':2 'zwolf':1",)]
 
@@ -152,7 +159,8 @@ def test_a_backup_of_a_later_version_is_refused(
     file = tmp_path / "later.backup"
     source.run("backup", str(file))
     source.do("DELETE FROM django_migrations WHERE name = '9999_later'")
-    assert "does not know feeds.9999_later" in target.run("restore", str(file))
+    for options in (["--check"], []):
+        assert "does not know feeds.9999_later" in target.run("restore", *options, str(file))
     assert target.rows("SELECT to_regclass('feeds_feed')") == [(None,)]
 
 
@@ -197,6 +205,33 @@ def test_a_folder_keeps_the_newest(source: Deployment, tmp_path: Path) -> None:
     assert "could not be written" in source.run("backup", "/dev/full/x")
 
 
+def test_a_disk_that_fills_is_told_in_a_sentence_and_leaves_nothing(
+    source: Deployment, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("no small disk can be made here: it takes root and mount")
+    try:
+        (disk / "one.backup").write_bytes(b"the one before")
+        with source.start("backup", str(disk / "one.backup")) as process:
+            _, told = process.communicate(timeout=120)
+        assert process.returncode == 1
+        assert told.strip() == "CommandError: the backup could not be written: No space left on device"
+        assert [path.name for path in disk.iterdir()] == ["one.backup"]
+        assert (disk / "one.backup").read_bytes() == b"the one before"
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_standard_output_that_takes_no_more_is_told_in_a_sentence(source: Deployment) -> None:
+    with open("/dev/full", "wb") as full, source.start("backup", "-", stdout=full) as process:
+        _, told = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert told.strip() == "CommandError: the backup could not be written: No space left on device"
+
+
 def test_a_scheduled_backup_that_fails_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,8 +267,21 @@ def test_a_scheduled_backup_that_fails_is_tried_again(
         (gzip.compress(b"hello\n"), "no backup of Freshet"),
         (gzip.compress(b"[]\n"), "no backup of Freshet"),
         (gzip.compress(b'{"freshet": 99}\n'), "no backup of Freshet"),
-        (gzip.compress(b'{"freshet": 1}\n{"table": "x", "columns": []}\n\xff\xff\xff\xff'), "damaged"),
-        (gzip.compress(b'{"freshet": 1}\n{"end": {}}\nmore'), "goes on"),
+        (gzip.compress(b'{"freshet": 1}\n{"end": {}}\n'), "which tables it needs"),
+        (gzip.compress(b'{"freshet": 1, "migrations": []}\n{"end": {}}\n'), "which tables it needs"),
+        (gzip.compress(b'{"freshet": 1, "migrations": [7]}\n{"end": {}}\n'), "which tables it needs"),
+        (gzip.compress(HEADER[:-2] + b', "files": []}\n{"end": {}}\n'), "its files cannot be read"),
+        (gzip.compress(HEADER + b'{"table": "x", "columns": []}\n\xff\xff\xff\xff'), "damaged"),
+        (gzip.compress(HEADER + b'{"table": "feeds_feed", "columns": [["id"]]}\n'), "which columns"),
+        (gzip.compress(HEADER + b'{"table": "feeds_feed", "columns": ["id", "x"]}\n'), "not known here"),
+        (
+            gzip.compress(HEADER + FEEDS + b"\0\0\0\2" + b"7\n" + bytes(4) + b'{"end": {}}\n'),
+            "not all of its",
+        ),
+        (gzip.compress(HEADER + FEEDS + b"\xff\xff\xff\xff"), "damaged"),
+        (gzip.compress(HEADER + b'{"end": {}}\nmore'), "goes on"),
+        (gzip.compress(b"[" * 200_000 + b"\n"), "nested too deeply"),
+        (gzip.compress(HEADER + b"[" * 200_000 + b"\n"), "nested too deeply"),
     ],
 )
 def test_what_is_no_backup_is_refused_in_a_sentence(

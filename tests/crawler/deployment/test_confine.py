@@ -134,6 +134,19 @@ def test_the_environment_of_a_terminal_holds_no_secret() -> None:
     assert confine.environment(given) == {"PATH": "/bin", "FETCH_MAX_BYTES": "1", "LC_ALL": "C"}
 
 
+def test_a_preloaded_library_reaches_a_terminal_with_its_file(
+    home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A clock that all other processes had did not, and the terminal dropped each batch as too late."""
+    file = tmp_path_factory.mktemp("elsewhere") / "clock"
+    file.write_text("there")
+    given = {**os.environ, "LD_CLOCK_FILE": str(file)}
+    assert confine.environment(given)["LD_CLOCK_FILE"] == str(file)
+    program = confine.command(["cat", str(file)], hide=home, read=[], write=[])
+    done = subprocess.run(program, env=given, check=False, capture_output=True, text=True)
+    assert done.stdout == "there", done.stderr
+
+
 def test_it_ends_with_its_supervisor_all_the_same(home: Path) -> None:
     """Giving up rights must not take back the wish to die with the parent."""
     program = confine.command(["sleep", "60"], hide=home, read=[], write=[])

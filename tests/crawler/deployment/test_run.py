@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +23,10 @@ import pytest
 from crawler.embedded.credentials import Credentials
 from crawler.embedded.postgresql import running_postmaster
 from crawler.management.commands.run import static_fingerprint
+from tests.servers import Reply, WebServer
 
 DAC_OVERRIDE = 1 << 1
+FEED = b"<rss version='2.0'><channel><title>T</title><item><title>news</title></item></channel></rss>"
 
 
 def free_port() -> int:
@@ -189,6 +194,73 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def test_of_two_starts_at_the_same_moment_one_runs_and_the_other_says_so(home: Path) -> None:
+    """Issue 56: on a fresh data directory both ended."""
+    environment = {k: v for k, v in os.environ.items() if k not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
+    starts = [
+        subprocess.Popen(
+            [sys.executable, "manage.py", "run", "--no-tick"],
+            env={**environment, "DATA_DIR": str(home), "PORT": str(free_port())},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        for _ in range(2)
+    ]
+    try:
+        ended: list[str] = []
+        ready = 0
+        for start in starts:
+            assert start.stdout is not None
+            said: list[str] = []
+            for line in start.stdout:
+                said.append(line)
+                if line.startswith("ready:"):
+                    ready += 1
+                    break
+            else:
+                ended.append("".join(said))
+        assert ready == 1, ended
+        assert [text for text in ended if "another Freshet is running" in text and "Traceback" not in text]
+    finally:
+        for start in starts:
+            start.send_signal(signal.SIGINT)
+        for start in starts:
+            start.communicate(timeout=30)
+
+
+def test_folders_that_are_deleted_are_made_again_and_health_tells(home: Path) -> None:
+    """Issue 56: without the folder of locks nothing was fetched, and each feed was told it was malformed."""
+    port = free_port()
+    with WebServer({"/feed.xml": Reply(FEED, headers={"Content-Type": "application/rss+xml"})}) as site:
+        settings = {"FETCH_ALLOWED_NETWORKS": "127.0.0.0/8", "FETCH_HOST_SPACING_SECONDS": "0"}
+        with running(home, PORT=str(port), **settings):
+            assert health(port)["folder"] == "ok"
+            for name in ("hosts", "scratch"):
+                shutil.rmtree(home / name)
+            assert "is gone" in health(port)["folder"]
+            known = {**os.environ, "DATA_DIR": str(home), **settings}
+            for name in ("DATABASE_URL", "CELERY_BROKER_URL"):
+                known.pop(name, None)
+            command = [sys.executable, "manage.py", "add_feeds", site.origin + "/feed.xml", "--wait", "0"]
+            subprocess.run(command, env=known, capture_output=True, check=True, timeout=90)
+            ends = time.monotonic() + 60
+            while "/feed.xml" not in site.paths:
+                assert time.monotonic() < ends, "not visited"
+                time.sleep(0.2)
+            assert (home / "hosts").is_dir()
+            assert health(port)["folder"] == "ok"
+
+
+def health(port: int) -> dict[str, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10) as answer:
+            return json.load(answer)  # type: ignore[no-any-return]
+    except urllib.error.HTTPError as error:
+        return json.load(error)  # type: ignore[no-any-return]
 
 
 def test_no_process_outlives_a_supervisor_that_was_killed(home: Path) -> None:

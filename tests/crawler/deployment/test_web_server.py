@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from crawler.deployment import web_server as web
+from crawler.web.requests import ARRIVED
 
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
 HALF_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\nabc"
@@ -23,10 +24,12 @@ class Site:
 
     def __init__(self) -> None:
         self.free = threading.Event()
+        self.environ: dict[str, Any] = {}
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if environ["PATH_INFO"].startswith(("/graph/", "/slow/")):
+        if environ["PATH_INFO"].startswith(("/graph/", "/slow/", "/accounts/login/")):
             self.free.wait(30)
+        self.environ = environ
         start_response("200 OK", [("Content-Type", "text/plain")])
         if environ["PATH_INFO"] == "/static/endless":
             return (b"x" * 1_000_000 for _ in range(100))
@@ -64,21 +67,21 @@ def port(site: Site) -> Iterator[int]:
         site.free.set()
 
 
-def get(port: int, path: str, seconds: float = 5.0) -> bytes:
+def get(port: int, path: str, seconds: float = 5.0, method: str = "GET") -> bytes:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
-        connection.request("GET", path)
+        connection.request(method, path)
         return connection.getresponse().read()
     finally:
         connection.close()
 
 
-def begin(port: int, path: str) -> None:
+def begin(port: int, path: str, method: str = "GET") -> None:
     """Ask, and do not wait for the answer."""
 
     def ask() -> None:
         with contextlib.suppress(OSError, http.client.HTTPException):
-            get(port, path, 40)
+            get(port, path, 40, method)
 
     threading.Thread(target=ask, daemon=True).start()
 
@@ -143,6 +146,36 @@ def test_health_and_static_files_are_answered_while_all_pages_are_slow(port: int
 )
 def test_requests_have_threads_by_what_they_cost(path: str, query: str, name: str) -> None:
     assert web.request_class(path, query) == name
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("POST", "/accounts/login/", "passwords"),
+        ("POST", "/accounts/ClientLogin", "passwords"),
+        ("POST", "/api/greader.php/accounts/ClientLogin", "passwords"),
+        ("POST", "/accounts/password/reset/", "passwords"),
+        ("GET", "/accounts/login/", "usual"),
+        ("POST", "/accounts/choices/", "usual"),
+    ],
+)
+def test_passwords_are_checked_by_threads_of_their_own(method: str, path: str, name: str) -> None:
+    assert web.request_class(path, "", method) == name
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "//accounts/login/", "/%61ccounts/login/"])
+def test_forty_sign_ins_at_once_delay_no_page(port: int, path: str) -> None:
+    for _ in range(40):
+        begin(port, path, "POST")
+    time.sleep(0.3)
+    assert get(port, "/feeds/") == b"/feeds/"
+    assert get(port, "/healthz") == b"/healthz"
+
+
+def test_a_request_says_when_it_arrived(port: int, site: Site) -> None:
+    began = time.monotonic()
+    get(port, "/feeds/")
+    assert began <= site.environ[ARRIVED] <= time.monotonic()
 
 
 @pytest.mark.parametrize("bind", ["", "localhost", "127.0.0.1:99999", "127.0.0.1:x"])

@@ -131,3 +131,33 @@ def test_release_leaves_other_queues_and_unread_messages_alone(broker_url: str) 
 
 def test_installing_again_changes_nothing(broker_url: str) -> None:
     assert broker.install(dsn(broker_url)) is False
+
+
+def test_after_the_clock_was_turned_back_messages_are_told_of_and_seen(broker_url: str) -> None:
+    """Workers learnt of work by their polls alone, every half minute, and of what had waited not at all."""
+    with psycopg.connect(dsn(broker_url)) as connection:
+        broker.make_queues(dsn(broker_url), ["freshet_clock"])
+        for delay in (0, 3600):
+            connection.execute("SELECT pgmq.send('freshet_clock', '{}'::jsonb, %s)", (delay,))
+        connection.execute(
+            "UPDATE pgmq.q_freshet_clock SET enqueued_at = enqueued_at + interval '400 days',"
+            " vt = vt + interval '400 days'"
+        )
+        connection.execute(
+            "UPDATE pgmq.notify_insert_throttle"
+            " SET last_notified_at = clock_timestamp() + interval '400 days'"
+        )
+        connection.commit()
+        broker.turn_back(connection)
+        connection.commit()
+        connection.execute('LISTEN "pgmq.q_freshet_clock.INSERT"')
+        connection.commit()
+        hidden = connection.execute(
+            "SELECT round(extract(epoch FROM vt - clock_timestamp()))"
+            " FROM pgmq.q_freshet_clock ORDER BY msg_id"
+        ).fetchall()
+        assert [float(seconds) for (seconds,) in hidden] == [0.0, 3600.0]
+        connection.execute("SELECT pgmq.send('freshet_clock', '{}'::jsonb)")
+        connection.commit()
+        assert len(list(connection.notifies(timeout=5, stop_after=1))) == 1
+        connection.execute("SELECT pgmq.drop_queue('freshet_clock')")

@@ -174,3 +174,30 @@ def test_root_runs_a_copy_of_binaries_that_others_cannot_reach(
         assert read(server) == ["from the copy"]
     finally:
         server.stop()
+
+
+def test_a_refused_second_start_leaves_the_port_of_the_first(server: PostgreSQL, tmp_path: Path) -> None:
+    """Issue 56: by another path the first was not recognised, and its port was replaced all the same."""
+    known = Credentials.read(server.data_dir)
+    link = tmp_path / "link"
+    link.symlink_to(server.data_dir)
+    with pytest.raises(EmbeddedError, match="another Freshet is running"):
+        PostgreSQL(link, QUICK).start()
+    assert Credentials.read(server.data_dir) == known
+    assert place.real_path(link) == server.data_dir.resolve()
+
+
+def test_recovery_keeps_the_port_whatever_the_file_says(server: PostgreSQL) -> None:
+    write(server, "kept")
+    port = server.credentials.port
+    server.credentials.moved().keep(server.data_dir)
+    assert server.process is not None
+    server.process.kill()
+    server.process.wait()
+    server.recover()
+    assert server.credentials.port == port
+    assert read(server) == ["kept"]
+
+
+def test_nobody_else_can_hold_the_lock(server: PostgreSQL) -> None:
+    assert (server.data_dir / "lock").stat().st_mode & 0o777 == 0o600

@@ -102,7 +102,7 @@ def test_the_question_is_a_few_looks_at_indexes() -> None:
         connection,
     ) as queries:
         assert not under_way(datetime.now(UTC))
-    assert len(queries) <= 5
+    assert len(queries) <= 7
 
 
 def test_the_tables_of_the_schedule_are_not_read_at_every_step(

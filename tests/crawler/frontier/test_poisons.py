@@ -46,7 +46,7 @@ def healthy() -> Iterator[WebServer]:
 
 def crawled(caplog: pytest.LogCaptureFixture, *webs: WebServer, rounds: int = 12) -> Crawl:
     """A crawl of these sites as far as it comes in so many rounds, what is to be tried again due at once."""
-    crawl = begin(Crawl(seeds=[web.origin for web in webs], sitemaps=True))
+    crawl = begin(Crawl(seeds=[web.origin for web in webs], sitemaps=True, strategy="link-score"))
     with caplog.at_level(logging.ERROR):
         for _ in range(rounds):
             batches = [decode(Batch, encode(batch)) for batch in hand_out(datetime.now(UTC))]

@@ -70,10 +70,22 @@ def test_every_reachable_page_is_fetched_once(site: WebServer) -> None:
     assert CrawlUrl.objects.get(url__endswith="/c").title == "The <last> one"
 
 
+def test_a_start_address_that_leads_to_another_host_takes_it_along(site: WebServer) -> None:
+    with WebServer(host="127.0.0.2") as new:
+        new.replies |= {"/": html("/b", site.origin + "/old", "http://127.0.0.3:1/"), "/b": html()}
+        site.replies["/"] = Reply(status=301, headers={"Location": f"{new.origin}/"})
+        told = crawl(site.origin)
+        assert sorted(new.paths) == ["/", "/b", "/robots.txt"]
+        assert Crawl.objects.get().seeds == [f"{site.origin}/", f"{new.origin}/"]
+        assert told["refused"] == {"scope": 1}
+        crawl(site.origin, "--scope", f"{site.origin}/.*")
+        assert sorted(new.paths) == ["/", "/b", "/robots.txt"]
+
+
 def test_links_are_scored_by_their_page(site: WebServer) -> None:
     others = [f"http://127.9.9.{i}:1/" for i in range(1, 6)]
     site.replies["/"] = html("/one", "/two", *others)
-    crawl(site.origin, "--anywhere", "--max-pages", 1)
+    crawl(site.origin, "--anywhere", "--max-pages", 1, "--strategy", "link-score")
     scores = dict(CrawlUrl.objects.values_list("link", "score"))
     assert {link: round(score, 4) for link, score in scores.items()} == {
         "seed": 1.0, "inter": 0.4714, "intra": 0.2357,

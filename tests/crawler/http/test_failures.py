@@ -40,5 +40,5 @@ def test_an_unknown_label_is_an_error() -> None:
 
 
 def test_our_own_troubles_are_told_from_theirs() -> None:
-    assert Failure.DNS.ours and Failure.UNREACHABLE.ours
+    assert Failure.DNS.ours and Failure.UNREACHABLE.ours and Failure.REFUSED.ours
     assert not Failure.HTTP_4XX.ours and not Failure.MALFORMED.ours

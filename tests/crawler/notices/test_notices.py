@@ -17,7 +17,8 @@ from articles.enrichment.models import Enrichment, Story
 from articles.models import Article
 from articles.personal.topics import follow_topic
 from crawler.accounts.models import Account
-from crawler.notices import secrets, sending, watching
+from crawler.database import secrets
+from crawler.notices import sending, watching
 from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.program import SendOutcome, signature
 from crawler.notices.sending import claim, delete_old, send_for, settle
@@ -354,6 +355,20 @@ def test_a_target_that_hangs_harms_only_itself(
     assert set(slow.messages.values_list("failure", flat=True)) == {"it did not answer in time"}
 
 
+def test_thousands_of_messages_to_a_dead_target_leave_others_their_turn(mara: Any) -> None:
+    dead, other = make_target(mara, name="dead"), make_target(mara, name="other")
+    Target.objects.filter(pk=dead.pk).update(failing_since=NOW)
+    late = NOW - timedelta(hours=1)
+    Notification.objects.bulk_create(
+        Notification(user=mara, target=target, target_name=target.name, key=str(number), due=due)
+        for target, count, due in ((dead, 1000, late), (other, 20, NOW))
+        for number in range(count)
+    )
+    first = Counter(message.target_name for message in claim(NOW))
+    assert first == {"dead": sending.MAX_OF_FAILING, "other": sending.MAX_OF_TARGET}
+    assert Counter(message.target_name for message in claim(NOW)) == {"dead": 2, "other": 4}
+
+
 def test_a_message_is_given_up_after_five_attempts_and_when_gone(mara: Any, sink: WebServer) -> None:
     sink.replies["/hook"] = Reply(status=503, headers={"Retry-After": "1"})
     target = make_target(mara, "webhook", webhook(sink))
@@ -434,3 +449,71 @@ def test_saved_places_get_the_article(mara: Any, sink: WebServer) -> None:
     assert Counter(rule.messages.values_list("state", flat=True)) == {"sent": 3}
     saved = [request for request in sink.requests if "token" not in request.path]
     assert {json.loads(request.body)["url"] for request in saved} == {article.url}
+
+
+def test_a_rule_asks_where_to_tell(mara: Any, client: Client) -> None:
+    """Issue 56: a rule without a place was kept with "you are told of what happens from now on"."""
+    client.force_login(mara, backend=BACKEND)
+    form = {"when": "article", "pace": "now"}
+    refused = client.post("/me/notifications/new/", form)
+    assert refused.status_code == 422
+    assert "Messages need a place to go to" in refused.content.decode()
+    target = make_target(mara)
+    assert "Choose where messages go first." in client.post("/me/notifications/new/", form).content.decode()
+    assert not Rule.objects.exists()
+    assert client.post("/me/notifications/new/", form | {"targets": target.pk}).status_code == 302
+    assert list(Rule.objects.get().targets.all()) == [target]
+
+
+def test_one_s_own_mail_is_offered(mara: Any, client: Client, settings: Any) -> None:
+    settings.EMAIL_URL = "smtp://mail.example"
+    mara.email = "mara@news.example"
+    mara.save()
+    client.force_login(mara, backend=BACKEND)
+    page = client.get("/me/notifications/new/").content.decode()
+    assert 'name="own_mail" value="1" checked> mara@news.example' in page
+    form = {"when": "article", "pace": "now"}
+    assert client.post("/me/notifications/new/", form).status_code == 422
+    assert client.post("/me/notifications/new/", form | {"own_mail": "1"}).status_code == 302
+    target = Rule.objects.get().targets.get()
+    assert (target.kind, target.address) == ("mail", "mara@news.example")
+    assert "own_mail" not in client.get("/me/notifications/new/").content.decode()
+
+
+def test_the_api_asks_where_to_tell(mara: Any, client: Client) -> None:
+    client.force_login(mara, backend=BACKEND)
+    for given in ({}, {"targets": []}):
+        answer = client.post("/api/notification-rules/", {"when": "article", **given}, "application/json")
+        assert answer.status_code == 400
+        assert "choose where messages go" in answer.json()["targets"][0]
+    target = make_target(mara)
+    made = client.post(
+        "/api/notification-rules/", {"when": "article", "targets": [target.pk]}, "application/json"
+    )
+    assert made.status_code == 201
+    path = f"/api/notification-rules/{made.json()['id']}/"
+    assert client.patch(path, {"targets": []}, "application/json").status_code == 400
+    assert client.patch(path, {"paused": True}, "application/json").status_code == 200
+
+
+def test_a_rule_of_old_without_a_place_says_so(mara: Any, client: Client) -> None:
+    client.force_login(mara, backend=BACKEND)
+    rule = make_rule(mara, paused=True)
+    assert "This notification has no place to go" in client.get(rule.get_absolute_url()).content.decode()
+    resumed = client.post(f"/me/notifications/{rule.pk}/resume/", follow=True).content.decode()
+    assert "Choose where messages go first." in resumed
+    assert Rule.objects.get().paused
+    rule.targets.add(make_target(mara))
+    assert "no place to go" not in client.get(rule.get_absolute_url()).content.decode()
+
+
+def test_names_and_subjects_are_one_line(mara: Any) -> None:
+    """Issue 56: line breaks in the name of a rule reached the subjects of digests."""
+    target = make_target(mara, name="my\nmail")
+    rule = make_rule(mara, target, name="News\r\nBcc: eve@news.example\x00", pace="daily")
+    assert (rule.name, target.name) == ("News Bcc: eve@news.example", "my mail")
+    Rule.objects.filter(pk=rule.pk).update(name="Of\nbefore", created=NOW - timedelta(days=3))
+    rule.refresh_from_db()
+    rule.notices.create(key="one", at=NOW - timedelta(hours=30), title="Flood\nin town")
+    write(rule, NOW)
+    assert rule.messages.get().title == "Of before: 1 piece of news"

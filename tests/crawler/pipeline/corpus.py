@@ -200,6 +200,14 @@ SITEMAP = [
     '<?xml version="1.0"?>\n<!-- plug-in -->\n<urlset xmlns:image="http://x.example/" '
     'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>',
 ]
+WSDL = [
+    '<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" name="Stock"><types/></definitions>',
+    '<?xml version="1.0"?><wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/"/>',
+    '<description xmlns="http://www.w3.org/ns/wsdl" targetNamespace="http://x.example/"/>',
+    '<?xml version="1.0" encoding="utf-8"?>\n<!-- made by a tool -->\n<definitions '
+    'xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns="http://schemas.xmlsoap.org/wsdl/"/>',
+    '\ufeff<w:description xmlns:w="http://www.w3.org/ns/wsdl"><w:types/></w:description>',
+]
 JSON = [
     '{"name": "A", "list": [1, 2, 3]}',
     "[1, 2, 3]",
@@ -245,7 +253,8 @@ _WRITTEN = {
     detect.HTML: HTML, detect.XHTML: XHTML, detect.XML: XML, detect.RSS_0: RSS_0, detect.RSS_1: RSS_1,
     detect.RSS_2: RSS_2, detect.ATOM: ATOM, detect.JSON_FEED: JSON_FEED, detect.RDF_XML: RDF_XML,
     detect.JSON_LD: JSON_LD, detect.TURTLE: TURTLE, detect.TRIG: TRIG, detect.N_TRIPLES: N_TRIPLES,
-    detect.N_QUADS: N_QUADS, detect.OPML: OPML, detect.SITEMAP: SITEMAP, detect.JSON: JSON, detect.TEXT: TEXT,
+    detect.N_QUADS: N_QUADS, detect.OPML: OPML, detect.SITEMAP: SITEMAP, detect.WSDL: WSDL,
+    detect.JSON: JSON, detect.TEXT: TEXT,
 }  # fmt: skip
 DOCUMENTS: list[tuple[str, bytes]] = [
     *((kind, text.encode()) for kind, texts in _WRITTEN.items() for text in texts),

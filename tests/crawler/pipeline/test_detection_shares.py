@@ -15,7 +15,8 @@ HEADERS = {
     types.JSON_FEED: "application/feed+json", types.RDF_XML: "application/rdf+xml",
     types.JSON_LD: "application/ld+json", types.TURTLE: "text/turtle", types.TRIG: "application/trig",
     types.N_TRIPLES: "application/n-triples", types.N_QUADS: "application/n-quads",
-    types.OPML: "text/x-opml", types.SITEMAP: "application/xml", types.JSON: "application/json",
+    types.OPML: "text/x-opml", types.SITEMAP: "application/xml", types.WSDL: "application/wsdl+xml",
+    types.JSON: "application/json",
     types.TEXT: "text/plain", types.BINARY: "application/octet-stream",
 }  # fmt: skip
 WRONG = ["text/html; charset=utf-8", "application/rss+xml", "application/json", "text/turtle"]

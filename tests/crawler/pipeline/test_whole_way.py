@@ -22,7 +22,7 @@ from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.extract import extracted
 from crawler.pipeline.index import context_of, index
 from crawler.pipeline.inline import run_crawl, step_of, work_off
-from crawler.pipeline.models import Document, LinkQuery, PhaseFigure, UriFilter
+from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, PhaseFigure, UriFilter
 from crawler.pipeline.phases import run
 from crawler.pipeline.store import quads
 from crawler.pipeline.terms import iri
@@ -124,6 +124,52 @@ def test_the_graph_names_the_next_pages(site: WebServer) -> None:
     assert crawl.state == "done"
     assert states() == {"": "done", "a": "done", "feed": "done", "hidden": "done"}, "the feed led to the last"
     assert LinkQuery.objects.get(name="Items of feeds").hits == 2
+
+
+def test_a_crawl_of_what_was_read_before_is_led_by_the_stored_graph(site: WebServer) -> None:
+    """Unchanged documents were left out, and the crawl ended after its seeds."""
+    asked: list[list[str]] = []
+    for _ in range(2):
+        site.requests.clear()
+        crawl = begin(Crawl(seeds=[site.origin + "/feed"], into_graph=True, scope=[r"^" + site.origin]))
+        run_crawl(crawl, 4, lambda: None)
+        asked.append(sorted(set(site.paths) - {"/robots.txt"}))
+        assert Document.objects.filter(crawl=crawl).count() == len(asked[-1])
+    assert asked[0] == asked[1] == ["/", "/a", "/feed", "/hidden"]
+
+
+def test_a_document_on_its_way_stays_with_the_crawl_that_runs(site: WebServer) -> None:
+    first = fetched(site, "/feed")
+    Crawl.objects.filter(pk=first.pk).update(state=Crawl.State.RUNNING)
+    second = begin(Crawl(seeds=[site.origin + "/feed"], max_depth=0, into_graph=True))
+    fetch_all()
+    assert Document.objects.get().crawl == first
+    Crawl.objects.filter(pk=first.pk).update(state=Crawl.State.DONE)
+    take_crawl(second)
+    assert Document.objects.get().crawl == second
+    assert Document.objects.get().state == "fetched"
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+
+
+@pytest.mark.parametrize("types", [["binary"], ["html"]])
+def test_pictures_come_to_the_transformer_that_names_their_type(site: WebServer, types: list[str]) -> None:
+    """Each failed as an unsupported type when it was fetched, and no transformer was ever asked."""
+    site.replies["/photo.png"] = Reply(PNG, headers={"Content-Type": "image/png"})
+    shown = f'<{site.origin}/photo.png> <http://x.example/width> "64" .'
+    site.replies["/width"] = Reply(shown.encode(), headers={"Content-Type": "application/n-triples"})
+    HttpTransformer.objects.create(name="pictures", address=f"{site.origin}/width", types=types)
+    told = pipeline(site.origin + "/photo.png", site.origin + "/a")
+    wanted = types == ["binary"]
+    assert told["done"] == 1 + wanted
+    asked = {request.body for request in site.requests if request.path == "/width"}
+    assert (PNG in asked) is wanted
+    if wanted:
+        (width,) = quads(iri(site.origin + "/photo.png"), iri("http://x.example/width"))
+        assert width.object.value == "64"
+    else:
+        assert told["documents"] == 1, "its bytes are of no use to anybody"
 
 
 def test_filters_say_which_addresses_are_wanted_and_dry_runs_queue_nothing(site: WebServer) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from crawler.http.client import Client
+from crawler.http import names
+from crawler.http.client import Client, ClientConfig
+from crawler.http.gate import HostGate
 from crawler.messages import Assignment, Batch, Harvest, Report, decode
 from crawler.reading.documents import PageDocument
 from crawler.terminals import serve as terminal
 from crawler.terminals.serve import StuckError, packed, serve, serve_host, slowed
-from tests.crawler.terminals.conftest import batch, feed, page
+from tests.crawler.terminals.conftest import AGENT, batch, feed, page
 from tests.servers import Reply, WebServer, article, rss
 
 
@@ -96,6 +99,19 @@ def test_a_slow_answer_leaves_the_host_alone_and_ends_nobody_as_busy(web: WebSer
     assert [(harvest.url[-5:], harvest.failure) for harvest in report.harvests] == [("/slow", "")]
     assert report.pause >= 1.7
     assert serve_host(client, replace(given, assignments=given.assignments[1:])).pause == 0
+
+
+@pytest.mark.parametrize("assigned", [feed, page], ids=["feed", "robots.txt"])
+def test_a_host_whose_name_gets_no_slot_is_given_back_with_a_pause(
+    web: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assigned: Callable[..., Assignment]
+) -> None:
+    """Slow name servers of one zone were counted as failures of feeds that were never asked."""
+    monkeypatch.setattr(names, "MAX_LOOKUPS", 0)
+    config = ClientConfig(AGENT, deadline=0.3)
+    given = replace(assigned(web), url="http://www.slow.test/feed")
+    with Client(config, HostGate(tmp_path / "gate", 0.0)) as client:
+        report = serve_host(client, batch(given, host="www.slow.test"))
+    assert (report.harvests, report.robots, report.pause) == ((), None, names.BUSY_PAUSE_SECONDS)
 
 
 def test_a_long_crawl_delay_is_kept_between_batches(web: WebServer, client: Client) -> None:

@@ -23,6 +23,8 @@ sam., 06 mars 2021 14:05:09 +0000|sáb, 06 marzo 2021 14:05:09 GMT|Сб, 06 ма
 2021-03-06T14:05:09Z|2021-03-06T14:05:09.123456Z|2021-03-06T14:05:09+00:00|2021-03-06 14:05:09|2021-03-06 15:05:09 +0100
 2021-03-06T15:05:09+01|20210306T140509Z|2021/03/06 14:05:09|2021-03-06t14:05:09z|2021-03-06 14:05:09 UTC|1615039509
 1615039509000|20210306140509|2021年3月6日 14:05:09|2021-03-06T09:05:09-05:00|2021-03-06T09:05:09 EST|2021-03-06T14:05:09 +0000
+Sat, 06 Mar 2021 09:05:09 Eastern Standard Time|Sat, 06 Mar 2021 07:05:09 Pacific Daylight Time|Sat, 06 Mar 2021 14:05:09 Coordinated Universal Time
+Sat, 06 Mar 2021 14:05:09 GMT Standard Time|06 Mar 2021 15:05:09 British Summer Time|2021-03-06 19:35:09 India Standard Time|2021-03-06 14:05:09 Arctic Standard Time
 """
 
 
@@ -52,7 +54,8 @@ def test_short_and_odd_dates(text: str, day: datetime) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "yesterday", "0000-00-00 00:00:00", "0001-01-01T00:00:00", "2021-02-30", "31 Apr 2021 10:00 GMT", "2021-03-06T25:00Z",
-     "06 Foo 2021", "03/04/2021", "Mon, 32 Jan 2021", "99999999999999999999", "2021-13-01", "١٢ mars", "1" * 5000],
+     "06 Foo 2021", "03/04/2021", "Mon, 32 Jan 2021", "99999999999999999999", "2021-13-01", "١٢ mars", "1" * 5000,
+     "Sat, 06 Mar 2021 14:05 for the first time"],
 )  # fmt: skip
 def test_what_is_no_date_is_none(text: str) -> None:
     assert epoch(text) is None

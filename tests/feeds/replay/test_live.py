@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
 from crawler.messages import Assignment, Batch, Harvest, Report
+from crawler.web.sentences import translated
 from feeds import planning
 from feeds.models import Feed, Tick
 from feeds.replay.setup import Setup
@@ -71,6 +73,32 @@ def live(trace: Trace) -> list[tuple[float, list[int]]]:
             check_in([terminal.serve(batch, now, numbers) for batch in batches])
         now += SETUP.tick
     return picked
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("advarss", "new articles expected"),
+        ("freshness", "delay index"),
+        ("round-robin", "last retrieved 2 hours ago"),
+    ],
+)
+@pytest.mark.django_db
+def test_the_reason_of_a_visit_is_the_number_that_ranked_it(policy: str, words: str, settings: Any) -> None:
+    """Under advaRSS the weekly forecast stood there, and feeds of "0.00 new articles expected" went first."""
+    settings.CRAWL_POLICY = policy
+    now = datetime(2026, 3, 2, 12, tzinfo=UTC)
+    make_feed(phase="normal", last_success=now - timedelta(hours=2), not_before=now - timedelta(hours=1))
+    planning.plan(now)
+    made = tick(now, everything=True)
+    assert made is not None
+    assert made.ranked == 1
+    feed = Feed.objects.get()
+    assert feed.selected_because.startswith("rank 1 of 1: ")
+    assert words in feed.selected_because
+    with override("de"):
+        assert translated(feed.selected_because).startswith("Rang 1 von 1: ")
+        assert words not in translated(feed.selected_because)
 
 
 @pytest.fixture(autouse=True)

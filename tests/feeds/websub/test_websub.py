@@ -161,6 +161,30 @@ def test_what_is_not_signed_with_our_secret_is_dropped_and_not_told_so(hub: Hub)
     assert one.rejected == 5
 
 
+def test_a_push_that_is_replayed_stores_nothing_twice(hub: Hub) -> None:
+    subscribed(hub)
+    body = hub.publish(3)
+    assert [hub.push(body) for _ in range(3)] == [202] * 3  # before the first is read
+    work_off()
+    assert hub.push(body) == 202  # and afterwards
+    work_off()
+    assert Article.objects.count() == 3
+    assert sum(Retrieval.objects.filter(pushed=True).values_list("new", flat=True)) == 2
+    assert not Push.objects.exists()
+
+
+def test_a_push_signed_for_another_feed_or_changed_on_its_way_is_dropped(hub: Hub) -> None:
+    one = subscribed(hub)
+    body = hub.publish(3)
+    signature = hmac.new(one.secret.encode(), body, hashlib.sha256).hexdigest()
+    for changed, header in ((body + b" ", f"sha256={signature}"), (body, f"sha512={signature}")):
+        headers = {"X-Hub-Signature": header}
+        Client().post(f"/websub/{one.token}/", changed, "application/rss+xml", headers=headers)
+    assert not Push.objects.exists()
+    one.refresh_from_db()
+    assert one.rejected == 2
+
+
 def test_a_signed_push_that_is_no_feed_harms_nothing(hub: Hub) -> None:
     subscribed(hub)
     hub.push(b"<html><body>maintenance</body></html>")

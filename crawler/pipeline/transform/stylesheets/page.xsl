@@ -55,7 +55,7 @@
 
   <xsl:template match="link">
     <xsl:variable name="rel" select="concat(' ', translate(@rel, $up, $low), ' ')"/>
-    <xsl:if test="contains($rel, ' canonical ')">
+    <xsl:if test="contains($rel, ' canonical ') and ancestor::head">
       <schema:url rdf:resource="{@href}"/>
       <xsl:if test="@own and @href != $url"><dct:isVersionOf rdf:resource="{@href}"/></xsl:if>
     </xsl:if>

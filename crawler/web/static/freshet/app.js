@@ -38,6 +38,13 @@
     if (form) form.hidden = true;
     show(toast);
   };
+  const noteIn = (place, words) => {
+    const note = document.createElement("p");
+    note.className = "note bad";
+    note.textContent = words;
+    place.replaceChildren(note);
+    place.hidden = false;
+  };
   const show = (toast) => {
     clearTimeout(show.timer);
     toast.hidden = true;
@@ -285,7 +292,7 @@
     link.after(button);
   };
   const FILMS = [
-    [/^https:\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/(?:watch\?v=|embed\/)([\w-]{5,20})/, "https://www.youtube-nocookie.com/embed/", "?autoplay=1", "YouTube"],
+    [/^https:\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/(?:watch\?v=|embed\/|shorts\/|live\/)([\w-]{5,20})/, "https://www.youtube-nocookie.com/embed/", "?autoplay=1", "YouTube"],
     [/^https:\/\/youtu\.be\/([\w-]{5,20})/, "https://www.youtube-nocookie.com/embed/", "?autoplay=1", "YouTube"],
     [/^https:\/\/(?:www\.|player\.)?vimeo\.com\/(?:video\/)?(\d{4,12})/, "https://player.vimeo.com/video/", "?dnt=1&autoplay=1", "Vimeo"],
   ];
@@ -505,31 +512,47 @@
     }
   };
   // The sidebar's numbers after one article was marked: its feed's, those of the folders around it, and the totals.
-  const countUnread = ({ feed, unread, topics }) => {
-    const item = $(`.tree [data-feed="${feed}"]`);
-    const total = $("#count-all");
+  // An article with copies in other feeds changes several counts: then the answer has them all.
+  const countUnread = ({ feed, unread, topics, feeds, folders, total: all, list }) => {
+    const total = $("#count-all"), bar = $("#count-shown");
     const shown = (element) => Number(element?.textContent.replace(/\D/g, "") || 0);
     const write = (element, number) => { if (element) element.textContent = number > 0 ? number : ""; };
+    const ofFeed = (item, number) => { write($(".count", item), number); $("a", item).classList.toggle("none", !number); };
+    const ofAll = (number) => {
+      if (total) {
+        total.dataset.total = number;
+        total.innerHTML = number > 0 ? `<span class="vh">unread: </span>${number}` : "";
+      }
+      write($("#count-list"), number);
+    };
+    const around = $$(".tree details[data-folder]");
+    if (feeds) {
+      for (const [key, number] of Object.entries(feeds)) {
+        const item = $(`.tree [data-feed="${key}"]`);
+        if (item) ofFeed(item, number);
+      }
+      for (const folder of around) {
+        if (folder.dataset.folder in folders) write($("summary .count", folder), folders[folder.dataset.folder]);
+      }
+      if (total) total.dataset.topics = topics;
+      ofAll(all);
+      if (bar) bar.textContent = list;
+      return;
+    }
+    const item = $(`.tree [data-feed="${feed}"]`);
     const change = item ? unread - shown($(".count", item)) : (topics ?? 0) - Number(total?.dataset.topics ?? 0);
     if (!change || (!item && topics === undefined)) return;
-    if (item) {
-      write($(".count", item), unread);
-      $("a", item).classList.toggle("none", !unread);
-    } else if (total) total.dataset.topics = topics;
+    if (item) ofFeed(item, unread);
+    else if (total) total.dataset.topics = topics;
     const name = item?.closest("details")?.dataset.folder;
-    for (const folder of name ? $$(".tree details[data-folder]") : []) {
+    for (const folder of name ? around : []) {
       if (name === folder.dataset.folder || name.startsWith(`${folder.dataset.folder}/`)) {
         const count = $("summary .count", folder);
         write(count, shown(count) + change);
       }
     }
-    const all = Number(total?.dataset.total ?? 0) + change;
-    if (total) {
-      total.dataset.total = all;
-      total.innerHTML = all > 0 ? `<span class="vh">unread: </span>${all}` : "";
-    }
-    write($("#count-list"), all);
-    if ($("#count-shown")) $("#count-shown").textContent = Math.max(shown($("#count-shown")) + change, 0);
+    ofAll(Number(total?.dataset.total ?? 0) + change);
+    if (bar) bar.textContent = Math.max(shown(bar) + change, 0);
   };
   // Marks made without a network wait in this browser and are sent once there is one.
   const later = {
@@ -606,7 +629,11 @@
     document.body.addEventListener("freshet:unread", (event) => countUnread(event.detail));
     for (const name of ["htmx:responseError", "htmx:sendError"]) {
       document.body.addEventListener(name, (event) => {
-        if (event.detail.elt?.id !== "fresh" && event.detail.elt?.id !== "import") say(t("That did not work: the server gave no answer. Try once more."));
+        if (event.detail.elt?.id === "fresh" || event.detail.elt?.id === "import") return;
+        const words = t("That did not work: the server gave no answer. Try once more.");
+        say(words);
+        // A toast is gone before somebody looks up from the address that they gave.
+        if (event.detail.target?.id === "found") noteIn(event.detail.target, words);
       });
     }
   });

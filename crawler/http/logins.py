@@ -1,0 +1,88 @@
+"""Logins: headers that are sent to the addresses they were given for, and to no other. Pure."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+from crawler.text.records import Record
+
+_USER = re.compile(r"(\s*(?:feed:)?(?:https?|feed)://)([^/?#\s]*)@(?=[^/?#\s@]+)", re.IGNORECASE)
+_SENT = re.compile(r"[\t\x20-\x7e]+")
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_OWN = frozenset(
+    {
+        "accept", "accept-encoding", "connection", "content-length", "content-type", "expect", "host",
+        "if-modified-since", "if-none-match", "keep-alive", "proxy-authorization", "te", "trailer",
+        "transfer-encoding", "upgrade", "user-agent",
+    }
+)  # fmt: skip
+"""Headers that the client writes itself."""
+MAX_VALUE = 4000
+
+
+class LoginError(ValueError):
+    """An error raised for a login that no request can carry; its text is a sentence."""
+
+
+class Login(Record, frozen=True):
+    """A header for an address and all below it, such as `Authorization` for `https://example.org/feed`.
+
+    `prefix` is a canonical URL. Its value is not shown by repr().
+    """
+
+    prefix: str
+    name: str
+    value: str
+
+    def __repr__(self) -> str:
+        return f"Login({self.prefix!r}, {self.name!r})"
+
+    def covers(self, url: str) -> bool:
+        """Return whether the login is for a canonical URL: the same origin, the same path or one below it."""
+        if not url.startswith(self.prefix):
+            return False
+        rest = url[len(self.prefix) :]
+        return not rest or self.prefix.endswith("/") or rest[0] in "/?"
+
+
+def headers_for(url: str, logins: Iterable[Login]) -> dict[str, str]:
+    """Return the headers of the logins for a canonical URL, that with the longest address first."""
+    headers: dict[str, str] = {}
+    for login in sorted(logins, key=lambda each: -len(each.prefix)):
+        if login.covers(url) and login.name.lower() not in map(str.lower, headers):
+            headers[login.name] = login.value
+    return headers
+
+
+def basic(user: str, password: str) -> tuple[str, str]:
+    """Return the header of HTTP Basic (RFC 7617), in UTF-8. Raises LoginError."""
+    if ":" in user:
+        raise LoginError("a user name holds no colon")
+    return checked_header(
+        "Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+    )
+
+
+def checked_header(name: str, value: str) -> tuple[str, str]:
+    """Return a header that a request can carry. Raises LoginError."""
+    name, value = name.strip(), value.strip()
+    if not _NAME.fullmatch(name) or name.lower() in _OWN:
+        raise LoginError(f"{name[:100]!r} is no header for a login")
+    if not _SENT.fullmatch(value) or len(value) > MAX_VALUE:
+        raise LoginError(f"the value needs letters of ASCII in one line, {MAX_VALUE} at most")
+    return name, value
+
+
+def without_login(text: str) -> tuple[str, tuple[str, str] | None]:
+    """Return an address without its user name and password, and these two if it has any.
+
+    `https://user%40host.com:p%3Aw@example.org/` stands for the name `user@host.com` and the password `p:w`.
+    """
+    match = _USER.match(text)
+    if match is None:
+        return text, None
+    user, _, password = match[2].partition(":")
+    return match[1] + text[match.end() :], (unquote(user), unquote(password))

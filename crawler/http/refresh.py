@@ -1,0 +1,35 @@
+"""Pages that lead to another at once by `<meta http-equiv="refresh">`: a redirect that HTML writes. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+
+MAX_SECONDS = 5
+"""Longer ones are pages to read that renew themselves."""
+_HEAD_BYTES = 16_384
+_HIDDEN = re.compile(rb"<!--.*?-->|<(noscript|script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_META = re.compile(rb"<meta\s[^>]{0,2000}>", re.IGNORECASE)
+_IS_REFRESH = re.compile(r"\bhttp-equiv\s*=\s*[\"']?\s*refresh\b", re.IGNORECASE)
+_CONTENT = re.compile(r"\bcontent\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
+_TARGET = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def refresh_target(body: bytes, content_type: str) -> str:
+    """Return the reference to which an HTML page leads within MAX_SECONDS, "" for any other document.
+
+    One within `noscript` is for browsers without scripts, and counts as none.
+    """
+    head = body[:_HEAD_BYTES]
+    if b"http-equiv" not in head.lower() or "html" not in (content_type.lower() or "html"):
+        return ""
+    for meta in _META.findall(_HIDDEN.sub(b" ", head)):
+        text = meta.decode("utf-8", "replace")
+        content = _CONTENT.search(text)
+        if not content or not _IS_REFRESH.search(text):
+            continue
+        match = _TARGET.match(html.unescape(content[1] or content[2] or content[3] or ""))
+        target = match[2].strip().strip("\"'").strip() if match else ""
+        if match and target and int(match[1]) <= MAX_SECONDS:
+            return target
+    return ""
