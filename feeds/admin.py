@@ -343,7 +343,15 @@ class PlanningRulesAdmin(RowAdmin):
     """An admin of the one row of rules by which visits are planned."""
 
     form = RulesForm
-    list_display = ("__str__", "policy", "budget", "audience_weight", "training_max_ticks", "changed")
+    list_display = (
+        "__str__",
+        "policy",
+        "budget",
+        "audience_weight",
+        "active_only",
+        "training_max_ticks",
+        "changed",
+    )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return super().has_add_permission(request) and not PlanningRules.objects.exists()

@@ -166,6 +166,9 @@ class Feed(LeasedRow):
     moved_since = models.DateTimeField(null=True, blank=True, editable=False)
 
     subscribers = models.PositiveIntegerField(default=0, editable=False)
+    active_subscribers = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Those who read an article of it in the last 30 days."
+    )
     removed = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="Removed by a person; to be deleted soon."
     )
@@ -356,6 +359,11 @@ class PlanningRules(models.Model):
         verbose_name=gettext_lazy("Weight of a subscriber (c)"),
         help_text=gettext_lazy("Each subscriber raises a feed's rank by this share; 0 counts none."),
     )
+    active_only = models.BooleanField(
+        default=False,
+        verbose_name=gettext_lazy("Count only who reads"),
+        help_text=gettext_lazy("Only subscribers who read an article of the feed in the last 30 days weigh."),
+    )
     training_max_ticks = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
@@ -377,13 +385,15 @@ class PostingPopulation(models.Model):
     """The posting of all feeds together, the expectation for a feed without a history of its own.
 
     One row; little-endian float64, 168 weighted counts and 168 weighted hours of exposure summed over feeds,
-    and the price of a retrieval in each hour of the week (empty before the first plan).
+    and the price of a retrieval in each hour of the week (empty before the first plan). `prior` is what
+    another deployment or traces taught (`feeds.priors`); empty: the one that comes with Freshet.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     week_counts = models.BinaryField()
     week_exposure = models.BinaryField()
     prices = models.BinaryField(default=b"", blank=True)
+    prior = models.JSONField(default=dict, blank=True)
     updated = models.DateTimeField()
     planned = models.DateTimeField(null=True, blank=True, help_text="When planning was last begun.")
 

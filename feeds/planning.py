@@ -6,17 +6,19 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, F, Q
 
 from crawler.database.bulk import update_rows, upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
-from feeds.posting import histories, population
+from feeds.posting import NOTHING_POSTED, histories, population
 from feeds.rules import rules
 from feeds.scheduling.history import pack
 from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Floats, Floats32
 
 PLAN_AGE = timedelta(seconds=PLAN_SECONDS)
+# A subscriber counts as active in a feed for so long after reading an article of it.
+ACTIVE = timedelta(days=30)
 # Feeds sampled for the population, and for the prices; larger samples give the same results.
 POPULATION_SAMPLE, PRICE_SAMPLE = 20_000, 2_000
 BLOCK = 2_000
@@ -24,10 +26,7 @@ BLOCK = 2_000
 
 def claim(now: datetime) -> bool:
     """Claim the daily planning. Returns False when it is not due or another process has claimed it."""
-    nothing = np.zeros(WEEK_HOURS).tobytes()
-    PostingPopulation.objects.get_or_create(
-        id=1, defaults={"week_counts": nothing, "week_exposure": nothing, "updated": now}
-    )
+    PostingPopulation.objects.get_or_create(id=1, defaults={**NOTHING_POSTED, "updated": now})
     due = Q(planned__isnull=True) | Q(planned__lte=now - PLAN_AGE)
     return PostingPopulation.objects.filter(due, id=1).update(planned=now) == 1
 
@@ -38,6 +37,7 @@ def plan(now: datetime) -> int:
     A feed without a plan or with yesterday's plan is still ranked.
     """
     _sum_up(now)
+    _count_active(now)
     sample = _next_ids(0, PRICE_SAMPLE)
     if not sample:
         return 0
@@ -70,6 +70,19 @@ def _sum_up(now: datetime) -> None:
     PostingPopulation.objects.update_or_create(
         id=1, defaults={"week_counts": counts.tobytes(), "week_exposure": exposure.tobytes(), "updated": now}
     )
+
+
+def _count_active(now: datetime) -> None:
+    """Count for each feed the subscribers who read an article of it lately."""
+    read = Feed.objects.filter(
+        articles__marks__read__gte=now - ACTIVE, articles__marks__subscriber__subscriptions__feed=F("id")
+    )
+    counted = read.annotate(active=Count("articles__marks__subscriber", distinct=True))
+    counts = dict(counted.values_list("id", "active"))
+    Feed.objects.filter(active_subscribers__gt=0).exclude(id__in=counts).update(active_subscribers=0)
+    changed = Feed.objects.filter(id__in=counts).values_list("id", "active_subscribers")
+    rows = [Feed(id=feed, active_subscribers=counts[feed]) for feed, was in changed if was != counts[feed]]
+    update_rows(Feed, rows, ["active_subscribers"])
 
 
 def _prices(sample: Floats32) -> Floats:

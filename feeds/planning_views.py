@@ -39,7 +39,7 @@ class RulesForm(RowForm):
 
     class Meta:
         model = PlanningRules
-        fields = ["policy", "budget", "audience_weight", "training_max_ticks"]
+        fields = ["policy", "budget", "audience_weight", "active_only", "training_max_ticks"]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -112,7 +112,8 @@ def _begin(chosen: VisitRules, person: int | None) -> None:
             audience=True,
             audience_weight=chosen.audience_weight,
             started_by_id=person,
-        )
+        ),
+        active_only=chosen.active_only,
     )
 
 
@@ -156,7 +157,7 @@ class RulesSerializer(serializers.ModelSerializer[PlanningRules]):
 
     class Meta:
         model = PlanningRules
-        fields = ["policy", "budget", "audience_weight", "training_max_ticks", "in_force"]
+        fields = ["policy", "budget", "audience_weight", "active_only", "training_max_ticks", "in_force"]
 
     def get_in_force(self, row: PlanningRules) -> dict[str, Any]:
         chosen = in_force(row)

@@ -9,19 +9,26 @@ import numpy as np
 
 from crawler.database.bulk import upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
+from feeds.priors import parsed, shipped
 from feeds.scheduling.forecast import Population
 from feeds.scheduling.history import Histories, Retrievals, pack, unpack
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32, PeriodicRates
 
 LEVELS = 4
+_EMPTY = np.zeros(WEEK_HOURS).tobytes()
+NOTHING_POSTED = {"week_counts": _EMPTY, "week_exposure": _EMPTY}
+"""The columns of a population without posts."""
 
 
 def population() -> Population:
     """Return the expectations for a feed without observations of its own."""
     row = PostingPopulation.objects.filter(id=1).first()
     if row is None:
-        return Population()
-    return Population.of(np.frombuffer(row.week_counts, "<f8"), np.frombuffer(row.week_exposure, "<f8"))
+        return shipped()
+    prior = parsed(row.prior) if row.prior else shipped()
+    return Population.of(
+        np.frombuffer(row.week_counts, "<f8"), np.frombuffer(row.week_exposure, "<f8"), prior
+    )
 
 
 def histories(feed_ids: Sequence[int]) -> Histories:

@@ -11,13 +11,14 @@ from feeds.models import PlanningRules
 
 @dataclass(frozen=True, slots=True)
 class VisitRules:
-    """The rules in force: a policy's name, retrievals per feed and hour, c, and the longest wait in training
-    (ticks).
+    """The rules in force: a policy's name, retrievals per feed and hour, c, whether only subscribers who read
+    weigh, and the longest wait in training (ticks).
     """
 
     policy: str
     budget: float
     audience_weight: float
+    active_only: bool
     training_max_ticks: int
 
 
@@ -41,5 +42,6 @@ def in_force(row: PlanningRules) -> VisitRules:
         row.policy or settings.CRAWL_POLICY,
         chosen(row.budget, settings.CRAWL_BUDGET),
         chosen(row.audience_weight, settings.CRAWL_AUDIENCE_WEIGHT),
+        row.active_only,
         int(chosen(row.training_max_ticks, settings.CRAWL_TRAINING_MAX_TICKS)),
     )

@@ -34,12 +34,7 @@ class _Epoch(Func):
     output_field = FloatField()
 
 
-_COLUMNS: tuple[str | Combinable, ...] = (
-    "id",
-    _Epoch(Coalesce("last_success", "added")),
-    "subscribers",
-    "document_size",
-)
+_LAST = _Epoch(Coalesce("last_success", "added"))
 _TRAINING: tuple[str | Combinable, ...] = ("training_m", "training_t", _Epoch("training_due"))
 
 
@@ -70,7 +65,8 @@ def blocks(
     hour = None if at is None else int(hour_of(at, WEEK_HOURS))
     tables = _tables(reads, hour)
     training = _TRAINING if "training" in reads else ()
-    columns = (*_COLUMNS, *training, *(table.column for table in tables))
+    audience = "active_subscribers" if rules().active_only else "subscribers"
+    columns = ("id", _LAST, audience, "document_size", *training, *(table.column for table in tables))
     for rows in select_blocks(feeds.order_by("id").values_list(*columns), BLOCK):
         ids, last, subscribers, window, *others = zip(*rows, strict=True)
         del rows

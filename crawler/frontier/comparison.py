@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from crawler.frontier.graph import Floats, LinkGraph, pagerank
-from crawler.frontier.strategies import STRATEGIES, Parent, Strategy, make_strategy
+from crawler.frontier.graph import Floats, LinkGraph, pagerank, ranks
+from crawler.frontier.strategies import (
+    FIRST_RANKING,
+    RANK_TOLERANCE,
+    STRATEGIES,
+    Parent,
+    Strategy,
+    make_strategy,
+    next_ranking,
+)
 
 POINTS = 200
 
@@ -59,6 +68,7 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
     number: dict[int, int] = {}
     crawled: set[int] = set()
     queue: list[tuple[float, int, int]] = []
+    due = FIRST_RANKING
     for page in graph.seeds:
         score[page] = strategy.seed(len(graph.seeds))
         number[page] = len(number)
@@ -79,7 +89,21 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
             else:
                 continue
             heapq.heappush(queue, (-score[target], number[target], target))
+        if strategy.ranks_known and len(order) >= due:
+            due = next_ranking(len(order))
+            score = _known_ranks(graph, order, score)
+            queue = [(-score[other], number[other], other) for other in score if other not in crawled]
+            heapq.heapify(queue)
     return order
+
+
+def _known_ranks(graph: LinkGraph, crawled: Sequence[int], known: Iterable[int]) -> dict[int, float]:
+    """Return the PageRank of known pages by the links of crawled ones."""
+    place = {page: at for at, page in enumerate(known)}
+    source = np.repeat([place[page] for page in crawled], [len(graph.links[page]) for page in crawled])
+    target = np.array([place[to] for page in crawled for to in graph.links[page]], dtype=np.int64)
+    found = ranks(len(place), source, target, tolerance=RANK_TOLERANCE)
+    return dict(zip(place, found.tolist(), strict=True))
 
 
 def _by_turns(graph: LinkGraph, strategy: Strategy) -> list[int]:

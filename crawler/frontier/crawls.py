@@ -21,6 +21,7 @@ from crawler.frontier.queue import (
     renew_all_hosts,
     renew_hosts,
 )
+from crawler.frontier.ranking import rank_known
 from crawler.frontier.scope import Scope
 from crawler.frontier.signals import more_expected, query_tried
 from crawler.http.logins import LoginError
@@ -202,6 +203,7 @@ def _tend(crawl: Crawl, now: datetime) -> None:
     )
     if dropped:
         Crawl.objects.filter(pk=crawl.pk).update(dropped=F("dropped") + dropped)
+    rank_known(crawl)
     urls = remaining(crawl)
     if urls.waiting and not urls.out and not urls.hosts:
         renew_all_hosts(crawl)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crawler.text.gzipped import DAMAGED, unpacked
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 DAMPING = 0.85
 MAX_PAGES = 2_000_000
@@ -110,17 +111,24 @@ def read_site_history(path: Path) -> LinkGraph:
 
 
 def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = 1e-10) -> Floats:
-    """Return the (n,) PageRank of every page (Page et al. 1998), which sums to 1.
+    """Return the (n,) PageRank of every page (Page et al. 1998), which sums to 1."""
+    source = np.repeat(np.arange(len(graph)), [len(targets) for targets in graph.links])
+    target = np.array([page for targets in graph.links for page in targets], dtype=np.int64)
+    return ranks(len(graph), source, target, damping, tolerance)
+
+
+def ranks(
+    n: int, source: Integers, target: Integers, damping: float = DAMPING, tolerance: float = 1e-10
+) -> Floats:
+    """Return the (n,) PageRank of pages 0 to n-1, which sums to 1; (m,) links lead from `source` to `target`.
 
     Pages without links spread their rank over all pages.
     """
-    n = len(graph)
-    source = np.repeat(np.arange(n), [len(targets) for targets in graph.links])
-    target = np.array([page for targets in graph.links for page in targets], dtype=np.int64)
     degree = np.bincount(source, minlength=n)
+    share = 1.0 / np.maximum(degree, 1)
     rank: Floats = np.full(n, 1.0 / n)
     for _ in range(1000):
-        paid = rank / np.maximum(degree, 1)
+        paid = rank * share
         flowing = np.bincount(target, weights=paid[source], minlength=n) if len(target) else np.zeros(n)
         following: Floats = (1 - damping) / n + damping * (flowing + rank[degree == 0].sum() / n)
         if np.abs(following - rank).sum() < tolerance:

@@ -134,6 +134,9 @@ class Crawl(models.Model):
     requests = models.PositiveIntegerField(
         db_default=0, editable=False, help_text="Redirects, failures and repeated attempts included."
     )
+    ranked_again = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Crawled pages at which the known links are ranked again."
+    )
     dropped = models.PositiveIntegerField(default=0, editable=False, help_text="By the time control.")
     duplicates = models.PositiveIntegerField(default=0, editable=False)
     bytes = models.BigIntegerField(default=0, editable=False)

@@ -49,13 +49,18 @@ def checked_trace(name: str, content: bytes) -> Trace:
     return parse_trace(name[:200], io.BytesIO(content), LIMITS)
 
 
-def begin(experiment: Experiment, upload: Trace | None = None) -> Experiment:
+def begin(
+    experiment: Experiment, upload: Trace | None = None, *, active_only: bool | None = None
+) -> Experiment:
     """Store the experiment and enqueue its first replay. Raises TraceError when nothing can be measured.
 
     Reads the deployment's own history once, so that all replays use the same posts.
+    `active_only` says which subscribers weigh there; None: as the rules in force have it.
     """
     if experiment.source == Experiment.Source.HISTORY:
-        trace, subscribers = own_trace(datetime.now(UTC))
+        trace, subscribers = own_trace(
+            datetime.now(UTC), active_only=rules().active_only if active_only is None else active_only
+        )
         experiment.subscribers = subscribers.tolist() if experiment.audience else None
     else:
         trace = upload or sample_trace()

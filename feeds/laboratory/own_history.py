@@ -18,8 +18,9 @@ DAYS = 120
 NAME = "own history"
 
 
-def own_trace(now: datetime) -> tuple[Trace, Floats]:
-    """Return the posts of active feeds, at most DAYS back, and their (n,) subscribers.
+def own_trace(now: datetime, *, active_only: bool = False) -> tuple[Trace, Floats]:
+    """Return the posts of active feeds, at most DAYS back, and their (n,) subscribers (with `active_only`,
+    those who read them).
 
     Includes feeds that posted nothing, because a crawler has to visit them, too. Of more than MAX_FEEDS
     feeds, every second, third ... is taken. Only articles published after their feed was added count;
@@ -31,7 +32,8 @@ def own_trace(now: datetime) -> tuple[Trace, Floats]:
     step = max(1, -(-active.count() // MAX_FEEDS))
     if step > 1:
         active = active.annotate(turn=F("id") % step).filter(turn=last % step)
-    feeds = list(active.order_by("id").values_list("id", "url", "subscribers")[:MAX_FEEDS])
+    audience = "active_subscribers" if active_only else "subscribers"
+    feeds = list(active.order_by("id").values_list("id", "url", audience)[:MAX_FEEDS])
     place = {feed: at for at, (feed, _, _) in enumerate(feeds)}
     recent = Feed.objects.filter(
         id__in=place,

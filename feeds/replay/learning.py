@@ -6,7 +6,7 @@ import numpy as np
 
 from feeds.replay.setup import Setup
 from feeds.scheduling.base import FeedStates, Policy
-from feeds.scheduling.forecast import Population
+from feeds.scheduling.forecast import Forecast, Population
 from feeds.scheduling.history import Histories, Retrievals
 from feeds.scheduling.planning import PLAN_SECONDS, planned, todays_prices
 from feeds.scheduling.rates import WEEK_HOURS, Integers, PeriodicRates
@@ -19,10 +19,10 @@ class Learner:
         self._policy = policy
         self._setup = setup
         self._histories = Histories.start(n)
-        self._population = Population()
+        self._population = setup.prior
         self._plan_until = start
         self._hourly = PeriodicRates.of(self._histories.hourly_rates()) if "hourly" in policy.reads else None
-        rates = self._histories.forecast(self._population).rates()
+        rates = self.forecast(start).rates()
         self._weekly = PeriodicRates.of(rates) if "weekly" in policy.reads else None
         self._shape = np.ones((n, WEEK_HOURS), dtype=np.float32) if "plan" in policy.reads else None
         self._prices = np.ones(WEEK_HOURS)
@@ -30,6 +30,10 @@ class Learner:
         self._ids = np.arange(n, dtype=np.int64)
         self._window = np.full(n, float(setup.window)) if setup.window else None
         self.last = np.full(n, start)
+
+    def forecast(self, now: float, rows: Integers | slice = slice(None)) -> Forecast:
+        """Return the forecast of these feeds. benchmarks/knowledge.py puts hindsight in its place."""
+        return self._histories.forecast(self._population, rows)
 
     def states(self, pending: Integers) -> FeedStates:
         """Return the states that the policy may see now."""
@@ -52,8 +56,8 @@ class Learner:
         self._plan_until = now + PLAN_SECONDS
         if self._weekly is not None:
             counts, exposure = self._histories.counts, self._histories.exposure
-            self._population = Population.of(counts.sum(axis=0), exposure.sum(axis=0))
-            rates = self._histories.forecast(self._population).rates()
+            self._population = Population.of(counts.sum(axis=0), exposure.sum(axis=0), self._setup.prior)
+            rates = self.forecast(now).rates()
             self._weekly = PeriodicRates.of(rates)
             if self._shape is not None:
                 prices = todays_prices(self._prices, rates, self._setup.budget * len(self._ids))
@@ -66,7 +70,7 @@ class Learner:
         rows = retrievals.rows
         if self._weekly is not None:
             self._histories.observe(retrievals, self._population)
-            self._weekly.put(rows, self._histories.forecast(self._population, rows).rates())
+            self._weekly.put(rows, self.forecast(float(retrievals.now[0]), rows).rates())
         if self._hourly is not None:
             if self._weekly is None:
                 self._histories.observe_hours(retrievals)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from feeds.scheduling.forecast import Population
 from feeds.scheduling.rates import Floats
 
 
@@ -11,7 +12,8 @@ from feeds.scheduling.rates import Floats
 class Setup:
     """Settings of a replay: `budget` retrievals per feed and hour, `tick` seconds, `train_days` not measured.
 
-    A document holds at most `window` entries (0: no limit); `subscribers` (n,) or None.
+    A document holds at most `window` entries (0: no limit); `subscribers` (n,) or None. `prior` is what is
+    expected of feeds before any was observed.
     """
 
     budget: float = 0.15
@@ -20,3 +22,4 @@ class Setup:
     window: int = 0
     subscribers: Floats | None = None
     seed: int = 1
+    prior: Population = field(default_factory=Population)

@@ -85,14 +85,17 @@ def simulate(
     policy: Policy,
     setup: Setup,
     progress: Progress | None = None,
+    *,
     selected: Callable[[Selection], None] | None = None,
+    learner_class: type[Learner] = Learner,
 ) -> Recorder:
     """Replay the trace.
 
-    Calls `progress` with the completed share, and `selected` with every tick's selection.
+    Calls `progress` with the completed share, and `selected` with every tick's selection. `learner_class`
+    makes what the crawler knows.
     """
     posts, record = Posts(trace, setup.tick), Recorder()
-    learner = Learner(policy, posts.feeds, trace.start, setup)
+    learner = learner_class(policy, posts.feeds, trace.start, setup)
     tokens, worth = 0.0, setup.budget * posts.feeds * setup.tick / HOUR
     allowed = np.ones(posts.feeds, dtype=bool)
     for tick in range(posts.ticks):

@@ -19,7 +19,10 @@ from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32
 
 MIN_RATE = 1e-5
 # The a of each prior: the articles that a feed needs for its own data to weigh as much as the prior.
-_LEVEL, _HOURS, _RECENT = 0.5, 5.0, 4.0
+# Chosen on half of the feeds of two traces and judged on the other: docs/notes/scheduling.md.
+_LEVEL, _HOURS, _RECENT = 1.2, 5.0, 6.0
+# The articles of all feeds together that weigh as much as the prior's hours of the week.
+PRIOR_ARTICLES = 1000.0
 # Standard deviations, in hours, of the kernels that smooth neighbouring hours.
 _WEEK_WIDTH, _DAY_WIDTH = 0.7, 1.0
 # Rows computed at once, so that they fit a processor's cache.
@@ -30,24 +33,33 @@ _BLOCK = 1024
 class Population:
     """The expectations for a feed that has not been observed yet.
 
-    `mean` articles per hour, and `profile` (168,) the hours of the week relative to it (mean 1).
+    `mean` articles per hour, and `profile` (168,) the hours of the week relative to it (mean 1). Without
+    arguments: an article in 20 hours, at any hour alike.
     """
 
     mean: float = 0.05
     profile: Floats = field(default_factory=lambda: np.ones(WEEK_HOURS))
 
     @classmethod
-    def of(cls, counts: ArrayLike, exposure: ArrayLike, articles: float = 1000.0) -> Population:
+    def of(
+        cls,
+        counts: ArrayLike,
+        exposure: ArrayLike,
+        prior: Population | None = None,
+        articles: float = PRIOR_ARTICLES,
+    ) -> Population:
         """Estimate the population from counts and exposures summed over many feeds, both (168,).
 
-        `articles` is the number of articles that the measured profile needs to weigh as much as a flat one.
-        Returns the defaults when nothing was counted or there is no exposure.
+        `articles` is the number of articles that the measured profile needs to weigh as much as that of
+        `prior`. Returns the prior when nothing was counted or there is no exposure.
         """
+        before = prior or cls()
         posted, hours = np.asarray(counts, dtype=np.float64), np.asarray(exposure, dtype=np.float64)
         if hours.sum() <= 0 or posted.sum() <= 0:
-            return cls()
+            return before
         mean = posted.sum() / hours.sum()
-        profile = (posted + articles / WEEK_HOURS) / (hours * mean + articles / WEEK_HOURS)
+        usual = articles / WEEK_HOURS
+        profile = (posted + usual * before.profile) / (hours * mean + usual)
         profile = smoothed(profile, _WEEK_WIDTH)
         return cls(mean=float(mean), profile=profile / profile.mean())
 

@@ -32,7 +32,7 @@ START_RATE = 0.1
 MIN_RATE = 1e-3
 # Half-lives of the profile, of the level over weeks and of the level over days. On publishers' and
 # communities' traces half or twice as long moves total pending by less than 1 %.
-HALF_LIFE = 56 * DAY
+HALF_LIFE = 112 * DAY
 LEVEL_HALF_LIVES = (28 * DAY, 3 * DAY)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from crawler.notices import push
 from crawler.notices.models import Notification, Rule, Target
@@ -144,29 +145,42 @@ def test_a_digest_is_opened_and_ended_by_its_link(
     assert rule.paused
 
 
+def expect_soon(page: Page, condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Let `page` go on until `condition` holds; returns after `seconds` in any case: the caller asserts."""
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        page.wait_for_timeout(100)
+
+
 def test_a_device_shows_what_is_pushed(keeper: Visitor, owner: User) -> None:
     page = keeper.goto("/read/")
     page.context.grant_permissions(["notifications"], origin=keeper.address)
     page.evaluate("navigator.serviceWorker.register('/worker.js')")
-    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    # A worker that activates still takes no message, and a slow machine needs seconds.
+    page.wait_for_function(
+        "async () => (await navigator.serviceWorker.ready).active.state === 'activated'", timeout=30_000
+    )
     session = page.context.new_cdp_session(page)
     versions: list[dict[str, Any]] = []
     session.on(
         "ServiceWorker.workerRegistrationUpdated", lambda event: versions.extend(event["registrations"])
     )
     session.send("ServiceWorker.enable")
-    page.wait_for_timeout(500)
+    expect_soon(page, lambda: bool(versions))
     data = '{"title": "High water", "text": "at noon", "url": "/read/", "id": "a"}'
     session.send(
         "ServiceWorker.deliverPushMessage",
         {"origin": keeper.address, "registrationId": versions[-1]["registrationId"], "data": data},
     )
-    page.wait_for_timeout(500)
-    shown = page.evaluate(
-        "navigator.serviceWorker.ready.then((ready) => ready.getNotifications())"
-        ".then((list) => list.map((notification) => [notification.title, notification.body]))"
-    )
-    assert shown == [["High water", "at noon"]]
+
+    def shown() -> list[list[str]]:
+        return page.evaluate(  # type: ignore[no-any-return]
+            "navigator.serviceWorker.ready.then((ready) => ready.getNotifications())"
+            ".then((list) => list.map((notification) => [notification.title, notification.body]))"
+        )
+
+    expect_soon(page, lambda: bool(shown()))
+    assert shown() == [["High water", "at noon"]]
     assert len(push.public_key()) == 87
 
 

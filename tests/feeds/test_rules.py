@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
+from articles.models import Mark, Subscription
 from feeds import planning
 from feeds.delays import latest_feeds
 from feeds.explain import next_visits
@@ -22,7 +23,7 @@ from feeds.posting import observe
 from feeds.rules import VisitRules, rules
 from feeds.states import live_policy, training_policy
 from feeds.ticks import tick
-from tests.factories import make_article, make_feed, make_token, make_user
+from tests.factories import make_article, make_feed, make_subscriber, make_token, make_user
 from tests.feeds.test_planning import NOW, make_daily_feed
 
 pytestmark = pytest.mark.django_db
@@ -47,9 +48,9 @@ def make_old_feed(**fields: Any) -> Feed:
 
 
 def test_what_was_not_chosen_goes_by_the_settings() -> None:
-    assert rules() == VisitRules("freshness", 1.0, 0.1, 5)
+    assert rules() == VisitRules("freshness", 1.0, 0.1, False, 5)
     PlanningRules.objects.create(policy="advarss", audience_weight=0)
-    assert rules() == VisitRules("advarss", 1.0, 0.0, 5)
+    assert rules() == VisitRules("advarss", 1.0, 0.0, False, 5)
     assert (live_policy().name, live_policy().c) == ("advarss", 0.0)
 
 
@@ -111,7 +112,8 @@ def test_the_api_and_the_command_change_the_same_row(
     assert answer.json()["in_force"]["budget"] == 0.5
     call_command("planning", "--policy", "round-robin", "--json")
     assert json.loads(capsys.readouterr().out) == {
-        "policy": "round-robin", "budget": 0.5, "audience_weight": 0.1, "training_max_ticks": 5,
+        "policy": "round-robin", "budget": 0.5, "audience_weight": 0.1, "active_only": False,
+        "training_max_ticks": 5,
     }  # fmt: skip
     call_command("planning", "--budget", "default")
     assert "budget: 1.0 (by the settings)" in capsys.readouterr().out
@@ -221,3 +223,24 @@ def test_a_list_of_training_feeds_asks_for_the_rules_once(django_assert_max_num_
     observe([feeds[0].id], [NOW.timestamp() - 60], [NOW.timestamp()], [1], [[]], first=[False])
     with django_assert_max_num_queries(8):
         next_visits(feeds, NOW)
+
+
+def test_only_subscribers_who_read_weigh_where_the_operator_says_so(operator: Client) -> None:
+    feed, idle = make_old_feed(), make_old_feed()
+    for number, person in enumerate(make_subscriber() for _ in range(3)):
+        for each in (feed, idle):
+            Subscription.objects.create(subscriber=person, feed=each)
+        read = NOW - timedelta(days=(2, 20, 40)[number])
+        Mark.objects.create(subscriber=person, article=make_article(feed), read=read)
+    stranger = make_subscriber()
+    Mark.objects.create(subscriber=stranger, article=make_article(idle), read=NOW)  # does not follow it
+    planning.plan(NOW)
+    counted = dict(Feed.objects.values_list("id", "active_subscribers"))
+    assert counted == {feed.pk: 2, idle.pk: 0}
+    visits = next_visits([feed, idle], NOW)
+    assert [visits[each.pk].audience for each in (feed, idle)] == pytest.approx([1.3, 1.3])
+    operator.post("/planning/", {"active_only": "on"})
+    visits = next_visits([feed, idle], NOW)
+    assert [visits[each.pk].audience for each in (feed, idle)] == pytest.approx([1.2, 1.0])
+    planning.plan(NOW + timedelta(days=60))
+    assert not Feed.objects.filter(active_subscribers__gt=0).exists()

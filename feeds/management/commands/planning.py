@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from feeds.models import PlanningRules
 from feeds.rules import in_force, stored_rules
 
-FIELDS = ("policy", "budget", "audience_weight", "training_max_ticks")
+FIELDS = ("policy", "budget", "audience_weight", "active_only", "training_max_ticks")
 
 
 class Command(BaseCommand):
@@ -29,6 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("--policy", choices=[*PlanningRules.Policy.values, "default"])
         parser.add_argument("--budget", help="visits per feed and hour")
         parser.add_argument("--audience-weight", help="c, the weight of a subscriber")
+        parser.add_argument(
+            "--active-only", choices=["yes", "no", "default"], help="count only subscribers who read the feed"
+        )
         parser.add_argument("--training-max-ticks", help="longest wait in training, in ticks")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -37,8 +40,7 @@ class Command(BaseCommand):
         row = stored_rules()
         named = {name: options[name] for name in FIELDS if options[name] is not None}
         for name, text in named.items():
-            empty = "" if name == "policy" else None
-            setattr(row, name, empty if text == "default" else text)
+            setattr(row, name, _value(name, text))
         if named:
             try:
                 row.full_clean()
@@ -50,5 +52,14 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(chosen))
             return
         for name, value in chosen.items():
-            origin = "chosen" if getattr(row, name) not in {"", None} else "by the settings"
+            origin = "chosen" if getattr(row, name) not in ("", None, False) else "by the settings"
             self.stdout.write(f"{name}: {value} ({origin})")
+
+
+def _value(name: str, text: str) -> str | bool | None:
+    """Return the value of a rule as its row has it."""
+    if name == "active_only":
+        return text == "yes"
+    if text == "default":
+        return "" if name == "policy" else None
+    return text

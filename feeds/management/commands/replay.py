@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
 from crawler.text.cells import aligned
+from feeds.priors import parsed
 from feeds.replay.comparison import Options, PolicyComparison, compare
 from feeds.replay.setup import Setup
 from feeds.replay.trace import TraceError, read_subscribers, read_trace
@@ -47,6 +48,9 @@ class Command(BaseCommand):
         parser.add_argument("--beta", type=_not_negative, help="freshness ranks by n * age^beta instead")
         parser.add_argument("--subscribers", type=Path, metavar="FILE", help="columns feed,subscribers")
         parser.add_argument("--window", type=int, default=0, help="entries a document holds (0: all)")
+        parser.add_argument(
+            "--prior", type=Path, metavar="FILE", help="a file of `priors`, for the beginning"
+        )
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -60,6 +64,8 @@ class Command(BaseCommand):
                 raise TraceError(f"{posts.name} is {posts.days:.1f} days long: nothing is left to measure")
             subscribers = read_subscribers(options["subscribers"], posts) if options["subscribers"] else None
             parameters = {name: options[name] for name in ("budget", "tick", "train_days", "window", "seed")}
+            if options["prior"]:
+                parameters["prior"] = parsed(json.loads(options["prior"].read_text()))
             setup = Setup(subscribers=subscribers, **parameters)
             weight = settings.CRAWL_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
             comparison = compare(

@@ -136,7 +136,7 @@ def test_strategies_are_compared_on_the_crawls_own_links(site: WebServer, staff:
     crawl = run(site, staff)
     text = staff.get(f"/crawls/{crawl.pk}/strategies/").content.decode()
     assert "graph of 4 pages" in text
-    assert text.count("<tr><th scope=") == 6
+    assert text.count("<tr><th scope=") == 7
     call_command("crawl_strategies", "--crawl", str(crawl.pk))
 
 

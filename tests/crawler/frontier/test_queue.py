@@ -15,7 +15,9 @@ from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import Budgets
 from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, rescope, resume, tend
+from crawler.frontier.graph import pagerank
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.frontier.own_graph import crawled_graph
 from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
 from crawler.frontier.scope import ScopeError
 from crawler.messages import Harvest, Report
@@ -129,6 +131,61 @@ def test_cash_is_paid_in_to_what_waits() -> None:
     admit(crawl, [link("http://seed.example/a", 0.2)], NOW)
     assert crawl.urls.get(url="http://seed.example/a").score == pytest.approx(0.4)
     assert taken(crawl)[1:] == ["http://seed.example/a", "http://seed.example/b"]
+
+
+def grown_crawl(pages: int) -> Crawl:
+    """A crawl of `pages` pages, each linked from the seed; the first links to /poor, the others to /rich, which
+    was found last and has the smallest score.
+    """
+    crawl = crawl_from(strategy="known-rank")
+    names = [f"http://seed.example/{i}" for i in range(pages - 1)]
+    admit(crawl, [link(name, 0.01) for name in names], NOW)
+    admit(crawl, [link("http://seed.example/poor", 0.5), link("http://seed.example/rich", 0.001)], NOW)
+    keys = dict(crawl.urls.values_list("url", "key"))
+    crawled = {"http://seed.example/": names, names[0]: ["http://seed.example/poor"]}
+    crawled |= {name: ["http://seed.example/rich"] for name in names[1:]}
+    for name, targets in crawled.items():
+        row = {"state": "crawled", "intra": len(targets), "inter": 0, "out": [keys[to] for to in targets]}
+        crawl.urls.filter(url=name).update(**row)
+    Crawl.objects.filter(pk=crawl.pk).update(crawled=pages)
+    crawl.refresh_from_db()
+    return crawl
+
+
+def test_what_waits_is_ranked_by_the_links_known_so_far() -> None:
+    crawl = grown_crawl(8)
+    tend(NOW)
+    rank = pagerank(crawled_graph(crawl))
+    scores = dict(crawl.waiting.values_list("url", "score"))
+    places = crawled_graph(crawl).names
+    assert scores == pytest.approx({name: rank[places.index(name)] for name in scores}, rel=0.02)
+    crawl.refresh_from_db()
+    assert crawl.ranked_again == 12
+    assert taken(crawl) == ["http://seed.example/rich", "http://seed.example/poor"]
+
+
+def test_ranking_waits_until_the_crawl_has_grown_and_leaves_other_orders_alone() -> None:
+    young = grown_crawl(7)
+    tend(NOW)
+    assert young.urls.get(url="http://seed.example/rich").score == 0.001
+    other = grown_crawl(8)
+    Crawl.objects.filter(pk=other.pk).update(strategy="opic")
+    tend(NOW)
+    assert other.urls.get(url="http://seed.example/rich").score == 0.001
+
+
+def test_a_url_that_is_out_is_not_ranked_and_a_crawl_with_too_many_links_goes_on_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    crawl = grown_crawl(8)
+    out = crawl.urls.filter(url="http://seed.example/rich")
+    out.update(lease=uuid.uuid4())
+    tend(NOW)
+    assert out.get().score == 0.001
+    monkeypatch.setattr("crawler.frontier.ranking.MOST_LINKS", 3)
+    large = grown_crawl(8)
+    tend(NOW)
+    assert large.urls.get(url="http://seed.example/rich").score == 0.001
 
 
 def test_budgets_of_hosts_patterns_depth_and_scope() -> None:

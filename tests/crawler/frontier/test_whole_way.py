@@ -19,6 +19,7 @@ from crawler.engine.models import Host
 from crawler.frontier.budgets import MAX_REDIRECTS, max_seconds
 from crawler.frontier.crawls import begin, pause
 from crawler.frontier.models import Body, Crawl, CrawlUrl
+from crawler.frontier.strategies import STRATEGIES
 from crawler.inline import work_off
 from crawler.messages import Report
 from crawler.site.retention import delete_unused_bodies
@@ -246,7 +247,7 @@ def test_what_a_terminal_gives_back_goes_out_again(site: WebServer) -> None:
     assert len(hand_out(datetime.now(UTC))) == 1
 
 
-@pytest.mark.parametrize("strategy", ["link-score", "breadth-first", "opic", "host-round-robin"])
+@pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_every_strategy_crawls_everything(site: WebServer, strategy: str) -> None:
     site.replies |= {f"/{i}": html(f"/{2 * i + 1}", f"/{2 * i + 2}") for i in range(15)}
     site.replies |= {f"/{i}": html() for i in range(15, 31)}

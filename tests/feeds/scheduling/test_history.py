@@ -188,8 +188,8 @@ def test_the_last_days_move_the_level_and_leave_the_profile() -> None:
     busy = forecast(counts, exposure, [[600.0, 600.0, 144.0, 72.0]], ANYONE)
     silent = forecast(counts, exposure, [[600.0, 600.0, 0.0, 72.0]], ANYONE)
     assert usual.level[0] == pytest.approx(1, rel=0.01)
-    assert busy.level[0] == pytest.approx(148 / 76, rel=0.02)
-    assert silent.level[0] == pytest.approx(4 / 76, rel=0.02)
+    assert busy.level[0] == pytest.approx(150 / 78, rel=0.02)
+    assert silent.level[0] == pytest.approx(6 / 78, rel=0.02)
     assert np.array_equal(busy.profile, silent.profile)
 
 
