@@ -1,23 +1,30 @@
 """The phases of the pipeline on real documents, beside the paper's figures; and whether the graph comes back.
 
-    python benchmarks/pipeline.py WORLD [--check]
+    python benchmarks/pipeline.py WORLD [--check] [--nodes 1 3 5]
 
 WORLD is a directory of zip files with sites (`benchmarks/world.py`). All files
 go through detect, transform, index and extract in one process, with an embedded PostgreSQL of its own. Pages
 a second are, first, of the phase's own work by the clock (the figure that the pipeline's page shows); then of
 processor time: that of this process with leasing and settling, and with that of PostgreSQL's processes. With
---check every graph is exported as N-Quads, read back, and compared with what transform gave.
+--check every graph is exported as N-Quads, read back, and compared with what transform gave. With --nodes
+transform alone runs on so many worker processes instead (figure 7 of the paper: one machine, one and two
+slaves, one and four). They share this machine's processors, so that beyond their number only the processor
+time of a document tells what more machines would do: it stays the same while the nodes share nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import zlib
 from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -37,10 +44,14 @@ def main() -> None:
     )
     parser.add_argument("world", type=Path)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--nodes", nargs="+", type=int, metavar="N", help="transform on so many processes")
     options = parser.parse_args()
     with own_database("pipeline") as directory:
         pids = [int(path.read_text().split()[0]) for path in directory.rglob("postmaster.pid")]
-        _measure(options.world, pids, options.check)
+        if options.nodes:
+            _measure_nodes(options.world, pids, options.nodes)
+        else:
+            _measure(options.world, pids, options.check)
 
 
 def _measure(world: Path, servers: list[int], check: bool) -> None:
@@ -77,6 +88,55 @@ def _measure(world: Path, servers: list[int], check: bool) -> None:
     print(", ".join(f"{name} {count}" for name, count in types.most_common()))
     if check:
         _check(graphs)
+
+
+def _measure_nodes(world: Path, servers: list[int], nodes: list[int]) -> None:
+    """Transform all documents on each number of worker processes, the controller's share beside it."""
+    from crawler.pipeline.documents import lease, settle, work
+    from crawler.pipeline.inline import step_of
+    from crawler.pipeline.models import Document, PhaseFigure
+    from crawler.pipeline.phases import run
+
+    _load(world)
+    while step_of("detect"):
+        pass
+    states = dict(Document.objects.values_list("id", "state"))
+    print(f"transform; {os.cpu_count()} processors")
+    print("nodes  documents  seconds  pages/s  CPU ms a page of nodes  of the controller with PostgreSQL")
+    for count in nodes:
+        for state in set(states.values()):
+            ids = [key for key, before in states.items() if before == state]
+            Document.objects.filter(id__in=ids).update(state=state, triples=b"", lease=None, losses=0)
+        PhaseFigure.objects.filter(phase="transform").delete()
+        with ProcessPoolExecutor(count, get_context("spawn"), initializer=_node) as pool:
+            list(pool.map(time.sleep, [0.2] * count))  # all have started
+            begin, own, theirs = time.monotonic(), time.process_time(), _seconds(servers)
+            out: set[Future[Any]] = set()
+            done = 0
+            while True:
+                while len(out) < 2 * count and (rows := lease("transform", datetime.now(UTC))):
+                    out |= {pool.submit(run, batch, "node") for batch in work("transform", rows)}
+                if not out:
+                    break
+                finished, out = wait(out, return_when=FIRST_COMPLETED)
+                done += sum(settle(each.result()) for each in finished)
+            seconds = time.monotonic() - begin
+            own = time.process_time() - own + _seconds(servers) - theirs
+        nodes_own = _work("transform")
+        print(
+            f"{count:5} {done:10} {seconds:8.1f} {done / seconds:8.0f} {1000 * nodes_own / done:23.2f} "
+            f"{1000 * own / done:34.2f}",
+            flush=True,
+        )
+
+
+def _node() -> None:
+    """Make Django ready in a process that has no database."""
+    os.environ["DATABASE_URL"] = "none"
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
+    import django
+
+    django.setup()
 
 
 def _work(phase: str) -> float:

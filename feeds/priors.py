@@ -1,9 +1,9 @@
 """Priors of posting: what is expected of a feed before it was watched, as a small file to exchange.
 
 A file is one JSON object: `format`, `feeds` and `articles` it was learned from, `mean` articles per hour of a
-feed, and `profile`, the 168 hours of the week in UTC (Monday first) relative to that mean. `prior.json` beside
-it was learned by `manage.py priors --learn` from 920 news sites and forums (traces of 2013). It predicts the
-hours of posts of other feeds by 0.07 to 0.09 nats a post better than no knowledge does. Groups by language and
+feed, and `profile`, the 168 hours of the week in UTC (Monday first) relative to that mean. `prior.json` here
+was learned by `manage.py priors --learn` from 920 news sites and forums (traces of 2013). It predicts the
+hours of posts of other feeds by 0.07 to 0.09 nats a post better than no knowledge. Groups by language and
 posting rate predicted no better than all feeds together (docs/notes/scheduling.md).
 """
 

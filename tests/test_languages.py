@@ -44,7 +44,7 @@ _SAME = "|".join((
     r"Reddit|FreshRSS|FeedHQ|Miniflux|Google Reader",
     r"Feedly|Inoreader|NetNewsWire|Kumagai|Yamana|ToE|Beta|demo",
     r"keeper|mara|kB|MB|GB|ms|min(?!-)|[smhMTKB]|p\d\d|UTF-8|etag|http-\d+|de|en|fr|es|ja|[\da-f]{4,}|link-score",
-    r"breadth-first|opic|host-round-robin|oracle|server-sampling(?:\+[ABC])?|history|adaptive|round-robin|min-delay|commafeed",
+    r"breadth-first|opic|known-rank|host-round-robin|oracle|server-sampling(?:\+[ABC])?|history|adaptive|round-robin|min-delay|commafeed",
     r"advarss(?:-training)?|newsblur|nutch-adaptive|freshness|full-information|fetch|detect|transform|index",
     r"extract|entities|malformed|not-a-feed|tls|dns|min-gap|back-off|Not Found|Service Unavailable",
     r"Retry-After|Wallabag|Linkding|Karakeep|Readwise Reader|Instapaper|title",

@@ -398,7 +398,7 @@ def _crawl(now: datetime) -> None:
             url.title, url.size, url.inter, url.intra = "A page", 20_000 + at, 5, 2
             url.out = [linked_url.key for linked_url in urls[at + 1 : at + 5]]
         url.save()
-    renew_hosts(crawl.pk, {url.host_id for url in urls})
+    renew_hosts(crawl, {url.host_id for url in urls})
     Crawl.objects.filter(pk=crawl.pk).update(crawled=17, duplicates=240, refused={"scope": 31}, bytes=412_000)
     for half_hours in (2, 1, 0):
         spread = {

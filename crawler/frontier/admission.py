@@ -94,7 +94,7 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
     touched = {*insert_rows(CrawlUrl, rows, returning="host_id"), *again}
     if accumulates and states:
         touched |= _pay(crawl, {key: gained[key] for key in states})
-    renew_hosts(crawl.pk, touched)
+    renew_hosts(crawl, touched)
     duplicates = len(found) - len(links) + len(states) - len(again)
     return Admitted(len(rows) + len(again), duplicates, refused)
 

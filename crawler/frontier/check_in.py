@@ -220,11 +220,12 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
     if gain.pages:
         keep_bodies(gain.pages)
     update_rows(CrawlUrl, gain.rows, CHANGED)
-    renew_hosts(crawl.pk, gain.hosts_of_retries)
+    renew_hosts(crawl, gain.hosts_of_retries)
     dropped = drop_expired(crawl, now)
     _follow_seeds(crawl, gain.found)
     admitted = admit(crawl, gain.found, now)
     crawled = [row for row in gain.rows if row.state == State.CRAWLED]
+    _count_crawled(crawl.pk, Counter(row.host_id for row in crawled))
     refused = admitted.refused + Counter(links=gain.links_over_limit, nofollow=gain.nofollow_links)
     Crawl.objects.filter(pk=crawl.pk).update(
         crawled=F("crawled") + len(crawled),
@@ -245,6 +246,29 @@ def _store(crawl: Crawl, gain: _Gain, now: datetime) -> None:
         parent=[row.elapsed or 0.0 for row in crawled if row.inter or row.intra],
         size=[float(row.size or 0) for row in crawled],
     )
+
+
+def _count_crawled(crawl: int, pages: Mapping[int, int]) -> None:
+    """Add to the crawled pages of each host, by its id."""
+    if not pages:
+        return
+    with connection.cursor() as cursor:
+        # In one order, so that no two wait for each other.
+        cursor.execute(
+            """
+            SELECT FROM frontier_crawlhost WHERE crawl_id = %s AND host_id = ANY(%s)
+            ORDER BY host_id FOR UPDATE
+            """,
+            [crawl, sorted(pages)],
+        )
+        cursor.execute(
+            """
+            UPDATE frontier_crawlhost AS place SET crawled = crawled + given.pages
+            FROM unnest(%s::bigint[], %s::int[]) AS given(host, pages)
+            WHERE place.crawl_id = %s AND place.host_id = given.host
+            """,
+            [list(pages), list(pages.values()), crawl],
+        )
 
 
 def _follow_seeds(crawl: Crawl, found: Sequence[Found]) -> None:

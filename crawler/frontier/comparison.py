@@ -6,21 +6,21 @@ Uses the same scores and order as the live queue, with one page fetched at a tim
 from __future__ import annotations
 
 import heapq
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from crawler.frontier.graph import Floats, LinkGraph, pagerank, ranks
+from crawler.frontier.graph import Floats, LinkGraph, known_ranks, pagerank
 from crawler.frontier.strategies import (
     FIRST_RANKING,
-    RANK_TOLERANCE,
     STRATEGIES,
     Parent,
     Strategy,
     make_strategy,
     next_ranking,
+    promise,
 )
 
 POINTS = 200
@@ -58,6 +58,8 @@ def compare(graph: LinkGraph) -> list[Course]:
 
 def crawl_order(graph: LinkGraph, strategy: Strategy) -> list[int]:
     """Return the pages in the order in which the strategy fetches them."""
+    if strategy.ranks_known:
+        return _by_known_rank(graph, strategy)
     return (_by_turns if strategy.by_turns else _by_score)(graph, strategy)
 
 
@@ -68,7 +70,6 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
     number: dict[int, int] = {}
     crawled: set[int] = set()
     queue: list[tuple[float, int, int]] = []
-    due = FIRST_RANKING
     for page in graph.seeds:
         score[page] = strategy.seed(len(graph.seeds))
         number[page] = len(number)
@@ -89,21 +90,94 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
             else:
                 continue
             heapq.heappush(queue, (-score[target], number[target], target))
-        if strategy.ranks_known and len(order) >= due:
-            due = next_ranking(len(order))
-            score = _known_ranks(graph, order, score)
-            queue = [(-score[other], number[other], other) for other in score if other not in crawled]
-            heapq.heapify(queue)
     return order
 
 
-def _known_ranks(graph: LinkGraph, crawled: Sequence[int], known: Iterable[int]) -> dict[int, float]:
-    """Return the PageRank of known pages by the links of crawled ones."""
-    place = {page: at for at, page in enumerate(known)}
-    source = np.repeat([place[page] for page in crawled], [len(graph.links[page]) for page in crawled])
-    target = np.array([place[to] for page in crawled for to in graph.links[page]], dtype=np.int64)
-    found = ranks(len(place), source, target, tolerance=RANK_TOLERANCE)
-    return dict(zip(place, found.tolist(), strict=True))
+def _by_known_rank(graph: LinkGraph, strategy: Strategy) -> list[int]:
+    """Return the order of pages by the rank of the known links, and among hosts by their promise."""
+    order: list[int] = []
+    waiting = _Waiting(graph, strategy.seed(len(graph.seeds)))
+    due = FIRST_RANKING
+    while (page := waiting.best()) is not None:
+        order.append(page)
+        part = strategy.links(Parent(0, waiting.score[page], *graph.counts[page])).intra
+        for target in graph.links[page]:
+            waiting.pay(target, part)
+        if len(order) >= due:
+            due = next_ranking(len(order))
+            waiting.rank(order)
+    return order
+
+
+class _Waiting:
+    """The pages that a crawl knows, and of each host a queue of those that wait."""
+
+    def __init__(self, graph: LinkGraph, seed: float) -> None:
+        self._graph = graph
+        self.score: dict[int, float] = {}
+        self._number: dict[int, int] = {}
+        self._crawled: set[int] = set()
+        self._known: Counter[int] = Counter()
+        self._done: Counter[int] = Counter()
+        self._queues: dict[int, list[tuple[float, int, int]]] = defaultdict(list)
+        self._hosts: list[tuple[float, int, int, int]] = []
+        for page in graph.seeds:
+            self.pay(page, seed)
+
+    def pay(self, page: int, part: float) -> None:
+        """Add to the score of a page that was not crawled yet; one that is new begins to wait."""
+        if page in self._crawled:
+            return
+        host = self._graph.host[page]
+        if page not in self.score:
+            self.score[page], self._number[page] = 0.0, len(self._number)
+            self._known[host] += 1
+        self.score[page] += part
+        heapq.heappush(self._queues[host], (-self.score[page], self._number[page], page))
+        self._renew(host)
+
+    def best(self) -> int | None:
+        """Take the page to fetch next. Returns None when none waits."""
+        while self._hosts:
+            _, _, page, host = entry = heapq.heappop(self._hosts)
+            if entry != self._entry(host):
+                continue  # the host has changed since
+            self._crawled.add(page)
+            self._done[host] += 1
+            self._renew(host)
+            return page
+        return None
+
+    def rank(self, crawled: Sequence[int]) -> None:
+        """Give every known page the rank of the links of the crawled ones."""
+        place = {page: at for at, page in enumerate(self.score)}
+        source = np.repeat([place[page] for page in crawled], [len(self._graph.links[p]) for p in crawled])
+        target = np.array([place[to] for page in crawled for to in self._graph.links[page]], dtype=np.int64)
+        found = known_ranks(source, target, np.array([self._graph.host[page] for page in place]))
+        self.score = dict(zip(place, found.tolist(), strict=True))
+        self._queues.clear()
+        for page, score in self.score.items():
+            if page not in self._crawled:
+                queue = self._queues[self._graph.host[page]]
+                heapq.heappush(queue, (-score, self._number[page], page))
+        self._hosts.clear()
+        for host in self._queues:
+            self._renew(host)
+
+    def _entry(self, host: int) -> tuple[float, int, int, int] | None:
+        """Return a host's place in the order of hosts. Returns None when none of its pages waits."""
+        queue = self._queues[host]
+        while queue and (queue[0][2] in self._crawled or -queue[0][0] != self.score[queue[0][2]]):
+            heapq.heappop(queue)
+        if not queue:
+            return None
+        score, number, page = queue[0]
+        return (-promise(-score, self._known[host], self._done[host]), number, page, host)
+
+    def _renew(self, host: int) -> None:
+        entry = self._entry(host)
+        if entry is not None:
+            heapq.heappush(self._hosts, entry)
 
 
 def _by_turns(graph: LinkGraph, strategy: Strategy) -> list[int]:

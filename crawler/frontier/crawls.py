@@ -164,7 +164,7 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
             (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)
         ]
         CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
-        renew_hosts(crawl.pk, {host for _, host in outside})
+        renew_hosts(crawl, {host for _, host in outside})
     return len(outside)
 
 
@@ -183,7 +183,7 @@ def requeue(crawl: Crawl, failures: Sequence[str] = (), host: int | None = None)
         CrawlUrl.objects.filter(id__in=hosts).update(
             state=CrawlUrl.State.QUEUED, attempts=0, queued=now, not_before=now
         )
-        renew_hosts(crawl.pk, set(hosts.values()))
+        renew_hosts(crawl, set(hosts.values()))
         if hosts:
             _run_on(Crawl.objects.filter(pk=crawl.pk, state=State.DONE), now)
     return len(hosts)

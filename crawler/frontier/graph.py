@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 DAMPING = 0.85
+# The change in the ranks of known pages, all together, below which they are near enough for an order.
+KNOWN_TOLERANCE = 0.01
 MAX_PAGES = 2_000_000
 
 
@@ -114,23 +116,42 @@ def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = 1e-1
     """Return the (n,) PageRank of every page (Page et al. 1998), which sums to 1."""
     source = np.repeat(np.arange(len(graph)), [len(targets) for targets in graph.links])
     target = np.array([page for targets in graph.links for page in targets], dtype=np.int64)
-    return ranks(len(graph), source, target, damping, tolerance)
+    return ranks(len(graph), source, target, damping=damping, tolerance=tolerance)
+
+
+def known_ranks(source: Integers, target: Integers, host: Integers) -> Floats:
+    """Return the (n,) PageRank of the pages that a crawl knows, by the links of those it has crawled.
+
+    `host` (n,) numbers the host of each page. One who follows no link goes to any host alike: a host of which
+    little is known yet counts as much as the others, or its pages would come last.
+    """
+    known = np.bincount(host)
+    jump = 1.0 / known[host]
+    return ranks(len(host), source, target, tolerance=KNOWN_TOLERANCE, jump=jump / jump.sum())
 
 
 def ranks(
-    n: int, source: Integers, target: Integers, damping: float = DAMPING, tolerance: float = 1e-10
+    n: int,
+    source: Integers,
+    target: Integers,
+    *,
+    damping: float = DAMPING,
+    tolerance: float = 1e-10,
+    jump: Floats | None = None,
 ) -> Floats:
     """Return the (n,) PageRank of pages 0 to n-1, which sums to 1; (m,) links lead from `source` to `target`.
 
-    Pages without links spread their rank over all pages.
+    `jump` (n,) sums to 1 and says where one goes on who follows no link, or stands on a page without links;
+    None: to any page alike.
     """
+    jump = np.full(n, 1.0 / n) if jump is None else jump
     degree = np.bincount(source, minlength=n)
     share = 1.0 / np.maximum(degree, 1)
-    rank: Floats = np.full(n, 1.0 / n)
+    rank = jump
     for _ in range(1000):
         paid = rank * share
         flowing = np.bincount(target, weights=paid[source], minlength=n) if len(target) else np.zeros(n)
-        following: Floats = (1 - damping) / n + damping * (flowing + rank[degree == 0].sum() / n)
+        following: Floats = damping * flowing + (1 - damping + damping * rank[degree == 0].sum()) * jump
         if np.abs(following - rank).sum() < tolerance:
             return following
         rank = following

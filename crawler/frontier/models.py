@@ -17,7 +17,7 @@ from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.scope import Scope
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
-from crawler.frontier.strategies import DEFAULT, STRATEGIES, Strategy, make_strategy
+from crawler.frontier.strategies import DEFAULT, STRATEGIES, LinkScore, Strategy, make_strategy
 from crawler.http.domains import host_of
 from crawler.web.validators import between
 
@@ -180,8 +180,13 @@ class Crawl(models.Model):
         return Scope(self.scope, () if self.anywhere else map(host_of, self.seeds))
 
     def rules(self) -> Strategy:
-        """Return the crawl's strategy, which orders its queue."""
-        return make_strategy(self.strategy, self.inter_weight, self.intra_weight)
+        """Return the crawl's strategy, which orders its queue.
+
+        A query that leads the crawl weighs addresses itself: nothing is added to its weights, or put in their
+        place.
+        """
+        name = LinkScore.name if self.link_query else self.strategy
+        return make_strategy(name, self.inter_weight, self.intra_weight)
 
 
 class CrawlHost(models.Model):
@@ -191,6 +196,7 @@ class CrawlHost(models.Model):
     host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="+")
     domain = models.TextField()
     admitted = models.PositiveIntegerField(default=0, help_text="URLs ever queued.")
+    crawled = models.PositiveIntegerField(db_default=0, help_text="Pages crawled.")
     best = models.FloatField(null=True, help_text="Score of the first waiting URL; null: none waits.")
     head = models.BigIntegerField(null=True)
     ready = models.DateTimeField(db_default=Now(), help_text="When its first waiting URL may go out.")

@@ -59,7 +59,7 @@ def lease_urls(
             )
         )
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
-    renew_hosts(crawl.pk, set(leases))
+    renew_hosts(crawl, set(leases))
     return assignments
 
 
@@ -98,8 +98,8 @@ def release_urls(leases: Sequence[uuid.UUID]) -> int:
             [list(leases)],
         )
         rows = cursor.fetchall()
-    for crawl in sorted({row[0] for row in rows}):
-        renew_hosts(crawl, {row[1] for row in rows if row[0] == crawl})
+    for key, crawl in sorted(Crawl.objects.in_bulk({row[0] for row in rows}).items()):
+        renew_hosts(crawl, {row[1] for row in rows if row[0] == key})
     return len(rows)
 
 
@@ -131,7 +131,7 @@ def remaining(crawl: Crawl) -> Remaining:
 
 def renew_all_hosts(crawl: Crawl) -> None:
     """Update the first waiting URL of every host that has waiting URLs."""
-    renew_hosts(crawl.pk, set(crawl.waiting.order_by().values_list("host", flat=True).distinct()))
+    renew_hosts(crawl, set(crawl.waiting.order_by().values_list("host", flat=True).distinct()))
 
 
 def drop_expired(crawl: Crawl, now: datetime) -> int:
@@ -145,12 +145,16 @@ def drop_expired(crawl: Crawl, now: datetime) -> int:
             [crawl.pk, now - timedelta(minutes=crawl.max_wait)],
         )
         hosts = [row[0] for row in cursor.fetchall()]
-    renew_hosts(crawl.pk, set(hosts))
+    renew_hosts(crawl, set(hosts))
     return len(hosts)
 
 
-def renew_hosts(crawl: int, hosts: set[int]) -> None:
-    """Update the first waiting URL of these hosts."""
+def renew_hosts(crawl: Crawl, hosts: set[int]) -> None:
+    """Update the first waiting URL of these hosts, and the score by which they are ordered.
+
+    It is that of the URL, or the host's promise where the strategy ranks what is known
+    (`crawler.frontier.strategies.promise`).
+    """
     if not hosts:
         return
     with connection.cursor() as cursor:
@@ -160,15 +164,17 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
             SELECT FROM frontier_crawlhost WHERE crawl_id = %s AND host_id = ANY(%s)
             ORDER BY host_id FOR UPDATE
             """,
-            [crawl, sorted(hosts)],
+            [crawl.pk, sorted(hosts)],
         )
         cursor.execute(
             """
-            UPDATE frontier_crawlhost AS place SET best = first.score, head = first.id,
+            UPDATE frontier_crawlhost AS place SET head = first.id,
+                best = first.score * CASE WHEN %(promise)s THEN admitted / greatest(crawled, 0.5) ELSE 1 END
+                    - first.attempts * %(penalty)s,
                 ready = coalesce(first.not_before, place.ready)
             FROM unnest(%(hosts)s::bigint[]) AS asked(host)
             LEFT JOIN LATERAL (
-                SELECT id, score - attempts * %(penalty)s AS score, (
+                SELECT id, score, attempts, (
                     SELECT min(not_before) FROM (
                         SELECT not_before FROM frontier_crawlurl
                         WHERE crawl_id = %(crawl)s AND host_id = asked.host
@@ -182,7 +188,12 @@ def renew_hosts(crawl: int, hosts: set[int]) -> None:
             ) AS first ON true
             WHERE place.crawl_id = %(crawl)s AND place.host_id = asked.host
             """,
-            {"hosts": sorted(hosts), "penalty": ATTEMPT_PENALTY, "crawl": crawl},
+            {
+                "hosts": sorted(hosts),
+                "penalty": ATTEMPT_PENALTY,
+                "crawl": crawl.pk,
+                "promise": crawl.rules().ranks_known,
+            },
         )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import psycopg
 from django.db import connection
 from django.db.models import Sum
 
 from crawler.database.bulk import update_rows
-from crawler.frontier.graph import ranks
+from crawler.frontier.graph import Integers, known_ranks
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.queue import renew_all_hosts
-from crawler.frontier.strategies import FIRST_RANKING, RANK_TOLERANCE, next_ranking
+from crawler.frontier.strategies import FIRST_RANKING, next_ranking
 
-MOST_LINKS = 1_000_000
+MOST_LINKS = 500_000
 """Links beyond which a crawl is not ranked again: its order goes on by OPIC's cash."""
 _LEAST_CHANGE = 0.1
 """The relative change of a score that is worth a write: smaller ones leave the order as good."""
@@ -29,34 +30,62 @@ def rank_known(crawl: Crawl) -> int:
     links = crawl.urls.filter(state=CrawlUrl.State.CRAWLED).aggregate(all=Sum("inter") + Sum("intra"))["all"]
     if not links or links > MOST_LINKS:
         return 0
-    source, target = _links(crawl)
-    waiting = list(crawl.waiting.select_for_update(of=["self"], skip_locked=True).values_list("id", "score"))
-    known = np.unique(np.concatenate([source, target, np.array([row[0] for row in waiting], dtype=np.int64)]))
-    found = ranks(
-        len(known), np.searchsorted(known, source), np.searchsorted(known, target), tolerance=RANK_TOLERANCE
-    )
-    rank = dict(zip(known.tolist(), found.tolist(), strict=True))
-    rows = [
+    waiting = dict(crawl.waiting.select_for_update(skip_locked=True).values_list("id", "score"))
+    source, target, host, known = _links(crawl)
+    rank = dict(zip(known.tolist(), known_ranks(source, target, host).tolist(), strict=True))
+    changed = [
         CrawlUrl(id=key, score=rank[key])
-        for key, before in waiting
-        if abs(rank[key] - before) > _LEAST_CHANGE * before
+        for key, before in waiting.items()
+        if key in rank and abs(rank[key] - before) > _LEAST_CHANGE * before
     ]
-    update_rows(CrawlUrl, rows, ["score"])
+    update_rows(CrawlUrl, changed, ["score"])
     renew_all_hosts(crawl)
-    return len(rows)
+    return len(changed)
 
 
-def _links(crawl: Crawl) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of the pages that link, and of what they link to, as two arrays of one length."""
-    with connection.cursor() as cursor:
+def _links(crawl: Crawl) -> tuple[Integers, Integers, Integers, Integers]:
+    """Return the links of a crawl's pages as places (m,) of sources and of targets, and (n,) hosts and ids.
+
+    The known pages are those that were crawled and those that wait or are out.
+    """
+    known, hosts = _two_columns(
+        """
+        SELECT id AS a, host_id AS b FROM frontier_crawlurl
+        WHERE crawl_id = %s AND state IN ('crawled', 'queued')
+        """,
+        crawl.pk,
+    )
+    source, target = _two_columns(
+        """
+        SELECT source.id AS a, target.id AS b FROM frontier_crawlurl AS source
+        CROSS JOIN LATERAL unnest(source.out) AS link(key)
+        JOIN frontier_crawlurl AS target ON target.crawl_id = source.crawl_id AND target.key = link.key
+        WHERE source.crawl_id = %s AND source.state = 'crawled'
+            AND target.state IN ('crawled', 'queued') AND target.id <> source.id
+        """,
+        crawl.pk,
+    )
+    order = np.argsort(known)
+    known, hosts = known[order], hosts[order]
+    host = np.unique(hosts, return_inverse=True)[1]
+    return np.searchsorted(known, source), np.searchsorted(known, target), host, known
+
+
+def _two_columns(query: str, crawl: int) -> tuple[Integers, Integers]:
+    """Return the columns `a` and `b` (bigint, not null) of a query as arrays.
+
+    The server joins them into one value: a million rows would take Python a second and more.
+    """
+    connection.ensure_connection()
+    with (
+        connection.wrap_database_errors,
+        psycopg.Cursor(connection.connection) as cursor,
+    ):
         cursor.execute(
-            """
-            SELECT source.id, target.id FROM frontier_crawlurl AS source
-            CROSS JOIN LATERAL unnest(source.out) AS link(key)
-            JOIN frontier_crawlurl AS target ON target.crawl_id = source.crawl_id AND target.key = link.key
-            WHERE source.crawl_id = %s AND source.state = 'crawled' AND target.id <> source.id
-            """,
-            [crawl.pk],
+            f"SELECT string_agg(int8send(a) || int8send(b), '') FROM ({query}) AS pairs",  # noqa: S608 - above
+            [crawl],
+            binary=True,
         )
-        pairs = np.fromiter(cursor, dtype=np.dtype((np.int64, 2)))
-    return pairs[:, 0], pairs[:, 1]
+        row = cursor.fetchone()
+    pairs = np.frombuffer(row[0] if row and row[0] else b"", dtype=">i8").astype(np.int64)
+    return pairs[::2], pairs[1::2]

@@ -27,7 +27,7 @@ class Strategy:
     `name` is how people choose it. `accumulates`: a waiting URL that is found again gains the new score, as
     cash is paid in. `by_turns`: hosts are served in turn, the longest unserved first, instead of by their
     best URL. `ranks_known`: waiting URLs are given the PageRank of the links known so far, each time the
-    crawl has grown by half (`next_ranking`).
+    crawl has grown by half (`next_ranking`), and hosts are ordered by `promise`.
     """
 
     name: ClassVar[str]
@@ -124,13 +124,20 @@ DEFAULT = "known-rank"
 
 FIRST_RANKING = 8
 """The pages that are crawled before the known links are first ranked."""
-RANK_TOLERANCE = 0.01
-"""The change in all ranks together below which they are near enough for an order."""
 
 
 def next_ranking(crawled: int) -> int:
     """Return the number of crawled pages at which the known links are ranked again, after `crawled` pages."""
     return max(crawled + 4, crawled * 3 // 2)
+
+
+def promise(score: float, known: int, crawled: int) -> float:
+    """Return the score by which a host is ordered: its best URL's, by how much of the host is still to come.
+
+    Links seen so far are a sample of the host's: a page that three of three crawled pages link to will have
+    links from most of its `known` pages.
+    """
+    return score * known / max(crawled, 0.5)
 
 
 def make_strategy(

@@ -18,7 +18,14 @@ from crawler.frontier.crawls import CrawlError, begin, cancel, pause, requeue, r
 from crawler.frontier.graph import pagerank
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.frontier.own_graph import crawled_graph
-from crawler.frontier.queue import drop_expired, hosts_in_order, lease_urls, release_urls, renew_hosts
+from crawler.frontier.queue import (
+    drop_expired,
+    hosts_in_order,
+    lease_urls,
+    release_urls,
+    renew_all_hosts,
+    renew_hosts,
+)
 from crawler.frontier.scope import ScopeError
 from crawler.messages import Harvest, Report
 
@@ -80,7 +87,7 @@ def test_the_best_goes_first_and_among_equals_the_one_found_first() -> None:
 
 
 def test_hosts_go_by_their_best_url() -> None:
-    crawl = crawl_from("http://seed.example/", anywhere=True)
+    crawl = crawl_from("http://seed.example/", strategy="opic", anywhere=True)
     taken(crawl)
     found = {"http://low.example/": 0.1, "http://high.example/": 0.6, "http://low.example/2": 0.5}
     admit(crawl, [link(url, score) for url, score in found.items()], NOW)
@@ -134,7 +141,7 @@ def test_cash_is_paid_in_to_what_waits() -> None:
 
 
 def grown_crawl(pages: int) -> Crawl:
-    """A crawl of `pages` pages, each linked from the seed; the first links to /poor, the others to /rich, which
+    """A crawl of `pages` pages, each linked from the seed; the first links to /poor, the others to /rich: it
     was found last and has the smallest score.
     """
     crawl = crawl_from(strategy="known-rank")
@@ -155,13 +162,30 @@ def grown_crawl(pages: int) -> Crawl:
 def test_what_waits_is_ranked_by_the_links_known_so_far() -> None:
     crawl = grown_crawl(8)
     tend(NOW)
-    rank = pagerank(crawled_graph(crawl))
+    rank = pagerank(crawled_graph(crawl))  # on one host the jumps go to any page alike
     scores = dict(crawl.waiting.values_list("url", "score"))
     places = crawled_graph(crawl).names
     assert scores == pytest.approx({name: rank[places.index(name)] for name in scores}, rel=0.02)
     crawl.refresh_from_db()
     assert crawl.ranked_again == 12
     assert taken(crawl) == ["http://seed.example/rich", "http://seed.example/poor"]
+
+
+def test_a_host_of_which_more_is_to_come_goes_first() -> None:
+    crawl = crawl_from("http://done.example/", "http://young.example/", strategy="known-rank")
+    for name, pages in (("done", 4), ("young", 4)):
+        admit(crawl, [link(f"http://{name}.example/{i}", 0.1) for i in range(pages)], NOW)
+    crawl.urls.filter(
+        url__in=["http://done.example/", *(f"http://done.example/{i}" for i in range(3))]
+    ).update(state="crawled")
+    crawl.urls.filter(url="http://young.example/").update(state="crawled")
+    crawl.hosts.filter(host__name="done.example").update(crawled=4)
+    crawl.hosts.filter(host__name="young.example").update(crawled=1)
+    renew_all_hosts(crawl)
+    assert dict(crawl.hosts.values_list("host__name", "best")) == pytest.approx(
+        {"done.example": 0.1 * 5 / 4, "young.example": 0.1 * 5 / 1}
+    )
+    assert [host.name for host in hosts_in_order(crawl, 9, later(1))] == ["young.example", "done.example"]
 
 
 def test_ranking_waits_until_the_crawl_has_grown_and_leaves_other_orders_alone() -> None:
@@ -212,7 +236,7 @@ def test_budgets_of_hosts_patterns_depth_and_scope() -> None:
 def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_waited() -> None:
     crawl = crawl_from()
     CrawlUrl.objects.update(queued=NOW, not_before=NOW)
-    renew_hosts(crawl.pk, {crawl.urls.get().host_id})
+    renew_hosts(crawl, {crawl.urls.get().host_id})
     (host,) = hosts_in_order(crawl, 5, later(1))
     lease = uuid.uuid4()
     lease_urls({host.pk: lease}, {host.pk: Room(5)}, crawl, later(1))
@@ -230,7 +254,7 @@ def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_wai
 def test_a_retry_waits_for_its_time() -> None:
     crawl = crawl_from()
     CrawlUrl.objects.update(not_before=later(10), queued=later(10))
-    renew_hosts(crawl.pk, {crawl.urls.get().host_id})
+    renew_hosts(crawl, {crawl.urls.get().host_id})
     assert hosts_in_order(crawl, 5, later(9)) == []
     assert len(hosts_in_order(crawl, 5, later(11))) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -12,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from crawler.frontier.crawls import CrawlError, begin, lead_by, tried
+from crawler.frontier.crawls import CrawlError, begin, lead_by, tend, tried
 from crawler.frontier.models import Crawl
 from crawler.pipeline.inline import run_crawl
 from crawler.pipeline.leading import lead, led_crawls, may_find_more
@@ -124,6 +125,59 @@ def test_a_query_that_fails_is_named_and_the_crawl_ends(site: WebServer) -> None
     crawl = crawled(site, "SELECT ?address WHERE { ?a ?b", "/ann")
     assert crawl.state == "done"
     assert crawl.lead.failure
+
+
+def test_weights_stay_as_the_query_gives_them_however_often_it_is_asked(site: WebServer) -> None:
+    crawl = crawled(site, KNOWN, "/ann", "/people")
+    Crawl.objects.filter(pk=crawl.pk).update(state=Crawl.State.RUNNING, crawled=100)
+    crawl.urls.filter(url__endswith="/bob").update(state="queued", score=0.5)
+    for _ in range(3):
+        CrawlLead.objects.update(change=-1)
+        lead(crawl.pk)
+        tend(datetime.now(UTC))
+    assert crawl.urls.get(url__endswith="/bob").score == 0.5
+
+
+def test_a_death_in_the_middle_queues_nothing_and_the_next_asking_all(
+    site: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = crawled(site, "SELECT ?address WHERE { ?a <http://x.example/none> ?address }", "/ann", "/people")
+    Crawl.objects.filter(pk=crawl.pk).update(state=Crawl.State.RUNNING, link_query=KNOWN)
+    with monkeypatch.context() as patch:
+        patch.setattr("crawler.pipeline.leading._extended", lambda *_: {}["killed"])
+        with pytest.raises(KeyError):
+            lead(crawl.pk)
+    assert crawl.urls.count() == 2
+    assert lead(crawl.pk) == 2
+
+
+def test_a_message_that_comes_late_or_for_another_crawl_changes_nothing(site: WebServer) -> None:
+    crawl = crawled(site, "SELECT ?address WHERE { ?a <http://x.example/none> ?address }", "/ann", "/people")
+    Crawl.objects.filter(pk=crawl.pk).update(link_query=KNOWN)
+    for state in (Crawl.State.DONE, Crawl.State.CANCELLED, Crawl.State.PAUSED):
+        Crawl.objects.filter(pk=crawl.pk).update(state=state)
+        assert lead(crawl.pk) == 0
+    Crawl.objects.filter(pk=crawl.pk).update(state=Crawl.State.RUNNING, into_graph=False)
+    assert lead(crawl.pk) == 0
+    assert lead(crawl.pk + 1000) == 0
+    assert crawl.urls.count() == 2
+
+
+def test_an_answer_that_is_hostile_brings_only_addresses_that_may_be_fetched(site: WebServer) -> None:
+    given = ("ftp://a.example/", "javascript:alert(1)", "http://u:p@a.example/", "mailto:a@b.example")
+    values = " ".join(f"<{address}>" for address in (*given, f"{site.origin}/bob"))
+    many = f"""SELECT ?address ?weight WHERE {{ VALUES ?address {{ {values} "http://text.example/" }}
+        VALUES ?weight {{ "NaN"^^<http://www.w3.org/2001/XMLSchema#double> -5 "x" }} }}"""
+    crawl = crawled(site, many)
+    assert asked(site) == ["/ann", "/bob"]
+    assert (crawl.lead.failure, crawl.urls.get(url__endswith="/bob").score) == ("", 0.5)
+    endless = "SELECT ?address WHERE { " + " . ".join(f"?a{i} ?b{i} ?c{i}" for i in range(12)) + " }"
+    lead_by(crawl, endless)
+    Crawl.objects.filter(pk=crawl.pk).update(state=Crawl.State.RUNNING)
+    began = time.monotonic()
+    assert lead(crawl.pk) == 0
+    assert time.monotonic() - began < 60, "an asking ends after ten seconds or so many rows"
+    assert CrawlLead.objects.get().failure or CrawlLead.objects.get().found == 0
 
 
 def test_a_replica_that_never_comes_holds_a_crawl_for_some_minutes_only(site: WebServer) -> None:
