@@ -52,11 +52,11 @@ UNLINKED = 0.1
 """The probability that a page exists to which no stored copy leads."""
 MAX_SAVED_WEEKS, SAVED_A_WEEK = 8.0, 2.0
 """Weeks' budget that may be saved: the second more with each week, up to the first."""
-CAP = 9.0
 ROUND = 0.08
 """The share of a week's budget that is fetched before the beliefs are computed again."""
-IMAGINED_WEEKS, BURST = 1.5, 0.2
-"""Weeks imagined before any has passed, each with this probability of a burst."""
+IMAGINED_WEEKS, BURST = 1.5, 0.1
+"""Weeks imagined before any has passed, each with this probability of a burst. With 0.2 the replays left 9.4 %
+stale instead of 11.5, and 30 % of the budget of the first eleven weeks unspent: a sixth fewer changes found."""
 MAX_DEMANDS = 52
 LEAST = 0.001
 """The least probability of any outcome, so that none is impossible."""
@@ -190,7 +190,6 @@ def _batch(run: Run, belief: PageBeliefs, gains: Floats, order: Sequence[int], v
     budget_left = visit.budget
     demands = sorted(run.causes.demands)
     max_saved = visit.weekly * min(MAX_SAVED_WEEKS, SAVED_A_WEEK * (1 + len(demands)))
-    max_saved = min(max_saved, CAP * len(run.gates.paths))
     fetched_counts = belief.fetched_counts
     chosen: Counter[int] = Counter()
     batch: list[int] = []
