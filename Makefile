@@ -27,6 +27,7 @@ test-browser: $(VENV)/dev.stamp compiled
 lint: $(VENV)/dev.stamp
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
+	$(VENV)/bin/djangofmt --check --quiet --indent-width 2 templates
 	$(PYTHON) -m mypy
 	$(VENV)/bin/lint-imports
 	DATABASE_URL=none $(PYTHON) manage.py makemigrations --check --dry-run

@@ -296,6 +296,12 @@ def web_address(url: str) -> str:
 
 
 @register.filter
+def note_kind(level: str) -> str:
+    """Return the class of a note for a message's level: `bad`, `warn`, `good`, or none for information."""
+    return {"error": "bad", "warning": "warn", "success": "good"}.get(level, "")
+
+
+@register.filter
 def failure_name(label: str) -> str:
     """Return a failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
     code = label.removeprefix("http-")
