@@ -9,6 +9,7 @@ later, find an address together.
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
@@ -62,9 +63,10 @@ def addresses(query: str) -> dict[str, float]:
 
 def _weight(text: str | None) -> float:
     try:
-        return min(max(float(text or WEIGHT), 0.0), 1.0)
+        weight = float(text or WEIGHT)
     except ValueError:
         return WEIGHT
+    return WEIGHT if math.isnan(weight) else min(max(weight, 0.0), 1.0)
 
 
 def lead(pk: int) -> int:
