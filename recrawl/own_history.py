@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 
-from recrawl.models import Check, Site, WatchedPage, key_of
+from recrawl.models import Change, Check, Site, WatchedPage, key_of
 from recrawl.replay.history import History
 from recrawl.structure import is_index, raw_directory
 
@@ -24,14 +24,19 @@ def own_history(site: Site, days: float = WEEK, *, anonymous: bool = False) -> H
 
     What no visit looked at counts as it was last seen; changes that do not count (`minor`) are none. Of links
     only today's are known, and stand for those of every week. A checksum is the number of changes that were
-    seen. An `anonymous` one has numbers in place of the words of addresses, and keeps which directory lies in
-    which, for the methods decide by it. Raises NoHistoryError.
+    seen, returns with another text included. An `anonymous` one has numbers in place of the words of
+    addresses, and keeps which directory lies in which, for the methods decide by it. Raises NoHistoryError.
     """
     events = list(
         Check.objects.filter(visit__site=site)
         .exclude(outcome__in=[Outcome.SAME, Outcome.MINOR, Outcome.FAILED])
         .order_by("at", "id")
         .values_list("page_id", "at", "outcome")
+    )
+    rewritten = set(
+        Change.objects.filter(site=site, kind=Change.Kind.BACK)
+        .exclude(added=0, removed=0)
+        .values_list("page_id", "at")
     )
     visits = list(
         site.visits.filter(finished__isnull=False).order_by("number").values_list("started", flat=True)
@@ -62,8 +67,8 @@ def own_history(site: Site, days: float = WEEK, *, anonymous: bool = False) -> H
     for number in range(count):
         end = visits[0] + (number + 1) * step
         while at < len(events) and events[at][1] < end:
-            pk, _, outcome = events[at]
-            if outcome == Outcome.CHANGED:
+            pk, moment, outcome = events[at]
+            if outcome == Outcome.CHANGED or (pk, moment) in rewritten:
                 versions[pk] = versions.get(pk, 0) + 1
             (gone.add if outcome in {Outcome.GONE, Outcome.MOVED} else gone.discard)(pk)
             at += 1

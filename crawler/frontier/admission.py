@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import connection
@@ -53,14 +53,18 @@ class Admitted:
 def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets | None = None) -> Admitted:
     """Queue the URLs that are new to the crawl. The caller's transaction holds the lock on the crawl's row.
 
-    A URL that is queued, leased or finished counts as a duplicate; a dropped URL is queued again. If the
-    strategy accumulates, a waiting URL gains the scores of its duplicates.
+    A URL that is queued, leased or finished counts as a duplicate; a dropped URL is queued again. A URL that
+    waits has the depth of the shortest way to it that is known. If the strategy accumulates, it gains the
+    scores of its duplicates.
     """
     default_budgets = Budgets() if crawl.max_depth is None else Budgets(depth=crawl.max_depth)
     limits, scope = budgets or default_budgets, crawl.bounds()
     accumulates = crawl.rules().accumulates
     links, gained = _once(found)
     states = _known(crawl, list(links))
+    _bring_nearer(
+        crawl, {key: links[key].depth for key, (_, depth) in states.items() if links[key].depth < depth}
+    )
     refused: Counter[str] = Counter()
     candidates = []
     for key, link in links.items():
@@ -90,7 +94,7 @@ def admit(crawl: Crawl, found: Sequence[Found], now: datetime, budgets: Budgets 
             )
         )  # fmt: skip
     room.save()
-    again = _again(crawl, [key for key, state in states.items() if state == State.DROPPED], now)
+    again = _again(crawl, [key for key, (state, _) in states.items() if state == State.DROPPED], now)
     touched = {*insert_rows(CrawlUrl, rows, returning="host_id"), *again}
     if accumulates and states:
         touched |= _pay(crawl, {key: gained[key] for key in states})
@@ -167,10 +171,17 @@ _PAY = """
     WHERE url.crawl_id = %s AND url.key = paid.key AND url.state = 'queued' AND url.lease IS NULL
     RETURNING host_id
 """
+_NEARER = """
+    UPDATE frontier_crawlurl AS url SET depth = nearer.depth
+    FROM unnest(%s::uuid[], %s::int[]) AS nearer(key, depth)
+    WHERE url.crawl_id = %s AND url.key = nearer.key AND url.state IN ('queued', 'dropped')
+"""
 
 
 def _once(found: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUID, float]]:
-    """Return the links by key without duplicates, and the total score of each key's links."""
+    """Return the links by key without duplicates, each with its least depth, and the total score of each
+    key's links.
+    """
     keys: dict[str, uuid.UUID] = {}
     links: dict[uuid.UUID, Found] = {}
     gained: dict[uuid.UUID, float] = {}
@@ -182,16 +193,28 @@ def _once(found: Sequence[Found]) -> tuple[dict[uuid.UUID, Found], dict[uuid.UUI
             gained[key] = link.score
         else:
             gained[key] += link.score
+            if link.depth < links[key].depth:
+                links[key] = replace(links[key], depth=link.depth)
     return links, gained
 
 
-def _known(crawl: Crawl, keys: list[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """Return the states of the crawl's URLs by key, by raw SQL: Django would bind each key separately."""
+def _known(crawl: Crawl, keys: list[uuid.UUID]) -> dict[uuid.UUID, tuple[str, int]]:
+    """Return the states and depths of the crawl's URLs by key, by raw SQL: Django would bind each key
+    separately.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT key, state FROM frontier_crawlurl WHERE crawl_id = %s AND key = ANY(%s)", [crawl.pk, keys]
+            "SELECT key, state, depth FROM frontier_crawlurl WHERE crawl_id = %s AND key = ANY(%s)",
+            [crawl.pk, keys],
         )
-        return dict(cursor.fetchall())
+        return {key: (state, depth) for key, state, depth in cursor.fetchall()}
+
+
+def _bring_nearer(crawl: Crawl, depths: Mapping[uuid.UUID, int]) -> None:
+    """Set the depths of URLs that wait, or were dropped, to those of a shorter way."""
+    if depths:
+        with connection.cursor() as cursor:
+            cursor.execute(_NEARER, [list(depths), list(depths.values()), crawl.pk])
 
 
 def _room(crawl: Crawl, urls: Sequence[str], budgets: Budgets) -> _Room:

@@ -166,14 +166,13 @@ def _fail(row: CrawlUrl, harvest: Harvest, gain: _Gain) -> None:
 def _links(row: CrawlUrl, page: CrawledPage, crawl: Crawl) -> list[Found]:
     """Return the page's links with their classes and scores.
 
-    The target of a redirect takes over the page's class, score and parent.
+    The target of a redirect takes over the page's class, score, parent and depth: a redirect is no link.
     """
     urls = _vouched_for(row.url, page.links) if page.sitemap else list(page.links)
     keys = [digest(url) for url in urls]
     row.out = list(keys)
     if row.state == State.MOVED:
-        depth = row.depth if row.link == CrawlUrl.Link.SEED else row.depth + 1
-        return [Found(url, row.link, row.score, depth, row.parent, hops=row.hops + 1) for url in urls]
+        return [Found(url, row.link, row.score, row.depth, row.parent, hops=row.hops + 1) for url in urls]
     own_domain = registrable_domain(host_of(row.url))
     is_external = [registrable_domain(host_of(url)) != own_domain for url in urls]
     row.inter = sum(is_external)

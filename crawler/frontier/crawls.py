@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from django.db import transaction
-from django.db.models import Count, F, FloatField, QuerySet
+from django.db.models import Count, Exists, F, FloatField, OuterRef, QuerySet
 from django.db.models.functions import Cast, Extract, Now
 
 from crawler.engine.logins import take_login
@@ -164,7 +164,11 @@ def rescope(crawl: Crawl, scope: Sequence[str]) -> int:
             (key, host) for key, host, url in waiting.iterator(chunk_size=5000) if not rules.allows(url)
         ]
         CrawlUrl.objects.filter(id__in=[key for key, _ in outside]).delete()
-        renew_hosts(crawl, {host for _, host in outside})
+        left = {host for _, host in outside}
+        renew_hosts(crawl, left)
+        # A host that was never crawled takes no room of the limit on hosts.
+        has_urls = Exists(crawl.urls.filter(host=OuterRef("host")))
+        crawl.hosts.filter(~has_urls, host__in=left).delete()
     return len(outside)
 
 

@@ -68,7 +68,8 @@ def hosts_in_order(crawl: Crawl, limit: int, now: datetime, among: Sequence[int]
 
     `among` restricts them to these host ids.
     """
-    order = "served ASC NULLS FIRST, head" if crawl.rules().by_turns else "best DESC, head"
+    # A bare "served" would be the host's, which all crawls share.
+    order = "place.served ASC NULLS FIRST" if crawl.rules().by_turns else "place.best DESC"
     return list(
         Host.objects.raw(
             f"""
@@ -77,7 +78,7 @@ def hosts_in_order(crawl: Crawl, limit: int, now: datetime, among: Sequence[int]
             WHERE place.crawl_id = %s AND place.best IS NOT NULL AND place.ready <= %s
                 AND host.lease IS NULL AND (host.not_before IS NULL OR host.not_before <= %s)
                 AND (%s::bigint[] IS NULL OR place.host_id = ANY(%s))
-            ORDER BY {order} LIMIT %s FOR UPDATE OF host SKIP LOCKED
+            ORDER BY {order}, place.head LIMIT %s FOR UPDATE OF host SKIP LOCKED
             """,  # noqa: S608 - one of two orders written here
             [crawl.pk, now, now, among, among, limit],
         )

@@ -143,9 +143,10 @@ def _failed(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
 def _throttled(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Double the interval, up to a day, after a 429, a 503 or a challenge.
 
-    Only the minimum gap applies when the response has a Retry-After, which has its own floor.
+    Only the minimum gap applies when the response has a Retry-After, which has its own floor. One of zero, or
+    of a time that has passed, names no wait, and is as good as none.
     """
-    if outcome.retry_after is not None:
+    if _retry_after(outcome):
         return _min_gap(outcome, limits)
     wait = min(2 * max(outcome.interval, limits.min_gap), limits.day)
     reason = f"The server asked for fewer visits, the interval is doubled to {in_words(wait)}."
