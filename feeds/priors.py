@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from feeds.replay.trace import Trace
-from feeds.scheduling.forecast import Population
+from feeds.scheduling.forecast import PRIOR_ARTICLES, Population
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, hour_of
 
 FORMAT = "freshet priors 1"
@@ -62,10 +62,10 @@ def _is_number(value: Any, most: float) -> bool:
     )
 
 
-def as_json(counts: Floats, exposure: Floats, feeds: int) -> dict[str, Any]:
+def as_json(counts: Floats, exposure: Floats, feeds: int, articles: float | None = None) -> dict[str, Any]:
     """Return the JSON of a prior learned from (168,) articles and hours watched of `feeds` feeds.
 
-    Raises PriorError where nothing was posted.
+    `articles` is their number, where counts are weighted. Raises PriorError where nothing was posted.
     """
     if counts.sum() <= 0 or exposure.sum() <= 0:
         raise PriorError("nothing was posted yet")
@@ -73,17 +73,23 @@ def as_json(counts: Floats, exposure: Floats, feeds: int) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "feeds": feeds,
-        "articles": round(float(counts.sum())),
+        "articles": round(float(counts.sum()) if articles is None else articles),
         "mean": float(f"{learned.mean:.4g}"),
         "profile": [round(float(value), 3) for value in learned.profile],
     }
 
 
 def of_traces(traces: Iterable[Trace]) -> dict[str, Any]:
-    """Return the JSON of a prior learned from traces. Raises PriorError for no posts."""
-    counts, exposure, feeds = np.zeros(WEEK_HOURS), np.zeros(WEEK_HOURS), 0
+    """Return the JSON of a prior learned from traces, which weigh alike however many posts each has.
+
+    Raises PriorError for no posts.
+    """
+    counts, exposure, feeds, articles = np.zeros(WEEK_HOURS), np.zeros(WEEK_HOURS), 0, 0
     for trace in traces:
-        counts += np.bincount(hour_of(trace.published, WEEK_HOURS), minlength=WEEK_HOURS)
-        exposure += max(trace.days, 1.0) * DAY_HOURS / WEEK_HOURS * len(trace.feeds)
+        # 105,000 posts of forums drowned 43,000 of news sites, whose day is another.
+        weight = PRIOR_ARTICLES * 100 / len(trace.published)
+        counts += weight * np.bincount(hour_of(trace.published, WEEK_HOURS), minlength=WEEK_HOURS)
+        exposure += weight * max(trace.days, 1.0) * DAY_HOURS / WEEK_HOURS * len(trace.feeds)
         feeds += len(trace.feeds)
-    return as_json(counts, exposure, feeds)
+        articles += len(trace.published)
+    return as_json(counts, exposure, feeds, articles)

@@ -55,8 +55,9 @@ MAX_SAVED_WEEKS, SAVED_A_WEEK = 8.0, 2.0
 ROUND = 0.08
 """The share of a week's budget that is fetched before the beliefs are computed again."""
 IMAGINED_WEEKS, BURST = 1.5, 0.1
-"""Weeks imagined before any has passed, each with this probability of a burst. With 0.2 the replays left 9.4 %
-stale instead of 11.5, and 30 % of the budget of the first eleven weeks unspent: a sixth fewer changes found."""
+"""Weeks imagined before any has passed, each with this probability of a burst. With 0.2 the replays left
+9.4 % stale instead of 11.5; but of the first eleven weeks' budget 30 % stayed unspent, and a tenth of the
+changes that are found now were not."""
 MAX_DEMANDS = 52
 LEAST = 0.001
 """The least probability of any outcome, so that none is impossible."""
