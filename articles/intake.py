@@ -23,6 +23,7 @@ from crawler.http.urls import BadUrl, host_key, page_key
 from crawler.reading.documents import Enclosure, Entry
 from crawler.text.characters import MAX_INDEXED_CHARACTERS, searchable
 from crawler.text.keys import digest
+from feeds.visits import StoredEntries
 
 MAX_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 
@@ -42,16 +43,7 @@ class Arrival:
 _new_article = row_builder(Article)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredArticles:
-    """The result of an arrival: numbers of new and edited entries, and publication times (epoch seconds)."""
-
-    new: int = 0
-    edited: int = 0
-    published: tuple[float, ...] = ()
-
-
-def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, StoredArticles]:
+def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[int, StoredEntries]:
     """Store entries inside the caller's transaction, which holds the feeds' rows. Returns results by feed id.
 
     Entries stored already are left alone, so storing an arrival twice changes nothing. With `pages` every new
@@ -61,7 +53,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
     stored_keys = _known_keys(arrivals, keys)
     stored_keys |= _renew_identities(arrivals, keys, stored_keys)
     new_rows: list[Article] = []
-    results: dict[int, StoredArticles] = {}
+    results: dict[int, StoredEntries] = {}
     for arrival, entry_keys in zip(arrivals, keys, strict=True):
         dated: list[Dated] = []
         first: list[Dated] = []
@@ -79,7 +71,7 @@ def store_arrivals(arrivals: Sequence[Arrival], *, pages: bool = True) -> dict[i
             new_rows.append(_fresh(arrival, entry, key, date))
         edited = sum(_rewrite(arrival, entry) for entry in arrival.edited)
         published = tuple(date.published for date in dated if date.source == "feed")
-        results[arrival.feed_id] = StoredArticles(len(dated), edited, published)
+        results[arrival.feed_id] = StoredEntries(len(dated), edited, published)
     if pages:
         _attach_pages(new_rows)
     insert_rows(Article, new_rows)

@@ -19,7 +19,7 @@ from articles.models import Article, Page
 from articles.personal.versions import touch
 from articles.pictures import first_picture
 from crawler.database.transactions import passing, retried
-from crawler.http.failures import Failure, Retry, retry_of
+from crawler.failures import Failure, Retry, retry_of
 from crawler.messages import Harvest
 from crawler.reading.documents import PageDocument
 from crawler.text.characters import searchable

@@ -8,8 +8,8 @@ import time
 from msgspec.structs import replace
 
 from articles.messages import StoredPage
+from crawler.failures import Failure, FetchError
 from crawler.http.client import ACCEPT_PAGE, Client, Response
-from crawler.http.failures import Failure, FetchError
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Harvest

@@ -23,7 +23,7 @@ from crawler.pipeline.documents import StoredDocument, take_stored
 from crawler.pipeline.models import Document
 from crawler.reading.documents import RetrievedFeed
 from feeds.signals import arrived
-from feeds.visits import FeedVisit
+from feeds.visits import FeedVisit, StoredEntries
 from feeds.work import FeedWork
 
 
@@ -77,16 +77,9 @@ class PageWork(Work):
 
 
 @receiver(arrived)
-def keep_entries(visits: Sequence[FeedVisit], **_: object) -> None:
-    """Store the entries of retrieved feeds."""
-    stored = store_arrivals([_arrival(visit) for visit in visits], pages=settings.CRAWL_ARTICLE_PAGES)
-    for visit in visits:
-        stored_articles = stored[visit.feed.id]
-        visit.new, visit.edited, visit.published = (
-            stored_articles.new,
-            stored_articles.edited,
-            stored_articles.published,
-        )
+def keep_entries(visits: Sequence[FeedVisit], **_: object) -> dict[int, StoredEntries]:
+    """Store the entries of retrieved feeds. Returns what was stored, by feed id."""
+    return store_arrivals([_arrival(visit) for visit in visits], pages=settings.CRAWL_ARTICLE_PAGES)
 
 
 @receiver(settled)
@@ -95,7 +88,7 @@ def go_on(stored: Stored, **_: object) -> None:
     pages = stored.get(PageWork, ())
     if pages and settings.PIPELINE_STORED:
         take_stored(_documents(pages))
-    changed = [visit.feed.id for visit in stored.get(FeedWork, ()) if visit.new or visit.edited]
+    changed = [visit.feed.id for visit in stored.get(FeedWork, ()) if visit.stored.new or visit.stored.edited]
     touch([*changed, *(feeds_of(pages) if pages else ())])
 
 

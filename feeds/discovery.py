@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 
 from crawler.database.threads import ConnectionThreads, give_back_connections
 from crawler.engine.models import Deployment
+from crawler.failures import Failure
 from crawler.http.client import ACCEPT_FEED
-from crawler.http.failures import Failure
 from crawler.http.urls import BadUrl
 from crawler.walled import client
 from crawler.walled.client import FetchLimits, ProgramError

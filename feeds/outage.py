@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 from crawler.engine.ticking import tick_seconds
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.messages import Harvest
 from feeds.models import Retrieval
 

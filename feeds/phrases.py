@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 MIN_ARTICLES = 4
 """Articles from which a rhythm is told."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.dispatch import Signal
 
 arrived = Signal()
-"""Feeds were read: `visits` are locked and not yet written down.
+"""Feeds were read: `visits` are locked and not yet written down. In the transaction of the check-in.
 
-Who keeps the entries sets `new`, `edited` and `published` of the visits. In the transaction of the check-in.
+A receiver that keeps entries returns what it stored, as `feeds.visits.StoredEntries` by the feed's id.
 """
 
 wanted = Signal()

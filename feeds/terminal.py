@@ -9,8 +9,8 @@ from django.conf import settings
 from msgspec.structs import replace
 from requests.utils import parse_header_links
 
+from crawler.failures import FetchError
 from crawler.http.client import ACCEPT_FEED, Client, Response
-from crawler.http.failures import FetchError
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, join
 from crawler.messages import Assignment, Harvest

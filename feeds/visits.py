@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from crawler.database.bulk import columns_except, insert_rows, update_rows
 from crawler.engine.ticking import tick_seconds
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.messages import Harvest
 from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
 from crawler.text.characters import indexable, storable
@@ -41,6 +41,15 @@ MAX_WORDS = 300
 """Characters that are kept of one reader's reading."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredEntries:
+    """What was stored of a visit: new and edited entries in number, and publication times (epoch seconds)."""
+
+    new: int = 0
+    edited: int = 0
+    published: tuple[float, ...] = ()
+
+
 @dataclass(slots=True)
 class FeedVisit:
     """A locked feed, the harvest received for it, and the feed's subscription at a hub."""
@@ -50,9 +59,7 @@ class FeedVisit:
     lease: uuid.UUID
     previous: float | None
     hub: HubSubscription | None = None
-    new: int = 0
-    edited: int = 0
-    published: tuple[float, ...] = ()
+    stored: StoredEntries = StoredEntries()
     expected: float | None = None
 
     @property
@@ -133,8 +140,8 @@ def _learn(visits: Sequence[FeedVisit]) -> None:
         [visit.feed.id for visit, _ in dated],
         [since for _, since in dated],
         [visit.harvest.at for visit, _ in dated],
-        [visit.new if visit.previous else len(visit.published) - 1 for visit, _ in dated],
-        [visit.published for visit, _ in dated],
+        [visit.stored.new if visit.previous else len(visit.stored.published) - 1 for visit, _ in dated],
+        [visit.stored.published for visit, _ in dated],
         first=[visit.previous is None for visit, _ in dated],
     )
     for (visit, _), articles in zip(dated, expected.tolist(), strict=True):
@@ -148,7 +155,7 @@ def _watched_since(visit: FeedVisit) -> float | None:
     """
     if visit.previous is not None:
         return visit.previous
-    return min(visit.published) if len(visit.published) > 1 else None
+    return min(visit.stored.published) if len(visit.stored.published) > 1 else None
 
 
 def _succeeded(visit: FeedVisit) -> int | None:
@@ -165,8 +172,8 @@ def _succeeded(visit: FeedVisit) -> int | None:
         feed.etag = harvest.etag or feed.etag
         feed.last_modified = harvest.last_modified or feed.last_modified
     feed.last_success = at
-    feed.last_new = at if visit.new else feed.last_new
-    feed.unchanged_streak = 0 if visit.new else feed.unchanged_streak + 1
+    feed.last_new = at if visit.stored.new else feed.last_new
+    feed.unchanged_streak = 0 if visit.stored.new else feed.unchanged_streak + 1
     feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
     _watch_redirect(feed, harvest)
     _set_floor(visit, ours=False)
@@ -180,7 +187,7 @@ def _take_push(visit: FeedVisit) -> None:
     if document is None:
         return
     feed.fingerprints = document.fingerprints
-    feed.last_new = _utc(harvest.at) if visit.new else feed.last_new
+    feed.last_new = _utc(harvest.at) if visit.stored.new else feed.last_new
     if visit.hub is not None:
         visit.hub.last_push = _utc(harvest.at)
         visit.hub.pushes += 1
@@ -189,7 +196,7 @@ def _take_push(visit: FeedVisit) -> None:
 
 def _train(visit: FeedVisit) -> int:
     feed, policy = visit.feed, training_policy()
-    m, t, toe = after_retrieval(feed.training_m, feed.training_t, visit.new > 0)
+    m, t, toe = after_retrieval(feed.training_m, feed.training_t, visit.stored.new > 0)
     feed.training_m, feed.training_t = float(m), float(t)
     feed.training_due = _utc(float(due_at(visit.harvest.at, toe, policy.tick, policy.max_ticks)))
     return int(toe)
@@ -306,8 +313,8 @@ def _log_entry(visit: FeedVisit, toe: int | None) -> Retrieval:
         status=harvest.status,
         failure=harvest.failure,
         detail=harvest.detail[:1000],
-        new=visit.new,
-        edited=visit.edited,
+        new=visit.stored.new,
+        edited=visit.stored.edited,
         bytes=harvest.bytes,
         elapsed=harvest.elapsed,
         conditional=harvest.conditional,
@@ -328,7 +335,7 @@ def _outcome(visit: FeedVisit) -> Retrieval.Outcome:
         return Retrieval.Outcome.NOT_MODIFIED
     if harvest.unchanged:
         return Retrieval.Outcome.SAME_BODY
-    return Retrieval.Outcome.NEW if visit.new else Retrieval.Outcome.NOTHING_NEW
+    return Retrieval.Outcome.NEW if visit.stored.new else Retrieval.Outcome.NOTHING_NEW
 
 
 def _utc(at: float) -> datetime:

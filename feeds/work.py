@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -22,7 +22,7 @@ from crawler.reading.documents import Entry, RetrievedFeed
 from feeds.models import Feed
 from feeds.outage import outage
 from feeds.signals import arrived
-from feeds.visits import FeedVisit, open_visits, settle_visits
+from feeds.visits import FeedVisit, StoredEntries, open_visits, settle_visits
 
 MAX_TRIALS = 500
 """Trials with parts of a document that cannot be stored: enough to find dozens of entries in a thousand."""
@@ -126,10 +126,14 @@ class FeedWork(Work):
         return part if lost and refusal(part) is None else None
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[FeedVisit]:
-        """Send the entries to the receivers of `arrived`, then store the visits."""
+        """Let receivers of `arrived` keep the entries, then write down the visits with what was stored."""
         mine = self.mine(results)
         visits = open_visits(mine, leases)
-        arrived.send(sender=FeedVisit, visits=visits)
+        stored: dict[int, StoredEntries] = {}
+        for _, answer in arrived.send(sender=FeedVisit, visits=visits):
+            stored |= cast(dict[int, StoredEntries], answer)
+        for visit in visits:
+            visit.stored = stored[visit.feed.id]
         settle_visits(visits, ours=outage(mine))
         return visits
 

@@ -15,11 +15,11 @@ from crawler.database.bulk import insert_rows
 from crawler.engine.logins import take_login
 from crawler.engine.models import Host
 from crawler.engine.wake import wake_controller
+from crawler.failures import Failure
 from crawler.frontier.check_in import named_sitemaps
 from crawler.frontier.crawls import begin, cancel
 from crawler.frontier.models import Crawl, CrawlUrl
 from crawler.http.domains import host_of
-from crawler.http.failures import Failure
 from crawler.http.logins import LoginError, without_login
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Harvest

@@ -7,9 +7,9 @@ from typing import Any
 from django.template.defaultfilters import filesizeformat
 from django.utils.timezone import localtime
 
+from crawler.failures import Failure
 from crawler.frontier.check_in import MAX_ATTEMPTS
 from crawler.frontier.models import CrawlUrl
-from crawler.http.failures import Failure
 from recrawl import check_in
 from recrawl.models import Site, Visit, Wanted
 

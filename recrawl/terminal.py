@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from crawler.browser.look import BrowserLook, LookJob, look
 from crawler.browser.steps import checked_steps
+from crawler.failures import FetchError, of_response
 from crawler.frontier.terminal import NO_COPY, page_links, read_page, redirect_of, title_of
 from crawler.http.client import ACCEPT_ANY, ACCEPT_FEED, ACCEPT_PAGE, Client, Response
-from crawler.http.failures import FetchError, of_response
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url

@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation import trans_real
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.web.roles import OWNER, give_role
 from crawler.web.script_words import SENTENCES
 from crawler.web.sentences import PATTERNS, translated

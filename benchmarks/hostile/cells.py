@@ -13,7 +13,7 @@ from benchmarks.hostile import wire
 from benchmarks.hostile.kind import Cell, Kind, Seen, World, build
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.poisons import POISONS, Poison
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 LOOK_SECONDS = 0.4
 _ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")

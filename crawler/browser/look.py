@@ -28,8 +28,8 @@ from django.conf import settings
 from crawler.browser.jobs import BrowserAnswer, BrowserJob
 from crawler.browser.proxy import BYTES, DEFAULT_LIMITS, GuardedProxy, ProxyLimits
 from crawler.browser.steps import Step
+from crawler.failures import Failure, FetchError
 from crawler.http import urls
-from crawler.http.failures import Failure, FetchError
 from crawler.process import confine, memory, walls
 from crawler.text.records import Record
 

@@ -36,7 +36,7 @@ from crawler.browser.jobs import (
     BrowserJob,
 )
 from crawler.browser.steps import Step
-from crawler.http.failures import Failure, FetchError, of_response
+from crawler.failures import Failure, FetchError, of_response
 from crawler.process import lifeline, memory
 
 LOAD_SHARE, QUIET_SECONDS, STEP_SECONDS, SCREENSHOT_SECONDS = 0.5, 5.0, 10.0, 10.0

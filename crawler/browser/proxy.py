@@ -21,9 +21,9 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from crawler.browser.jobs import USER
+from crawler.failures import Failure, FetchError
 from crawler.http.addresses import AddressGuard
 from crawler.http.connections import Dialer
-from crawler.http.failures import Failure, FetchError
 from crawler.http.names import Lookup, Resolver
 from crawler.http.wire import Allowance
 

@@ -16,7 +16,7 @@ from crawler.engine.models import Host
 from crawler.engine.settle import give_back, lose, settle
 from crawler.engine.signals import checked_in, robots_read
 from crawler.engine.work import hostless, work_of
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.http.site_lines import Robots
 from crawler.messages import Harvest, Report
 

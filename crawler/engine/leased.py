@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 from django.db import connection, models
 from django.db.models import F, Q
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.messages import Harvest, Kind
 
 MAX_LOSSES = 3

@@ -154,7 +154,7 @@ def _batch(host: Host, assignments: Sequence[Assignment], logins: Sequence[Login
         host=host.name,
         lease=str(host.lease),
         expires=host.leased_until.timestamp(),
-        spacing=settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing,
+        spacing=host.pause,
         assignments=tuple(assignments),
         robots=robots,
         logins=tuple(logins),

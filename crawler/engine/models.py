@@ -75,6 +75,11 @@ class Host(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def pause(self) -> float:
+        """The seconds between two requests to the host: its own, or the setting's."""
+        return float(settings.FETCH_HOST_SPACING_SECONDS if self.spacing is None else self.spacing)
+
 
 class SiteLogin(models.Model):
     """A login for an address and all below it. Its header is encrypted, and no page or answer shows it."""

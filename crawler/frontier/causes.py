@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 PAPER_CRAWLED = 97.10
 """Percentage of pages crawled in Baker and Akcayol's crawl."""

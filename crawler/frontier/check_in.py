@@ -15,6 +15,7 @@ from django.db.models import F
 
 from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.models import Host
+from crawler.failures import Failure, Retry, retry_of
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import MAX_REDIRECTS
 from crawler.frontier.figures import note
@@ -22,7 +23,6 @@ from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
 from crawler.http.domains import host_of, registrable_domain
-from crawler.http.failures import Failure, Retry, retry_of
 from crawler.http.site_lines import sitemaps_in
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from lxml import etree, html
 from msgspec.structs import replace
 
+from crawler.failures import Failure, FetchError
 from crawler.frontier.budgets import Budgets, without_session
 from crawler.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response, location_of
-from crawler.http.failures import Failure, FetchError
 from crawler.http.robots import check_allowed, product_of
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url, host_key, join, page_key

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.conf import settings
 from django.dispatch import receiver
 
 from crawler.engine.leased import Room
@@ -85,5 +84,4 @@ def queue_sitemaps(hosts: Sequence[Host], now: datetime, **_: object) -> None:
 
 def _limit(host: Host) -> int:
     """Return the number of the host's URLs that a terminal can serve in its turn."""
-    spacing = settings.FETCH_HOST_SPACING_SECONDS if host.spacing is None else host.spacing
-    return min(MAX_OF_HOST, int(TURN_SECONDS / spacing) + 1) if spacing > 0 else MAX_OF_HOST
+    return min(MAX_OF_HOST, int(TURN_SECONDS / host.pause) + 1) if host.pause > 0 else MAX_OF_HOST

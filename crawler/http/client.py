@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 
 import certifi
 
+from crawler.failures import Failure, FetchError, of_response
 from crawler.http import freshness, urls
 from crawler.http.addresses import AddressGuard
 from crawler.http.connections import Connections, Dialer, Proxy, Target
 from crawler.http.cookies import ChainCookies
 from crawler.http.encodings import ACCEPTED
-from crawler.http.failures import Failure, FetchError, of_response
 from crawler.http.gate import HostGate
 from crawler.http.logins import Login, headers_for
 from crawler.http.names import Lookup, Resolver

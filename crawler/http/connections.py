@@ -20,8 +20,8 @@ from urllib.parse import unquote
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import Url, parse_url
 
+from crawler.failures import Failure, FetchError
 from crawler.http.addresses import AddressGuard, permits_port
-from crawler.http.failures import Failure, FetchError
 from crawler.http.names import Resolver, is_literal
 from crawler.http.wire import Allowance, MeteredSocket, MeteredTLSSocket
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import brotli
 
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 
 ACCEPTED = "gzip, br"
 """What requests offer; deflate is understood too, because some servers send it unasked."""

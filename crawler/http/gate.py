@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 
 SLOTS = 4096
 """Lock files in the directory at most; hosts that share one also wait for each other's requests to end."""

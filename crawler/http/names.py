@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
 
+from crawler.failures import Failure, FetchError
 from crawler.http.domains import registrable_domain
-from crawler.http.failures import Failure, FetchError
 
 Answers = list[tuple[Any, ...]]
 Lookup = Callable[..., Answers]

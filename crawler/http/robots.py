@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from protego import Protego
 
+from crawler.failures import Failure, FetchError
 from crawler.http.client import Client
-from crawler.http.failures import Failure, FetchError
 from crawler.http.site_lines import MAX_LINE, Robots, is_site_line, sitemaps_in
 
 MAX_BYTES = 500 * 1024

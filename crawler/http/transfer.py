@@ -12,9 +12,9 @@ from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 from urllib3.response import HTTPResponse
 
+from crawler.failures import Failure, FetchError
 from crawler.http.connections import Connections, GuardedConnection, Target
 from crawler.http.encodings import decoded
-from crawler.http.failures import Failure, FetchError
 from crawler.http.wire import Allowance
 
 MAX_HEAD_BYTES = 65536

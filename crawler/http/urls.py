@@ -6,7 +6,7 @@ import re
 
 import ada_url
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; the limit that sitemaps.org set for everyone."""

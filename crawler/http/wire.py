@@ -12,7 +12,7 @@ import ssl
 import time
 from typing import Any
 
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 
 
 class Allowance:

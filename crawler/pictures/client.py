@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.pictures.programs import DECODE
 from crawler.pictures.render import PictureError, Rendered
 from crawler.walled import client

@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 from django.conf import settings
 
 from crawler.database.threads import ConnectionThreads
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.pictures import client
 from crawler.pictures.cache import PictureCache
 from crawler.pictures.render import PictureError, Rendered

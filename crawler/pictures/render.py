@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from msgspec import Struct
 from PIL import Image, ImageOps, ImageSequence
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP", "ICO")
 MAX_PIXELS = 40_000_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.text.characters import storable
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.failures import FetchError
 from crawler.http.client import Response
-from crawler.http.failures import FetchError
 from crawler.messages import Assignment, Harvest
 from crawler.text.characters import storable
 

@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.process import fork_server, memory, walls
 from crawler.process.fork_server import ForkServer
 from crawler.reading import documents

@@ -12,9 +12,9 @@ from queue import Empty, SimpleQueue
 from msgspec.structs import replace
 
 from crawler import logs
+from crawler.failures import Failure, FetchError
 from crawler.http import robots, urls
 from crawler.http.client import Client
-from crawler.http.failures import Failure, FetchError
 from crawler.http.site_lines import Robots
 from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, encode
 from crawler.process import memory

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.process import confine, fork_server, walls
 from crawler.walled.programs import FAILED, FETCH, OK, Fetched
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from crawler.failures import FetchError
 from crawler.http.client import Client, ClientConfig
-from crawler.http.failures import FetchError
 from crawler.http.gate import HostGate
 from crawler.process import memory, walls
 from crawler.process.fork_server import PROGRAMS, Program

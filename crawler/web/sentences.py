@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from django.utils.translation import get_language, gettext, gettext_noop
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 MAX_CHARACTERS = 600
 """Length from which a sentence is left as it is."""

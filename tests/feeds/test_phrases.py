@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from feeds.phrases import (
     _FLOORS,
     FeedFacts,

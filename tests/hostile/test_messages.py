@@ -21,7 +21,7 @@ from crawler.engine import tasks
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, sweep
 from crawler.engine.models import Host
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
 from crawler.reading.documents import PageDocument
 from crawler.terminals.client import terminal_client, terminal_threads

@@ -27,8 +27,8 @@ from PIL.TiffImagePlugin import IFDRational
 from warcio.archiveiterator import ArchiveIterator
 from warcio.warcwriter import WARCWriter
 
+from crawler.failures import FetchError
 from crawler.http.client import Response
-from crawler.http.failures import FetchError
 from crawler.http.robots import check_allowed, kept
 from crawler.http.site_lines import Robots
 from crawler.http.urls import BadUrl, canonical_url, join

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from lxml import etree
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.pipeline.prefixes import PREFIXES
 from crawler.pipeline.terms import Term
 from crawler.pipeline.transform import sheets

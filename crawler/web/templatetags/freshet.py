@@ -29,7 +29,7 @@ from django.utils.translation import (
 )
 from django.utils.translation import gettext as _
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.web.script_words import translations
 from crawler.web.sentences import translated
 from crawler.web.undo import offered

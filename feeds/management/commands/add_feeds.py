@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from crawler.engine.pulses import worker_alive
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from crawler.web.limits import LimitReached
 from feeds.adding import Added, known_feeds
 from feeds.categories import category_at, path_of

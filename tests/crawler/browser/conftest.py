@@ -20,7 +20,7 @@ import pytest
 from crawler.browser import look as looking
 from crawler.browser.look import BrowserLook, LookJob, ProcessTree
 from crawler.browser.steps import checked_steps
-from crawler.http.failures import FetchError
+from crawler.failures import FetchError
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 SECONDS, GRACE_SECONDS = 10.0, 5.0

@@ -13,7 +13,7 @@ import pytest
 from crawler.browser.jobs import MAX_NAVIGATIONS
 from crawler.browser.look import BrowserLook
 from crawler.browser.proxy import ProxyLimits
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 from tests.crawler.browser.conftest import Site
 
 View = Callable[..., BrowserLook | FetchError]

@@ -12,7 +12,7 @@ import pytest
 
 from crawler.browser import look as looking
 from crawler.browser.look import BrowserLook
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 from tests.crawler.browser.conftest import Site
 
 View = Callable[..., BrowserLook | FetchError]

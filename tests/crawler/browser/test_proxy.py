@@ -15,7 +15,7 @@ import pytest
 
 from crawler.browser.jobs import USER
 from crawler.browser.proxy import BYTES, CONNECTIONS, DEADLINE, REQUESTS, GuardedProxy, ProxyLimits
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 from tests.crawler.browser.conftest import Site
 
 LOOPBACK = ("127.0.0.1/32",)

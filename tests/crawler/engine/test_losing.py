@@ -18,9 +18,9 @@ from crawler.engine.check_in import check_in
 from crawler.engine.leased import MAX_LOSSES, TURNS
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
+from crawler.failures import Failure
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.failures import Failure
 from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Batch, Harvest
 from crawler.reading.documents import CrawledPage

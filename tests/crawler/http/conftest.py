@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from crawler.failures import FetchError
 from crawler.http.client import Client, ClientConfig, Response
-from crawler.http.failures import FetchError
 from crawler.http.gate import HostGate
 
 CERTIFICATE = Path(__file__).parents[2] / "data" / "http" / "secure.test.pem"

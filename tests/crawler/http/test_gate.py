@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 from crawler.http.gate import HostGate
 
 from .conftest import MAX_DELAY, Stopwatch

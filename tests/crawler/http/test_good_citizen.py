@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from crawler.failures import Failure
 from crawler.http.client import ACCEPT_FEED, Client, ClientConfig
-from crawler.http.failures import Failure
 from crawler.http.gate import HostGate
 from crawler.reading.charset import decode
 

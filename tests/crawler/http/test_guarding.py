@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 from .conftest import CERTIFICATE, MAX_DELAY, Exchange, Fetcher, Serve, Stopwatch, answer, names, redirect
 

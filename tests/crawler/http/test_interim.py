@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 from tests.crawler.http.conftest import Exchange, Fetcher, Serve, answer
 
 PATHS = ("/a", "/b", "/c", "/d")

@@ -15,7 +15,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 from .conftest import MAX_DELAY, Exchange, Fetcher, Serve, Stopwatch, answer, redirect
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from crawler.failures import Failure, FetchError
 from crawler.http import names
-from crawler.http.failures import Failure, FetchError
 from crawler.http.names import BUSY_PAUSE_SECONDS, MAX_LOOKUPS_OF_DOMAIN, Resolver
 
 from .conftest import MAX_DELAY, Fetcher, Serve, Stopwatch, answer

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crawler.http.failures import Failure
+from crawler.failures import Failure
 
 from .conftest import Exchange, Fetcher, Serve, answer, names, redirect
 

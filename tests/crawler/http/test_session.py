@@ -7,7 +7,7 @@ import os
 import pytest
 import requests
 
-from crawler.http.failures import Failure, FetchError
+from crawler.failures import Failure, FetchError
 from crawler.http.session import Exchange as Sent
 from crawler.http.session import GuardedRequest, GuardedSession
 from crawler.http.transfer import TransferLimits

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.failures import Failure
 from crawler.http import urls
-from crawler.http.failures import Failure
 from crawler.http.urls import MAX_URL_LENGTH, BadUrl, canonical_url, host_key, join, origin, page_key
 
 CANONICAL = [

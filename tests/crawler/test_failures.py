@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.http.failures import Failure, FetchError, of_response
+from crawler.failures import Failure, FetchError, of_response
 
 
 @pytest.mark.parametrize("kind", list(Failure))
