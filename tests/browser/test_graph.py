@@ -96,7 +96,7 @@ def test_a_stylesheet_is_tried_and_kept(keeper: Visitor, page_here: None) -> Non
         assert Axe().run(page).response["violations"] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert not Stylesheet.objects.exists()
-        page.get_by_role("button", name="Keep", exact=True).click()
+        page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_text("“Headings” is used for what is read from now on.").first).to_be_visible()
         page.get_by_role("button", name="Switch Headings off").click()
         expect(page.get_by_role("button", name="Switch Headings on")).to_be_visible()

@@ -172,7 +172,7 @@ def test_a_condition_and_a_notification(keeper: Visitor, shop: WebServer) -> Non
     page.reload()
     page.get_by_role("link", name="Tell me about this").click()
     page.get_by_label("My letter box").check()
-    page.get_by_role("button", name="Keep this notification").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     try:
         assert Rule.objects.get(user=owner).site == site
         shop.replies["/"] = offer(280)
