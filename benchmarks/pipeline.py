@@ -22,7 +22,7 @@ import zlib
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from datetime import UTC, datetime
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def _measure_nodes(world: Path, servers: list[int], nodes: list[int]) -> None:
     """Transform all documents on each number of worker processes, the controller's share beside it."""
     from crawler.pipeline.documents import lease, settle, work
     from crawler.pipeline.inline import step_of
-    from crawler.pipeline.models import Document, PhaseFigure
+    from crawler.pipeline.models import Document
     from crawler.pipeline.phases import run
 
     _load(world)
@@ -107,10 +107,11 @@ def _measure_nodes(world: Path, servers: list[int], nodes: list[int]) -> None:
         for state in set(states.values()):
             ids = [key for key, before in states.items() if before == state]
             Document.objects.filter(id__in=ids).update(state=state, triples=b"", lease=None, losses=0)
-        PhaseFigure.objects.filter(phase="transform").delete()
         with ProcessPoolExecutor(count, get_context("spawn"), initializer=_node) as pool:
             list(pool.map(time.sleep, [0.2] * count))  # all have started
+            pids = {process.pid for process in active_children() if process.pid}
             begin, own, theirs = time.monotonic(), time.process_time(), _seconds(servers)
+            before = processor_seconds(pids)
             out: set[Future[Any]] = set()
             done = 0
             while True:
@@ -122,7 +123,7 @@ def _measure_nodes(world: Path, servers: list[int], nodes: list[int]) -> None:
                 done += sum(settle(each.result()) for each in finished)
             seconds = time.monotonic() - begin
             own = time.process_time() - own + _seconds(servers) - theirs
-        nodes_own = _work("transform")
+            nodes_own = processor_seconds(pids) - before
         print(
             f"{count:5} {done:10} {seconds:8.1f} {done / seconds:8.0f} {1000 * nodes_own / done:23.2f} "
             f"{1000 * own / done:34.2f}",

@@ -12,6 +12,7 @@ from articles.interest.log import said_of
 from articles.models import Subscriber
 from articles.personal.following import subscriber_of
 from tests.factories import make_article, make_feed, make_user
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +35,7 @@ def subscriber(user: User) -> Subscriber:
 
 def undo_it(visitor: Client) -> str:
     """Undo what the next page offers to undo. Returns the page after it."""
-    offer = re.search(r'name="token" value="([^"]+)"', visitor.get("/me/following/").content.decode())
+    offer = re.search(r'name="token" value="([^"]+)"', flat(visitor.get("/me/following/").content))
     assert offer is not None
     return visitor.post("/undo/", {"token": offer[1], "next": "/me/following/"}, follow=True).content.decode()
 

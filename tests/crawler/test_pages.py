@@ -15,6 +15,7 @@ from articles.models import Page
 from crawler.engine.models import Pulse
 from feeds.models import Retrieval, Tick
 from tests.factories import make_article, make_feed, make_user
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -233,6 +234,6 @@ def test_an_unknown_address_is_answered_in_words(reader: Client) -> None:
 )
 def test_the_navigation_says_where_one_is(client: Client, path: str, current: str) -> None:
     client.force_login(make_user(staff=True))
-    side = client.get(path).content.decode().partition("</header>")[0]
+    side = flat(client.get(path).content).partition("</header>")[0]
     links = re.findall(r"<a [^>]*aria-current=[^>]*>(.*?)</a>", side)
     assert [re.sub(r"<[^>]*>", "", link) for link in links] == [current]

@@ -25,6 +25,7 @@ from feeds.states import live_policy, training_policy
 from feeds.ticks import tick
 from tests.factories import make_article, make_feed, make_subscriber, make_token, make_user
 from tests.feeds.test_planning import NOW, make_daily_feed
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -140,7 +141,7 @@ def test_a_trial_replays_the_posts_of_the_feeds_beside_the_rules_in_force(
     for each in experiments:
         while advance(each.pk) is not None:
             pass
-    page = operator.get("/planning/").content.decode()
+    page = flat(operator.get("/planning/").content)
     assert page.count(" min</td>") == 4
     first, second = (each.outcomes.get().metrics["delay_mean"] for each in experiments)
     assert second < first

@@ -20,6 +20,7 @@ from recrawl.mapping import add_pages
 from recrawl.models import LIST_DEFAULTS, Change, Site, Version
 from recrawl.word_differences import word_difference
 from tests.factories import make_user
+from tests.html import flat
 from tests.recrawl.sites import Paper, visit, watch
 
 pytestmark = [
@@ -93,7 +94,7 @@ def test_pages_that_changed_in_the_same_way_are_one_row(paper: Paper, ann: User,
     assert page.count('class="item new"') == 2
     assert "2 more pages changed in the same way:" in page
     first = next(key for key in unseen(ann)[::-1] if "Closed" in Change.objects.get(pk=key).summary)
-    opened = reader.get(f"/sites/changes/{first}/").content.decode()
+    opened = flat(reader.get(f"/sites/changes/{first}/").content)
     assert "2 more pages changed in the same way</h2>" in opened
     (other,) = unseen(ann)
     assert "Open in August" in Change.objects.get(pk=other).summary

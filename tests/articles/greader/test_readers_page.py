@@ -9,6 +9,7 @@ from articles.greader.access import create_app_password
 from articles.greader.models import AppPassword, ReaderLogin
 from tests.articles.greader.conftest import sign_in
 from tests.factories import make_subscriber, make_user
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 PAGE = "/me/readers/"
@@ -39,7 +40,7 @@ def test_it_says_what_to_type_into_a_reader(visitor):
 
 
 def test_an_app_password_is_shown_once_and_signs_in(visitor):
-    html = visitor.post(PAGE, {"name": "Phone"}).content.decode()
+    html = flat(visitor.post(PAGE, {"name": "Phone"}).content)
     match = re.search(r'id="made-password" value="([a-z0-9-]{29})"', html)
     assert match
     assert match[1] not in visitor.get(PAGE).content.decode()

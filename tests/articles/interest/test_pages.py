@@ -18,6 +18,7 @@ from articles.interest.urls import urlpatterns
 from articles.models import Mark
 from tests.articles.interest.rows import enriched
 from tests.factories import make_subscriber, make_user
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -160,7 +161,7 @@ def test_why_shows_parts_that_add_up_and_says_when_it_was_exploration(ann):
     address = reverse("interest-why", args=[article.pk])
     page = ann.get(address)
     shown = [float(value.replace("−", "-")) for value in re.findall(
-        r'<td class="number">([+−-]?[\d.]+)</td></tr>', page.content.decode().partition("<tfoot>")[0]
+        r'<td class="number">([+−-]?[\d.]+)</td></tr>', flat(page.content).partition("<tfoot>")[0]
     )]  # fmt: skip
     assert len(shown) == 5
     assert sum(shown) == pytest.approx(page.context["explanation"].score, abs=0.005)

@@ -17,6 +17,7 @@ from articles.reader.lists import ReadingList, day_name
 from articles.reader.undo import undo_reading, undo_token
 from crawler.engine.models import Host
 from tests.factories import make_article, make_feed, make_subscriber, make_token
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -235,7 +236,7 @@ def test_an_article_shows_what_its_feed_says_beside_the_text(
     }  # fmt: skip
     sound = {"url": "https://a.example/a.mp3", "type": "audio/mpeg", "length": 9}
     Article.objects.filter(pk=article.pk).update(details=details, enclosures=[sound])
-    page = visitor.get(f"/read/{article.pk}/").content.decode()
+    page = flat(visitor.get(f"/read/{article.pk}/").content)
     for words in (
         "Season 2, episode 12", "1 h 2 min", "7 comments", "Taken from", "CC BY", "with Bo", "on a map",
         "Transcript (es)", "Chapters", "r.example",

@@ -26,6 +26,7 @@ from crawler.notices.watching import look
 from crawler.notices.writing import stop_token, write
 from crawler.walled import client as walled
 from tests.factories import make_article, make_feed, make_subscriber, make_user
+from tests.html import flat
 from tests.servers import Reply, WebServer
 
 pytestmark = pytest.mark.django_db
@@ -470,7 +471,7 @@ def test_one_s_own_mail_is_offered(mara: Any, client: Client, settings: Any) -> 
     mara.email = "mara@news.example"
     mara.save()
     client.force_login(mara, backend=BACKEND)
-    page = client.get("/me/notifications/new/").content.decode()
+    page = flat(client.get("/me/notifications/new/").content)
     assert 'name="own_mail" value="1" checked> mara@news.example' in page
     form = {"when": "article", "pace": "now"}
     assert client.post("/me/notifications/new/", form).status_code == 422

@@ -16,6 +16,7 @@ from crawler.walled import client as walled_client
 from tests.crawler.pipeline.test_foreign import HEAD, PAGE, THEIRS, TITLE, URL
 from tests.crawler.pipeline.test_store import lines, transformed
 from tests.factories import make_user
+from tests.html import flat
 
 pytestmark = pytest.mark.django_db
 HEADING = "http://x.example/heading"
@@ -98,7 +99,7 @@ def test_it_is_switched_deleted_and_brought_back(staff: Client) -> None:
     assert not Stylesheet.objects.get().enabled
     _, page = posted(staff, f"{sheet.pk}/", action="delete")
     assert not Stylesheet.objects.exists()
-    token = page.split('name="token" value="')[1].split('"')[0]
+    token = flat(page).split('name="token" value="')[1].split('"')[0]
     staff.post("/undo/", {"token": token})
     assert (Stylesheet.objects.get().types, Stylesheet.objects.get().enabled) == (["html"], False)
 
