@@ -171,7 +171,7 @@ def begin_articles(world: World, kind: Kind, cells: Sequence[Cell]) -> None:
     add_feeds(world, ("/feed",), cells)
 
 
-_PAGE_STATE = re.compile(r"<dt>page</dt><dd>([^<]*)(?:<br><small[^>]*>([^<:]*):)?")
+_PAGE_STATE = re.compile(r"<dt>page</dt><dd>\s*([^<]*?)\s*(?:<br><small[^>]*>\s*([^<:]*):|</dd>)")
 
 
 def look_at_articles(world: World, kind: Kind, cells: Sequence[Cell]) -> dict[Cell, Seen]:

@@ -143,7 +143,7 @@ def look_at_sources(world: World, kind: Kind, cells: Sequence[Cell]) -> dict[Cel
         seen.page, seen.said = f"/sites/{site['id']}/", detail
         shown = world.api.page(seen.page).body.decode("utf-8", "replace")
         told = re.search(
-            re.escape(world.url(cell, kind.path)) + r": (read )?([a-z0-9. -]*)", shown, re.IGNORECASE
+            re.escape(world.url(cell, kind.path)) + r":\s+(read\s)?([a-z0-9. -]*)", shown, re.IGNORECASE
         )
         if told:
             seen.stored = bool(told[1])

@@ -219,7 +219,7 @@ def _end(crawl: Any, path: str, state: str, failure: str = "") -> None:
 
     rows = crawl.urls.filter(url=SITE + path)
     rows.update(state=state, failure=failure, lease=None)
-    renew_hosts(crawl.pk, set(rows.values_list("host", flat=True)))
+    renew_hosts(crawl, set(rows.values_list("host", flat=True)))
 
 
 def _taken(crawl: Any, most: int, now: datetime) -> list[str]:
