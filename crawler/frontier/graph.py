@@ -122,12 +122,14 @@ def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = 1e-1
 def known_ranks(source: Integers, target: Integers, host: Integers) -> Floats:
     """Return the (n,) PageRank of the pages that a crawl knows, by the links of those it has crawled.
 
-    `host` (n,) numbers the host of each page. One who follows no link goes to any host alike: a host of which
-    little is known yet counts as much as the others, or its pages would come last.
+    Its mean is 1, so that most ranks stay as they are while more pages become known. `host` (n,) numbers the
+    host of each page. One who follows no link goes to any host alike: a host of which little is known yet
+    counts as much as the others, or its pages would come last.
     """
     known = np.bincount(host)
     jump = 1.0 / known[host]
-    return ranks(len(host), source, target, tolerance=KNOWN_TOLERANCE, jump=jump / jump.sum())
+    found = ranks(len(host), source, target, tolerance=KNOWN_TOLERANCE, jump=jump / jump.sum())
+    return found * len(host)
 
 
 def ranks(

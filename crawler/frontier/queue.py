@@ -19,7 +19,7 @@ from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
 from crawler.frontier.signals import binaries_wanted
 from crawler.messages import Assignment
 
-ATTEMPT_PENALTY = 1e6
+ATTEMPT_PENALTY = 1e12
 """Amount to subtract, per attempt, from the score by which a host is ordered; larger than any score.
 
 Within its host a URL comes behind all that were tried less often, so that a slow one does not block its host.

@@ -15,6 +15,7 @@ from crawler.frontier.strategies import FIRST_RANKING, next_ranking
 
 MOST_LINKS = 500_000
 """Links beyond which a crawl is not ranked again: its order goes on by OPIC's cash."""
+_BLOCK = 5_000
 _LEAST_CHANGE = 0.1
 """The relative change of a score that is worth a write: smaller ones leave the order as good."""
 
@@ -30,17 +31,23 @@ def rank_known(crawl: Crawl) -> int:
     links = crawl.urls.filter(state=CrawlUrl.State.CRAWLED).aggregate(all=Sum("inter") + Sum("intra"))["all"]
     if not links or links > MOST_LINKS:
         return 0
-    waiting = dict(crawl.waiting.select_for_update(skip_locked=True).values_list("id", "score"))
     source, target, host, known = _links(crawl)
     rank = dict(zip(known.tolist(), known_ranks(source, target, host).tolist(), strict=True))
-    changed = [
-        CrawlUrl(id=key, score=rank[key])
-        for key, before in waiting.items()
+    scores = dict(crawl.waiting.values_list("id", "score"))
+    moved = [
+        key
+        for key, before in scores.items()
         if key in rank and abs(rank[key] - before) > _LEAST_CHANGE * before
     ]
-    update_rows(CrawlUrl, changed, ["score"])
+    # One that is just being leased is left out: to wait for it here could be to wait for each other.
+    changed = 0
+    for begin in range(0, len(moved), _BLOCK):
+        free = crawl.waiting.filter(id__in=moved[begin : begin + _BLOCK]).select_for_update(skip_locked=True)
+        rows = [CrawlUrl(id=key, score=rank[key]) for key in free.values_list("id", flat=True)]
+        update_rows(CrawlUrl, rows, ["score"])
+        changed += len(rows)
     renew_all_hosts(crawl)
-    return len(changed)
+    return changed
 
 
 def _links(crawl: Crawl) -> tuple[Integers, Integers, Integers, Integers]:
