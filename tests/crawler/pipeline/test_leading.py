@@ -90,7 +90,9 @@ def test_a_join_over_documents_names_what_is_fetched(
 
 def test_the_page_shows_how_far_the_requests_have_brought_it(site: WebServer, client: Client) -> None:
     crawl = crawled(site)
-    assert [found for _, found in crawl.lead.course if found] == [1, 3], "first where the homepages are, then whose"
+    assert [found for _, found in crawl.lead.course if found] == [1, 3], (
+        "first where the homepages are, then whose"
+    )
     client.force_login(make_user(staff=True))
     page = client.get(f"/crawls/{crawl.pk}/").content.decode()
     assert 'aria-label="Addresses that the query names, by requests made"' in page
