@@ -43,7 +43,7 @@ MAX_WORDS = 300
 
 @dataclass(frozen=True, slots=True)
 class StoredEntries:
-    """What was stored of a visit: new and edited entries in number, and publication times (epoch seconds)."""
+    """The entries that a visit stored: new and edited ones in number, publication times in epoch seconds."""
 
     new: int = 0
     edited: int = 0
