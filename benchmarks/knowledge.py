@@ -52,7 +52,7 @@ def rates_in_hindsight(trace: Trace) -> tuple[Floats, Floats32]:
     return level, forecast(weekly, watched, np.zeros((n, 4)), everyone).profile
 
 
-def redrawn(trace: Trace, level: Floats, hours: Floats32, seed: int = 1) -> Trace:
+def redraw(trace: Trace, level: Floats, hours: Floats32, seed: int = 1) -> Trace:
     """Draw the posts of all feeds anew from these rates."""
     rng, posts = np.random.default_rng(seed), []
     first = hour_of(np.array([trace.start]), WEEK_HOURS)[0]
@@ -65,10 +65,10 @@ def redrawn(trace: Trace, level: Floats, hours: Floats32, seed: int = 1) -> Trac
     return Trace.of(f"{trace.name}, redrawn", posts)
 
 
-def knowing(what: str, trace: Trace, level: Floats, hours: Floats32) -> type[Learner]:
+def hindsight_learner(what: str, trace: Trace, level: Floats, hours: Floats32) -> type[Learner]:
     """Return a learner that has `what` of KNOWN from hindsight and learns the rest."""
 
-    class Knowing(Learner):
+    class HindsightLearner(Learner):
         def forecast(self, now: float, rows: Integers | slice = slice(None)) -> Forecast:
             learned = super().forecast(now, rows)
             day = min(int((now - trace.start) // DAY), level.shape[1] - 1)
@@ -77,12 +77,12 @@ def knowing(what: str, trace: Trace, level: Floats, hours: Floats32) -> type[Lea
                 hours[rows] if what in ("hours", "both") else learned.profile,
             )
 
-    return Knowing
+    return HindsightLearner
 
 
 def share(trace: Trace, what: str, level: Floats, hours: Floats32) -> float:
     """Return the total pending of `freshness` as a share of the flat optimum."""
-    record = simulate(trace, Freshness(), Setup(), learner_class=knowing(what, trace, level, hours))
+    record = simulate(trace, Freshness(), Setup(), learner_class=hindsight_learner(what, trace, level, hours))
     return record.metrics().total_pending / flat_optimum(trace, Setup())
 
 
@@ -105,7 +105,7 @@ def main() -> None:
     if options.half:
         trace = half_of(trace, options.half)
     level, hours = rates_in_hindsight(trace)
-    both = (trace, redrawn(trace, level, hours))
+    both = (trace, redraw(trace, level, hours))
     with ProcessPoolExecutor() as pool:
         jobs = [[pool.submit(share, posts, what, level, hours) for posts in both] for what in KNOWN]
         print(f"{trace.name}: {len(trace.feeds)} feeds; pending x flat optimum (goal 1.00)")

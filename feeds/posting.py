@@ -9,7 +9,7 @@ import numpy as np
 
 from crawler.database.bulk import upsert_rows
 from feeds.models import Feed, PostingHistory, PostingPlan, PostingPopulation
-from feeds.priors import parsed, shipped
+from feeds.priors import default_prior, parse_prior
 from feeds.scheduling.forecast import Population
 from feeds.scheduling.history import Histories, Retrievals, pack, unpack
 from feeds.scheduling.rates import DAY_HOURS, WEEK_HOURS, Floats, Floats32, PeriodicRates
@@ -24,8 +24,8 @@ def population() -> Population:
     """Return the expectations for a feed without observations of its own."""
     row = PostingPopulation.objects.filter(id=1).first()
     if row is None:
-        return shipped()
-    prior = parsed(row.prior) if row.prior else shipped()
+        return default_prior()
+    prior = parse_prior(row.prior) if row.prior else default_prior()
     return Population.of(
         np.frombuffer(row.week_counts, "<f8"), np.frombuffer(row.week_exposure, "<f8"), prior
     )

@@ -33,12 +33,22 @@ class PriorError(ValueError):
 
 
 @cache
-def shipped() -> Population:
+def default_prior() -> Population:
     """Return the prior that comes with Freshet."""
-    return parsed(json.loads(SHIPPED.read_text()))
+    return parse_prior(json.loads(SHIPPED.read_text()))
 
 
-def parsed(content: Any) -> Population:
+def read_prior(path: Path) -> dict[str, Any]:
+    """Return the JSON of a file of priors. Raises PriorError with the file's name, OSError."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text())
+        parse_prior(content)
+    except (ValueError, RecursionError) as error:
+        raise PriorError(f"{path} is no file of priors: {error}") from error
+    return content
+
+
+def parse_prior(content: Any) -> Population:
     """Return the prior of a file's JSON. Raises PriorError."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise PriorError(f"its format is not {FORMAT!r}")
@@ -79,7 +89,7 @@ def as_json(counts: Floats, exposure: Floats, feeds: int, articles: float | None
     }
 
 
-def of_traces(traces: Iterable[Trace]) -> dict[str, Any]:
+def learn_prior(traces: Iterable[Trace]) -> dict[str, Any]:
     """Return the JSON of a prior learned from traces, which weigh alike however many posts each has.
 
     Raises PriorError for no posts.

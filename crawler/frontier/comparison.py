@@ -96,20 +96,20 @@ def _by_score(graph: LinkGraph, strategy: Strategy) -> list[int]:
 def _by_known_rank(graph: LinkGraph, strategy: Strategy) -> list[int]:
     """Return the order of pages by the rank of the known links, and among hosts by their promise."""
     order: list[int] = []
-    waiting = _Waiting(graph, strategy.seed(len(graph.seeds)))
+    frontier = _Frontier(graph, strategy.seed(len(graph.seeds)))
     due = FIRST_RANKING
-    while (page := waiting.best()) is not None:
+    while (page := frontier.best()) is not None:
         order.append(page)
-        part = strategy.links(Parent(0, waiting.score[page], *graph.counts[page])).intra
+        part = strategy.links(Parent(0, frontier.score[page], *graph.counts[page])).intra
         for target in graph.links[page]:
-            waiting.pay(target, part)
+            frontier.pay(target, part)
         if len(order) >= due:
             due = next_ranking(len(order))
-            waiting.rank(order)
+            frontier.rank(order)
     return order
 
 
-class _Waiting:
+class _Frontier:
     """The pages that a crawl knows, and of each host a queue of those that wait."""
 
     def __init__(self, graph: LinkGraph, seed: float) -> None:

@@ -51,7 +51,7 @@ def test_a_floor_that_holds_a_feed_back_is_the_reason():
 
 
 def test_a_ranked_feed_is_visited_when_its_key_reaches_the_last_cut_off(monkeypatch):
-    monkeypatch.setattr("feeds.posting.shipped", Population)  # an article in 20 hours, at any hour alike
+    monkeypatch.setattr("feeds.posting.default_prior", Population)  # .05 an hour
     last = NOW - 2 * HOUR
     feed = make_feed(phase="normal", last_success=last, not_before=last)
     tick = Tick.objects.create(started=NOW, policy="freshness", cutoff=None)

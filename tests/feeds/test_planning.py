@@ -10,7 +10,7 @@ import pytest
 from feeds import planning
 from feeds.models import Feed, PostingPlan, PostingPopulation
 from feeds.posting import histories, observe, population
-from feeds.priors import shipped
+from feeds.priors import default_prior
 from feeds.scheduling.planning import planned, todays_prices
 from feeds.states import blocks, live_policy
 from tests.factories import make_feed
@@ -110,7 +110,7 @@ def test_prices_are_kept_for_the_next_day():
 
 
 def test_the_population_is_what_all_feeds_posted():
-    assert population().mean == shipped().mean
+    assert population().mean == default_prior().mean
     make_daily_feed()
     make_daily_feed()
     planning.plan(NOW)

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from feeds.models import PostingHistory, PostingPopulation
 from feeds.posting import NOTHING_POSTED
-from feeds.priors import SHIPPED, PriorError, as_json, of_traces, parsed
+from feeds.priors import SHIPPED, PriorError, as_json, learn_prior, read_prior
 from feeds.replay.trace import TraceError, read_trace
 
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
                 self.stdout.write(_use(options["use"]))
                 return
             if options["learn"]:
-                content = of_traces(read_trace(path) for path in options["learn"])
+                content = learn_prior(read_trace(path) for path in options["learn"])
             else:
                 content = _own() if options["own"] else _in_use()
         except OSError as error:
@@ -62,11 +62,7 @@ def _use(name: str) -> str:
     """Store a prior for this deployment, and return what to say of it."""
     content: dict[str, Any] = {}
     if name != "shipped":
-        try:
-            content = json.loads(Path(name).read_text())
-            parsed(content)
-        except ValueError as error:
-            raise PriorError(f"{name} is no file of priors: {error}") from error
+        content = read_prior(Path(name))
     PostingPopulation.objects.update_or_create(
         id=1,
         defaults={"prior": content},

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.progress import bar
 from crawler.text.cells import aligned
-from feeds.priors import parsed
+from feeds.priors import parse_prior, read_prior
 from feeds.replay.comparison import Options, PolicyComparison, compare
 from feeds.replay.setup import Setup
 from feeds.replay.trace import TraceError, read_subscribers, read_trace
@@ -65,7 +65,7 @@ class Command(BaseCommand):
             subscribers = read_subscribers(options["subscribers"], posts) if options["subscribers"] else None
             parameters = {name: options[name] for name in ("budget", "tick", "train_days", "window", "seed")}
             if options["prior"]:
-                parameters["prior"] = parsed(json.loads(options["prior"].read_text()))
+                parameters["prior"] = parse_prior(read_prior(options["prior"]))
             setup = Setup(subscribers=subscribers, **parameters)
             weight = settings.CRAWL_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
             comparison = compare(

@@ -15,7 +15,7 @@ from crawler.messages import Assignment, Batch, Harvest, Report
 from crawler.web.sentences import translated
 from feeds import planning
 from feeds.models import Feed, Tick
-from feeds.priors import shipped
+from feeds.priors import default_prior
 from feeds.replay.setup import Setup
 from feeds.replay.simulation import Selection, simulate
 from feeds.replay.trace import Trace
@@ -27,7 +27,7 @@ from tests.harvests import entry, found, unchanged
 
 pytestmark = pytest.mark.django_db
 DAYS = 3
-SETUP = Setup(budget=0.5, tick=3600.0, train_days=0, prior=shipped())
+SETUP = Setup(budget=0.5, tick=3600.0, train_days=0, prior=default_prior())
 
 
 class Terminal:
