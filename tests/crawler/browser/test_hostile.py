@@ -14,7 +14,7 @@ from crawler.browser.jobs import MAX_NAVIGATIONS
 from crawler.browser.look import BrowserLook
 from crawler.browser.proxy import ProxyLimits
 from crawler.failures import Failure, FetchError
-from tests.crawler.browser.conftest import Site
+from tests.crawler.browser.conftest import SECONDS, SHORT_SECONDS, Site
 
 View = Callable[..., BrowserLook | FetchError]
 
@@ -62,14 +62,14 @@ def failure_of(result: BrowserLook | FetchError) -> Failure | None:
 
 def test_a_page_that_never_ends_loading_is_taken_as_it_is(view: View, site: Site) -> None:
     site.pages["/"] = trickle
-    result = view(site.address)
+    result = view(site.address, seconds=SHORT_SECONDS)
     assert isinstance(result, BrowserLook)
     assert "begun" in result.html and not result.is_complete
 
 
 def test_a_server_that_is_silent_is_a_failure(view: View, site: Site) -> None:
     site.pages["/"] = silence
-    assert failure_of(view(site.address)) in (Failure.TIMEOUT, Failure.TOO_SLOW)
+    assert failure_of(view(site.address, seconds=SHORT_SECONDS)) in (Failure.TIMEOUT, Failure.TOO_SLOW)
 
 
 def test_a_download_is_refused(view: View, site: Site) -> None:
@@ -122,14 +122,18 @@ PAGES = {
 }
 
 
+# These disturb, and yet have something to show.
+SHOWN = ("permissions", "pop-ups", "nested", "pop-ups on click")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_hostile_pages_end(view: View, site: Site, name: str) -> None:
     site.pages["/"] = f"<title>x</title>{PAGES[name]}"
     steps = [{"do": "click", "at": "body"}] if "click" in name else []
-    result = view(site.address, *steps)
+    result = view(site.address, *steps, seconds=SECONDS if name in SHOWN else SHORT_SECONDS)
     if isinstance(result, FetchError):
         assert result.kind in NAMED, result
-        assert name not in ("permissions", "pop-ups", "nested", "pop-ups on click")
+        assert name not in SHOWN, result
 
 
 @pytest.mark.parametrize(
