@@ -257,7 +257,8 @@ def measure(machines: Machines, options: argparse.Namespace) -> int:
         f"from benchmarks.database import mark_disposable as m; m({machines.database_url!r})",
     )
     controller = machines.network.machine("controller")
-    machines.worker(controller, "controller", "tick,store,recrawl,later", "-c", "4")
+    for number in range(4):
+        machines.worker(controller, f"controller{number}", "tick,store,recrawl,later")
     urls = [f"http://{feed_host(number, '10.98')}:{PORT}/feed.xml" for number in range(options.feeds)]
     machines.python(ADD.format(urls=urls))
     rates: list[float] = []

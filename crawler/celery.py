@@ -18,7 +18,6 @@ from celery.signals import (
     task_postrun,
     task_prerun,
     worker_init,
-    worker_process_init,
     worker_ready,
     worker_shutdown,
     worker_shutting_down,
@@ -135,18 +134,6 @@ def keep_memory_together(**_: Any) -> None:
     memory.share_arenas()
 
 
-@worker_process_init.connect
-def keep_what_is_loaded(**_: Any) -> None:
-    """Exclude the objects loaded in a pool process from garbage collection."""
-    memory.keep_what_is_loaded()
-
-
-@worker_process_init.connect
-def end_with_the_worker(**_: Any) -> None:
-    """End a pool process whose worker was killed: it would hold tasks that then run elsewhere."""
-    lifeline.watch_parent()
-
-
 @worker_ready.connect
 @beat_init.connect
 def tell_supervisor(**_: Any) -> None:
@@ -212,11 +199,3 @@ def _limit_memory(**_: Any) -> None:
     memory.tidier.note_task()
     if memory.resident() > app.conf.worker_max_memory_per_child * 1024:
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-@worker_ready.connect
-def end_when_the_pool_is_broken(sender: Any, **_: Any) -> None:
-    """End a worker when a pool process was killed: the others may be locked out of their queue."""
-    if sender.controller.pool_cls.__module__ == "celery.concurrency.prefork":
-        lifeline.die_with_a_pool_process(sender.pool._pool)
-        lifeline.end_idle_pool_at_once(sender.pool)

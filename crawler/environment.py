@@ -226,6 +226,7 @@ def transport_options(broker_url: str, visibility_timeout: int) -> dict[str, Any
         "init_extension": False,  # the schema is installed from SQL (embedded/broker.py)
         "use_notify": True,
         "wait_time_seconds": 0,
+        "polling_interval": 5,
         # Seconds in which a lost connection may be restored before its users get an error.
         "pool_timeout": 10,
     }

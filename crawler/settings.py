@@ -167,7 +167,10 @@ CELERY_TASK_SOFT_TIME_LIMIT = environment.integer("CELERY_TASK_SOFT_TIME_LIMIT",
 CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30
 # How long a stopping worker (SIGQUIT, or a second Ctrl-C) lets running tasks finish (seconds).
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = environment.number("CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT", 5.0)
-# A worker's pool process is replaced beyond this size (KiB): parsers of hostile bytes may leak.
+# One task at a time in the worker's own process, or threads for terminals: a pool of processes, Celery's default,
+# loses what a killed process held for as long as a lease lasts. More work at once is more workers.
+CELERY_WORKER_POOL = "solo"
+# A worker is replaced beyond this size (KiB): parsers of hostile bytes may leak.
 # Default: two fifths of the memory, 250 to 600 MB.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = environment.integer(
     "CELERY_WORKER_MAX_MEMORY_PER_CHILD", memory.share(2 / 5, 250, 600) // 1024
@@ -176,8 +179,6 @@ CELERY_BROKER_TRANSPORT_OPTIONS = environment.transport_options(
     CELERY_BROKER_URL, CELERY_TASK_TIME_LIMIT + 60
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Seconds that a process of a pool may take to come up: Celery's four are too few for a busy machine.
-CELERY_WORKER_PROC_ALIVE_TIMEOUT = 300.0
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_POOL_LIMIT = 4
 # Who sends waits for a broker that is away: a minute, after which leases bring the work back.

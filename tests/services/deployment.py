@@ -49,7 +49,7 @@ class Deployment:
     def running(self) -> Iterator[None]:
         """All three workers, ready; they are killed at the end."""
         try:
-            self._start("controller", "tick,store,enrich", "-c", "2")
+            self._start("controller", "tick,store,enrich")
             for name in TERMINALS:
                 self._start(name, "fetch", "--pool", "threads", "-c", "2", DATABASE_URL="none")
             for name in self._workers:

@@ -8,12 +8,13 @@ import time
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import worker_shutting_down
+from kombu.transport import TRANSPORT_ALIASES
 
 from crawler import environment
-from crawler.embedded import transport  # noqa: F401 - registers pgmq
-from crawler.process import lifeline
+from crawler.process.lifeline import ending
 
+TRANSPORT_ALIASES["pgmq"] = "crawler.embedded.transport:Transport"
 URL = os.environ["TEST_BROKER_URL"]
 
 app = Celery("broker_worker", broker=URL, set_as_current=False)
@@ -29,19 +30,10 @@ app.conf.update(
 )
 
 
-@worker_ready.connect
-def end_idle_pool_at_once(sender, **_):
+@worker_shutting_down.connect
+def end(**_):
     """As crawler.celery does."""
-    lifeline.end_idle_pool_at_once(sender.pool)
-
-
-if "TEST_END_WITH_POOL" in os.environ:
-
-    @worker_ready.connect
-    def end_when_the_pool_is_broken(sender, **_):
-        """As crawler.celery does."""
-        lifeline.die_with_a_pool_process(sender.pool._pool)
-        Path(os.environ["TEST_END_WITH_POOL"]).touch()
+    ending.set()
 
 
 @app.task(name="work")

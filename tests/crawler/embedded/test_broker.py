@@ -42,6 +42,8 @@ def worker(url: str, visibility: int, queue: str = "freshet_test") -> Iterator[s
     """A worker in a process group of its own, killed at the end if it still lives."""
     command = [sys.executable, "-m", "celery", "--quiet", "-A", WORKER, "worker", "-Q", queue]
     command += [
+        "--pool",
+        "threads",
         "--concurrency",
         "4",
         "--without-gossip",
@@ -96,28 +98,6 @@ def test_a_killed_worker_loses_no_task_and_release_spares_the_wait(broker_url: s
 def test_without_release_the_visibility_timeout_brings_tasks_back(broker_url: str, tmp_path: Path) -> None:
     kill_in_the_middle(broker_url, tmp_path, visibility=4)
     with worker(broker_url, visibility=4):
-        assert wait_for(lambda: count(tmp_path, "done") == TASKS)
-
-
-@pytest.mark.parametrize("busy", [True, False])
-def test_a_worker_that_lost_a_pool_process_ends_and_loses_no_task(
-    broker_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: bool
-) -> None:
-    """Busy or idle, the process may have held the lock that the others wait for."""
-    ready = tmp_path / "ready"
-    monkeypatch.setenv("TEST_END_WITH_POOL", str(ready))
-    with worker(broker_url, visibility=600) as process:
-        assert wait_for(ready.exists)
-        if busy:
-            send(broker_url, tmp_path, seconds=0.6)
-            assert wait_for(lambda: count(tmp_path, "begun") >= 1)
-        pool = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        os.kill(int(pool[0]), signal.SIGKILL)
-        assert process.wait(60) == -signal.SIGKILL
-    broker.release(dsn(broker_url), ("freshet_test",))
-    if not busy:
-        send(broker_url, tmp_path, seconds=0.1)
-    with worker(broker_url, visibility=600):
         assert wait_for(lambda: count(tmp_path, "done") == TASKS)
 
 

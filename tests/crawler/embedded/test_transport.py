@@ -15,7 +15,7 @@ import pytest
 from celery import Celery
 
 from crawler import environment
-from crawler.embedded import broker, transport  # noqa: F401 - the transport registers itself
+from crawler.embedded import broker
 from crawler.embedded.postgresql import PostgreSQL
 from crawler.settings import CELERY_TASK_PUBLISH_RETRY_POLICY
 from tests.crawler.embedded.test_broker import TASKS, count, dsn, send, wait_for, worker
@@ -125,18 +125,6 @@ def test_declaring_a_queue_again_takes_no_lock_that_its_readers_wait_for(
         with app.connection_for_write() as link:  # declares anew, as every process does
             app.send_task("work", queue=QUEUE, connection=link, retry=False, ignore_result=True)
     assert waiting(server) == 2
-
-
-def test_what_was_done_while_the_connection_was_lost_does_not_come_again(
-    app: Celery, server: PostgreSQL
-) -> None:
-    app.send_task("work", queue=QUEUE, ignore_result=True)
-    with app.connection_for_read() as link, link.SimpleQueue(QUEUE) as queue:
-        message = queue.get(timeout=5)
-        message.channel.close()
-        message.ack()
-        assert message.acknowledged
-    assert waiting(server) == 0
 
 
 def test_an_idle_worker_ends_at_once(server: PostgreSQL, tmp_path: Path) -> None:
