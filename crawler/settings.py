@@ -167,8 +167,8 @@ CELERY_TASK_SOFT_TIME_LIMIT = environment.integer("CELERY_TASK_SOFT_TIME_LIMIT",
 CELERY_TASK_TIME_LIMIT = CELERY_TASK_SOFT_TIME_LIMIT + 30
 # How long a stopping worker (SIGQUIT, or a second Ctrl-C) lets running tasks finish (seconds).
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = environment.number("CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT", 5.0)
-# One task at a time in the worker's own process, or threads for terminals: a pool of processes, Celery's default,
-# loses what a killed process held for as long as a lease lasts. More work at once is more workers.
+# One task at a time in the worker's own process, or threads for terminals: a pool of processes, Celery's
+# default, loses what a killed process held for as long as a lease lasts. More work at once is more workers.
 CELERY_WORKER_POOL = "solo"
 # A worker is replaced beyond this size (KiB): parsers of hostile bytes may leak.
 # Default: two fifths of the memory, 250 to 600 MB.

@@ -24,6 +24,8 @@ from crawler.engine.wake import wake_controller
 from crawler.http.addresses import AddressGuard, permits_port
 from crawler.http.logins import LoginError, without_login
 from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.models import Category, Feed, FeedAlias
 from feeds.rules import rules
 from feeds.scheduling.training import due_at, start
@@ -54,6 +56,7 @@ class Added:
     feed: Feed | None
     outcome: Outcome
     message: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
     outcomes: list[Added] = []
     for address in addresses:
         if isinstance(address, BadUrl):
-            outcomes.append(Added(None, "refused", str(address)))
+            outcomes.append(Added(None, "refused", str(address), address.reason))
             continue
         same = chosen[spelling(address.canonical)]
         if same.canonical in stored and same.canonical not in existing:
@@ -106,9 +109,9 @@ def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
         else:
             feed = next(existing[key] for key in (*address.variants, *same.variants) if key in existing)
             name = f"{feed.title} ({feed.url})" if feed.title else feed.url
-            words = f"{address.url}: already known as {name}"
+            words = Reason("{0}: already known as {1}", address.url, name)
             if feed.status != Feed.Status.ACTIVE:
-                words = f"{address.url}: already known as {name}, which is {feed.status}"
+                words = Reason("{0}: already known as {1}, which is {2}", address.url, name, feed.status)
             outcomes.append(Added(feed, "duplicate", words))
     if stored:
         wake_controller()
@@ -133,9 +136,9 @@ def checked_address(text: str, networks: Sequence[str] | None = None) -> Address
     """
     text = text.strip()
     if not text:
-        raise BadUrl(text, "no address given")
+        raise BadUrl(text, gettext_noop("no address given"))
     if len(text) > MAX_LENGTH:
-        raise BadUrl(text, f"longer than {MAX_LENGTH} characters")
+        raise BadUrl(text, Reason("longer than {0} characters", MAX_LENGTH))
     canonical = canonical_url(text)
     if feed := feed_address(canonical):
         text, canonical = feed, canonical_url(feed)
@@ -143,7 +146,7 @@ def checked_address(text: str, networks: Sequence[str] | None = None) -> Address
     _check_host(text, host, networks)
     port = urlsplit(canonical).port
     if port is not None and not permits_port(port):
-        raise BadUrl(text, f"port {port} belongs to another service than the web")
+        raise BadUrl(text, Reason("port {0} belongs to another service than the web", port))
     # A plain URL keeps its given spelling, so that people find it by that.
     if _PLAIN_ADDRESS.fullmatch(text):
         return Address(text, canonical, host, (canonical,))
@@ -207,11 +210,12 @@ def _check_host(text: str, host: str, networks: Sequence[str] | None) -> None:
         return
     if AddressGuard(Deployment.networks() if networks is None else networks).permits(literal):
         return
-    reason = f"{host} is a private or special address, which this deployment does not visit"
+    reason = Reason("{0} is a private or special address, which this deployment does not visit", host)
     if AddressGuard(str(network) for network in settings.FETCH_ALLOWED_NETWORKS).permits(literal):
-        reason = (
-            f"{host} is a private or special address, which this deployment does not visit: "
-            "FETCH_ALLOWED_NETWORKS of the running server is another than the one set here"
+        reason = Reason(
+            "{0} is a private or special address, which this deployment does not visit: "
+            "FETCH_ALLOWED_NETWORKS of the running server is another than the one set here",
+            host,
         )
     raise BadUrl(text, reason)
 
@@ -237,7 +241,7 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
             training_due=datetime.fromtimestamp(at, UTC),
             not_before=now,
             selected_at=now,
-            selected_because="just added",
+            selected_because=gettext_noop("just added"),
         )
         for (address, request), at in zip(new_addresses, due.tolist(), strict=True)
     ]

@@ -20,6 +20,7 @@ from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
 from crawler.http.logins import without_login
 from crawler.http.urls import BadUrl, canonical_url
+from crawler.text.reasons import Reason
 from crawler.web.limits import LimitReached
 from crawler.web.pages import wants_part
 from crawler.web.permissions import needs, person_of
@@ -158,7 +159,7 @@ def mend(request: HttpRequest, pk: int, line: int) -> HttpResponse:
     row = get_object_or_404(feed_import.lines.select_related("feed", "source"), pk=line)
     action, problem = request.POST.get("action"), ""
     if action == "retry":
-        imports.retry(row, f"asked for by {request.user}")
+        imports.retry(row, Reason("asked for by {0}", request.user))
     elif action == "drop":
         imports.drop(row)
     elif action == "correct":

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from crawler.engine.wake import wake_controller
 from crawler.text.characters import MAX_INDEXED_CHARACTERS
+from crawler.text.reasons import Reason
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
 from feeds.adding import Added
 from feeds.categories import subtree
@@ -173,7 +174,7 @@ class FeedAdmin(RowAdmin):
 
     @admin.action(description="Retrieve now", permissions=["change"])
     def retrieve_feeds(self, request: HttpRequest, feeds: QuerySet[Feed]) -> None:
-        chosen, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
+        chosen, selected = feeds.count(), retrieve_now(feeds, Reason("asked for by {0}", request.user))
         wake_controller()
         remainder = f"; {chosen - selected} are paused, on their way, or were just visited" * (
             chosen > selected

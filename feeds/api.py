@@ -21,6 +21,7 @@ from crawler.engine.logins import take_login
 from crawler.engine.wake import wake_controller
 from crawler.http.logins import LoginError
 from crawler.http.urls import BadUrl
+from crawler.text.reasons import Reason
 from crawler.web.pagination import KeysetPages
 from crawler.web.parsers import MultiPartParser
 from crawler.web.permissions import EditorsOnly, EditorWrites, person_of
@@ -153,7 +154,7 @@ class FeedViewSet(
     @action(detail=True, methods=["post"], url_path="retrieve-now")
     def retrieve_now(self, request: Request, pk: str) -> Response:
         feed = self.get_object()
-        selected = retrieve_now(Feed.objects.filter(pk=feed.pk), f"asked for by {request.user}") > 0
+        selected = retrieve_now(Feed.objects.filter(pk=feed.pk), Reason("asked for by {0}", request.user)) > 0
         if selected:
             wake_controller()
         feed.refresh_from_db(fields=["selected_at", "selected_because", "lease", "status"])

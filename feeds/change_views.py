@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from crawler.engine.wake import wake_controller
+from crawler.text.reasons import Reason
 from crawler.web import undo
 from crawler.web.pages import safe_next
 from crawler.web.permissions import needs
@@ -101,7 +102,7 @@ def _resume(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) ->
 
 
 def _retrieve(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
-    chosen, selected = feeds.count(), retrieve_now(feeds, f"asked for by {request.user}")
+    chosen, selected = feeds.count(), retrieve_now(feeds, Reason("asked for by {0}", request.user))
     wake_controller()
     skipped = chosen - selected
     words = ngettext("%(count)d feed to be checked now.", "%(count)d feeds to be checked now.", selected)

@@ -255,8 +255,7 @@ def _drop_feed(line: ImportLine) -> None:
 
 
 def _result(outcome: Added) -> dict[str, object]:
-    reason = outcome.message.partition(": ")[2] if outcome.outcome == "refused" else ""
-    return {"feed": outcome.feed, "outcome": outcome.outcome, "message": reason}
+    return {"feed": outcome.feed, "outcome": outcome.outcome, "message": outcome.reason}
 
 
 def _follow(feed_import: FeedImport, folders: Mapping[Feed, str]) -> None:

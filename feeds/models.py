@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
 
 
@@ -156,9 +157,9 @@ class Feed(LeasedRow):
     # Floors and selection.
     not_before = models.DateTimeField(db_default=Now(), editable=False)
     floor = models.CharField(max_length=20, blank=True, editable=False, help_text="Rule behind not_before.")
-    floor_detail = models.TextField(blank=True, editable=False)
+    floor_detail = ReasonField(blank=True, editable=False)
     selected_at = models.DateTimeField(null=True, blank=True, editable=False)
-    selected_because = models.TextField(blank=True, editable=False)
+    selected_because = ReasonField(blank=True, editable=False)
 
     # A permanent redirect is believed after several answers over days.
     moved_to = models.TextField(blank=True, editable=False)
@@ -263,7 +264,7 @@ class ImportLine(models.Model):
     folder = models.TextField(blank=True)
     feed = models.ForeignKey(Feed, null=True, on_delete=models.SET_NULL, related_name="+")
     outcome = models.CharField(max_length=10, choices=Outcome)
-    message = models.TextField(blank=True)
+    message = ReasonField(blank=True)
 
     class Meta:
         ordering = ["id"]
@@ -427,7 +428,7 @@ class Retrieval(models.Model):
     elapsed = models.FloatField(default=0, help_text="Seconds.")
     conditional = models.BooleanField(default=False)
     pushed = models.BooleanField(default=False, help_text="A hub sent it; nobody was asked.")
-    because = models.TextField(blank=True, help_text="Why the feed was selected.")
+    because = ReasonField(blank=True, help_text="Why the feed was selected.")
     expected = models.FloatField(null=True, help_text="New articles the posting history predicted.")
     m = models.FloatField(null=True, help_text="Training: M after this visit.")
     t = models.FloatField(null=True, help_text="Training: T after this visit.")

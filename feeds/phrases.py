@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
-from crawler.failures import Failure
+from crawler.failures import STATUS_WORDS, Failure
 
 MIN_ARTICLES = 4
 """Articles from which a rhythm is told."""
@@ -29,85 +29,6 @@ MIN_OFTEN = 0.9
 SILENT = timedelta(days=365)
 _DAY, _HOUR, _MINUTE = 86_400.0, 3600.0, 60.0
 
-_FAILURES: dict[Failure, str | Promise] = {
-    Failure.DNS: gettext_lazy("its address is not known on the internet"),
-    Failure.REFUSED: gettext_lazy("no answer"),
-    Failure.UNREACHABLE: gettext_lazy("no way to its server"),
-    Failure.RESET: gettext_lazy("its server breaks off"),
-    Failure.TIMEOUT: gettext_lazy("no answer"),
-    Failure.TOO_SLOW: gettext_lazy("its server is too slow"),
-    Failure.TLS: gettext_lazy("its certificate is not valid"),
-    Failure.PROXY: gettext_lazy("Freshet's own proxy does not answer"),
-    Failure.HTTP_4XX: gettext_lazy("its server refuses the request"),
-    Failure.HTTP_5XX: gettext_lazy("its server has a fault"),
-    Failure.HTTP_OTHER: gettext_lazy("its server answers with nothing to read"),
-    Failure.GONE: gettext_lazy("ended by its publisher"),
-    Failure.THROTTLED: gettext_lazy("its server asks for a break"),
-    Failure.TOO_LARGE: gettext_lazy("it is too large to read"),
-    Failure.TRUNCATED: gettext_lazy("its server sends only a part"),
-    Failure.REDIRECT: gettext_lazy("its address leads in a circle"),
-    Failure.BLOCKED_ADDRESS: gettext_lazy("its address is inside a private network"),
-    Failure.BLOCKED_PORT: gettext_lazy("its address is not that of a web server"),
-    Failure.BAD_URL: gettext_lazy("its address is not valid"),
-    Failure.BAD_SCHEME: gettext_lazy("its address is not one of the web"),
-    Failure.ROBOTS: gettext_lazy("the site does not want programs to read it"),
-    Failure.PROTOCOL: gettext_lazy("its server's answer makes no sense"),
-    Failure.DECODING: gettext_lazy("its server's answer is damaged"),
-    Failure.NOT_A_FEED: gettext_lazy("this is a page, not a feed"),
-    Failure.MALFORMED: gettext_lazy("it is too damaged to read"),
-    Failure.TOO_DEEP: gettext_lazy("it is built in a way that cannot be read safely"),
-    Failure.TOO_COSTLY: gettext_lazy("reading it takes too long"),
-    Failure.UNSTORABLE: gettext_lazy("its text cannot be stored"),
-    Failure.UNSUPPORTED_TYPE: gettext_lazy("it is no kind of document that is read here"),
-    Failure.ENTITIES: gettext_lazy("it is built in a way that is not allowed"),
-    Failure.PART_MISSING: gettext_lazy("the chosen part is not on the page any more"),
-    Failure.BUSY: gettext_lazy("its server is busy with other requests"),
-    Failure.STEP: gettext_lazy("a step on its page cannot be performed"),
-    Failure.NO_BROWSER: gettext_lazy("Freshet has no browser to open it"),
-    Failure.LOST: gettext_lazy("reading it broke off"),
-}
-_WAIT = gettext_lazy("Nothing to do: Freshet tries again, later after each failure, at least once a day.")
-_PUBLISHER = gettext_lazy("Only its publisher can mend it. Freshet goes on trying.")
-_ADVICE: dict[Failure, str | Promise] = {
-    Failure.DNS: gettext_lazy("The site may have moved or ended: look for its new address."),
-    Failure.TLS: _PUBLISHER,
-    Failure.PROXY: gettext_lazy("Look at the proxy that the settings name."),
-    Failure.HTTP_4XX: gettext_lazy("Look whether the feed has another address now."),
-    Failure.HTTP_OTHER: _PUBLISHER,
-    Failure.GONE: gettext_lazy("Remove it, or keep it for its articles."),
-    Failure.THROTTLED: gettext_lazy("Nothing to do: Freshet waits as long as it is asked to."),
-    Failure.TOO_LARGE: gettext_lazy(
-        "Its publisher may have a shorter feed; FETCH_MAX_BYTES allows larger ones."
-    ),
-    Failure.REDIRECT: gettext_lazy("Look whether the feed has another address now."),
-    Failure.BLOCKED_ADDRESS: gettext_lazy("If the network is yours, allow it in FETCH_ALLOWED_NETWORKS."),
-    Failure.BLOCKED_PORT: gettext_lazy("Look whether the feed has another address."),
-    Failure.BAD_URL: gettext_lazy("Correct the address."),
-    Failure.BAD_SCHEME: gettext_lazy("Correct the address."),
-    Failure.ROBOTS: gettext_lazy("Nothing to do: the site has to allow it."),
-    Failure.PROTOCOL: _PUBLISHER,
-    Failure.DECODING: _PUBLISHER,
-    Failure.NOT_A_FEED: gettext_lazy("Look for its feed on the site, or watch the page."),
-    Failure.MALFORMED: _PUBLISHER,
-    Failure.TOO_DEEP: _PUBLISHER,
-    Failure.TOO_COSTLY: _PUBLISHER,
-    Failure.UNSTORABLE: _PUBLISHER,
-    Failure.UNSUPPORTED_TYPE: gettext_lazy("Look for its feed on the site."),
-    Failure.ENTITIES: _PUBLISHER,
-    Failure.PART_MISSING: gettext_lazy("Open the page and choose the part again."),
-    Failure.STEP: gettext_lazy("Look whether the page has changed, and correct the steps."),
-    Failure.NO_BROWSER: gettext_lazy("Install Chromium and Playwright on Freshet's machine."),
-}
-_STATUS_ADVICE: dict[int, str | Promise] = {
-    401: gettext_lazy("It asks for a login: give one under Tools, Logins."),
-    403: gettext_lazy("Its publisher keeps programs out. Freshet goes on trying."),
-}
-_STATUSES: dict[int, str | Promise] = {
-    401: gettext_lazy("it asks for a password"),
-    403: gettext_lazy("its server refuses Freshet"),
-    404: gettext_lazy("not found"),
-    410: gettext_lazy("ended by its publisher"),
-}
 _FLOORS: dict[str, str | Promise] = {
     "min-gap": gettext_lazy("because no feed is asked more often"),
     "retry-after": gettext_lazy("because its server asks for a break until then"),
@@ -184,13 +105,8 @@ def failure_words(label: str, since: datetime | None, now: datetime) -> str:
 
 def advice(label: str) -> str:
     """Return what a person can do about a failure, or that there is nothing to do."""
-    status = label.removeprefix("http-")
-    if status.isdecimal() and int(status) in _STATUS_ADVICE:
-        return str(_STATUS_ADVICE[int(status)])
-    try:
-        return str(_ADVICE.get(Failure.of(label), _WAIT))
-    except ValueError:
-        return str(_WAIT)
+    _words, of_status = _status_words(label)
+    return _(of_status or (_kind_of(label) or Failure.LOST).advice)
 
 
 def next_check(facts: FeedFacts, now: datetime, window: tuple[int, int] | None, zone: tzinfo = UTC) -> str:
@@ -311,13 +227,22 @@ def duration(seconds: float) -> str:
 
 
 def _failure(label: str) -> str:
+    words, _advice = _status_words(label)
+    kind = _kind_of(label)
+    return _(words or kind.words) if kind else _("it could not be read")
+
+
+def _status_words(label: str) -> tuple[str, str]:
+    """Return what people are told of a status that they know, empty texts for others."""
     status = label.removeprefix("http-")
-    if status.isdecimal() and int(status) in _STATUSES:
-        return str(_STATUSES[int(status)])
+    return STATUS_WORDS.get(int(status) if status.isdecimal() else 0, ("", ""))
+
+
+def _kind_of(label: str) -> Failure | None:
     try:
-        return str(_FAILURES[Failure.of(label)])
+        return Failure.of(label)
     except ValueError:
-        return _("it could not be read")
+        return None
 
 
 def _recent(posted: Sequence[datetime], now: datetime) -> list[datetime]:

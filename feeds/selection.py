@@ -14,6 +14,8 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Least
 
 from crawler.engine.ticking import tick_seconds
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.models import Feed
 from feeds.rules import rules
 from feeds.scheduling.base import FeedStates, Policy, select
@@ -74,7 +76,7 @@ def select_training(now: datetime, *, everything: bool = False) -> int:
     feeds = allowed(now).filter(phase=Feed.Phase.TRAINING)
     if not everything:
         feeds = feeds.filter(training_due__lte=now)
-    because = "asked for now" if everything else "training: its ToE reached zero"
+    because = gettext_noop("asked for now") if everything else gettext_noop("training: its ToE reached zero")
     return feeds.update(selected_at=now, selected_because=because)
 
 
@@ -106,7 +108,10 @@ def _mark(now: datetime, reasons: Mapping[int, str], candidates: int) -> None:
     The weekly forecast stood there whatever the policy was, so that under advaRSS feeds of "0.00 new articles
     expected" went first.
     """
-    because = [f"rank {place} of {candidates}: {reason}" for place, reason in enumerate(reasons.values(), 1)]
+    because = [
+        Reason("rank {0} of {1}: {2}", place, candidates, reason)
+        for place, reason in enumerate(reasons.values(), 1)
+    ]
     with connection.cursor() as cursor:
         cursor.execute(
             """

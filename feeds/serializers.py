@@ -10,7 +10,7 @@ from typing import Any, cast
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from crawler.web.fields import MAX_TEXT, RowSerializer, TextField
+from crawler.web.fields import MAX_TEXT, ReasonCodeField, RowSerializer, TextField
 from feeds.adding import MAX_LENGTH
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
 from feeds.discovery import FoundFeed
@@ -218,11 +218,13 @@ class ImportSerializer(serializers.Serializer[Any]):
 class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):
     """One visit to a feed, as it went."""
 
+    because_code = ReasonCodeField("because")
+
     class Meta:
         model = Retrieval
         fields = [
             "id", "feed", "at", "outcome", "status", "failure", "detail", "new", "edited", "bytes", "elapsed",
-            "conditional", "pushed", "because", "expected", "m", "t", "toe",
+            "conditional", "pushed", "because", "because_code", "expected", "m", "t", "toe",
         ]  # fmt: skip
         read_only_fields = fields
 

@@ -17,6 +17,7 @@ from crawler.failures import Failure
 from crawler.messages import Harvest
 from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
 from crawler.text.characters import indexable, storable
+from crawler.text.marking import gettext_noop
 from feeds import posting
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
@@ -318,7 +319,7 @@ def _log_entry(visit: FeedVisit, toe: int | None) -> Retrieval:
         bytes=harvest.bytes,
         elapsed=harvest.elapsed,
         conditional=harvest.conditional,
-        because="pushed by its hub" if visit.pushed else feed.selected_because,
+        because=gettext_noop("pushed by its hub") if visit.pushed else feed.selected_because,
         pushed=visit.pushed,
         expected=visit.expected,
         m=feed.training_m if training else None,

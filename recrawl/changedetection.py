@@ -19,7 +19,9 @@ from typing import Any, BinaryIO
 from crawler.http.urls import origin
 from crawler.reading.lines import SelectorFault, usable_selector
 from crawler.reading.parts import check_part
+from crawler.text.marking import gettext_noop
 from crawler.text.patterns import PatternError, compiled
+from crawler.text.reasons import Reason
 from recrawl.browser_steps import steps_of_lines
 
 MAX_WATCHES = 10_000
@@ -36,22 +38,22 @@ _STEPS: dict[str, Callable[[str, str], str]] = {
 }
 _PARTS = {"xpath:": "xpath:", "xpath1:": "xpath:", "json:": "jsonpath:", "jq:": "jq:", "jqraw:": "jq:"}
 _UNKNOWN = {
-    "text_should_not_be_present": "a text that must be absent",
-    "extract_text": "the extraction of text",
-    "conditions": "its conditions",
-    "headers": "its request headers",
-    "webdriver_js_execute_code": "its script",
-    "check_unique_lines": "that only lines count which were never there before",
-    "sort_text_alphabetically": "the sorting of lines",
-    "remove_duplicate_lines": "the removal of repeated lines",
-    "webdriver_delay": "its wait after loading",
-    "ignore_status_codes": "that failing answers count as content",
-    "proxy": "its proxy",
-    "body": "the content of its request",
-    "notification_urls": "where its messages go",
-    "notification_title": "the title of its messages",
-    "notification_body": "the text of its messages",
-    "notification_muted": "that its messages are muted",
+    "text_should_not_be_present": gettext_noop("a text that must be absent"),
+    "extract_text": gettext_noop("the extraction of text"),
+    "conditions": gettext_noop("its conditions"),
+    "headers": gettext_noop("its request headers"),
+    "webdriver_js_execute_code": gettext_noop("its script"),
+    "check_unique_lines": gettext_noop("that only lines count which were never there before"),
+    "sort_text_alphabetically": gettext_noop("the sorting of lines"),
+    "remove_duplicate_lines": gettext_noop("the removal of repeated lines"),
+    "webdriver_delay": gettext_noop("its wait after loading"),
+    "ignore_status_codes": gettext_noop("that failing answers count as content"),
+    "proxy": gettext_noop("its proxy"),
+    "body": gettext_noop("the content of its request"),
+    "notification_urls": gettext_noop("where its messages go"),
+    "notification_title": gettext_noop("the title of its messages"),
+    "notification_body": gettext_noop("the text of its messages"),
+    "notification_muted": gettext_noop("that its messages are muted"),
 }
 """Settings of a watch that Freshet does not have, with their names in sentences."""
 
@@ -62,10 +64,10 @@ _GLOBAL = {
 }
 """Rules of a watch, and the names of those for all watches."""
 _UNKNOWN_GLOBAL = {
-    "notification_urls": "where messages of all watches go",
-    "ignore_whitespace": "that blanks count for nothing",
-    "strip_ignored_lines": "the removal of ignored lines",
-    "render_anchor_tag_content": "the addresses of links as text",
+    "notification_urls": gettext_noop("where messages of all watches go"),
+    "ignore_whitespace": gettext_noop("that blanks count for nothing"),
+    "strip_ignored_lines": gettext_noop("the removal of ignored lines"),
+    "render_anchor_tag_content": gettext_noop("the addresses of links as text"),
 }
 _OVERRIDDEN = frozenset(
     {
@@ -106,10 +108,10 @@ def watches_of(file: BinaryIO) -> list[ForeignWatch]:
         file.seek(0)
         data = file.read(MAX_UNPACKED_BYTES + 1)
         if len(data) > MAX_UNPACKED_BYTES:
-            raise BackupError("This file is too large.")
+            raise BackupError(gettext_noop("This file is too large."))
         watches = _of_text(data)
     if not watches:
-        raise BackupError("There is no watch in this file.")
+        raise BackupError(gettext_noop("There is no watch in this file."))
     _check_number(len(watches))
     return watches
 
@@ -117,7 +119,9 @@ def watches_of(file: BinaryIO) -> list[ForeignWatch]:
 def _check_number(watches: int) -> None:
     """Raise BackupError for more watches than one file may have."""
     if watches > MAX_WATCHES:
-        raise BackupError(f"There are {watches} watches in this file; {MAX_WATCHES} are allowed.")
+        raise BackupError(
+            Reason("There are {0} watches in this file; {1} are allowed.", watches, MAX_WATCHES)
+        )
 
 
 def _of_text(data: bytes) -> list[ForeignWatch]:
@@ -132,9 +136,9 @@ def _text(data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BackupError("This is neither a backup nor a list of addresses.") from error
+        raise BackupError(gettext_noop("This is neither a backup nor a list of addresses.")) from error
     if "\0" in text:
-        raise BackupError("This is neither a backup nor a list of addresses.")
+        raise BackupError(gettext_noop("This is neither a backup nor a list of addresses."))
     return text
 
 
@@ -142,9 +146,9 @@ def _decoded(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(_text(data))
     except (ValueError, RecursionError) as error:
-        raise BackupError("The JSON in this file is damaged.") from error
+        raise BackupError(gettext_noop("The JSON in this file is damaged.")) from error
     if not isinstance(value, dict):
-        raise BackupError("This is JSON, but not that of changedetection.io.")
+        raise BackupError(gettext_noop("This is JSON, but not that of changedetection.io."))
     return value
 
 
@@ -160,10 +164,10 @@ def _of_archive(file: BinaryIO) -> list[ForeignWatch]:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             if len(members) > MAX_MEMBERS:
-                raise BackupError("There are too many files in this backup.")
+                raise BackupError(gettext_noop("There are too many files in this backup."))
             return _of_state(_state(archive, members))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise BackupError("This ZIP file is damaged, or encrypted.") from error
+        raise BackupError(gettext_noop("This ZIP file is damaged, or encrypted.")) from error
 
 
 def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str, Any]:
@@ -180,7 +184,7 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
             content = file.read(left + 1)
         left -= len(content)
         if left < 0:
-            raise BackupError("This file is too large.")
+            raise BackupError(gettext_noop("This file is too large."))
         value = _decoded(content)
         if name == "watch.json":
             watching[directory] = value
@@ -189,7 +193,7 @@ def _state(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> dict[str
         else:
             state = {**value, **state} if name == "changedetection.json" else {**state, **value}
     if not watching and not state:
-        raise BackupError("There is no watch in this file.")
+        raise BackupError(gettext_noop("There is no watch in this file."))
     return state | {"watching": {**_mapping(state, "watching"), **watching}, "tags": tags}
 
 
@@ -245,9 +249,9 @@ def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     lost = [words for name, words in _UNKNOWN.items() if row.get(name)]
     lost += usual.lost
     if _mapping(row, "time_schedule_limit").get("enabled") is True:
-        lost.append("its hours and days of the week")
+        lost.append(gettext_noop("its hours and days of the week"))
     if re.search(r"\{[{%]", _string(row, "url")):
-        lost.append("the template in its address")
+        lost.append(gettext_noop("the template in its address"))
     settings: dict[str, Any] = {}
     own_time = None if row.get("time_between_check_use_default") else _days(row.get("time_between_check"))
     every = own_time or usual.every
@@ -265,10 +269,10 @@ def _watch(row: dict[str, Any], usual: _Usual) -> ForeignWatch:
     settings["steps"] = _steps(row, lost)
     settings["browser"] |= bool(settings["steps"])
     if "#" in _string(row, "url") and not settings["browser"]:
-        lost.append("the part of its address behind #, which only a browser heeds")
+        lost.append(gettext_noop("the part of its address behind #, which only a browser heeds"))
     _add_processor(row, settings, lost)
     if _string(row, "method").upper() not in {"", "GET"}:
-        lost.append("its request method")
+        lost.append(gettext_noop("its request method"))
     return ForeignWatch(
         url=_string(row, "url").strip(),
         title=_string(row, "title").strip()[:500],
@@ -295,8 +299,8 @@ def _add_processor(row: dict[str, Any], settings: dict[str, Any], lost: list[str
         else:
             settings["number_rule"], settings["number"] = "percent", percent or 0.0
         if below is not None and above is not None:
-            lost.append("its upper price")
-        lost.append("changes of stock without a change of price")
+            lost.append(gettext_noop("its upper price"))
+        lost.append(gettext_noop("changes of stock without a change of price"))
 
 
 def _direction(row: dict[str, Any]) -> str:
@@ -331,13 +335,13 @@ def _steps(row: dict[str, Any], lost: list[str]) -> list[dict[str, Any]]:
         if operation in _NOTHING:
             continue
         if operation not in _STEPS:
-            lost.append(f"its steps in the browser ({operation[:50]})")
+            lost.append(Reason("its steps in the browser ({0})", operation[:50]))
             return []
         lines.append(_STEPS[operation](_string(step, "selector").strip(), _string(step, "optional_value")))
     try:
         return steps_of_lines(lines)
     except ValueError as error:
-        lost.append(f"its steps in the browser ({error})")
+        lost.append(Reason("its steps in the browser ({0})", str(error)))
         return []
 
 

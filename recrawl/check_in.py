@@ -18,6 +18,7 @@ from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage, ListedPages
 from crawler.reading.lines import normalized, unpacked
 from crawler.text.keys import digest
+from crawler.text.reasons import Reason
 from recrawl.conditions import Prices
 from recrawl.differences import Difference, compared, difference
 from recrawl.discovery import describe, find_pages, inside, name_feeds, name_sitemaps
@@ -157,7 +158,9 @@ class _VisitCheckIn:
         if page.state == WatchedPage.State.LIVE:
             if not is_gone:
                 return Outcome.FAILED
-            self._note(page, Change.Kind.GONE, at, Difference(), f"The server answers {harvest.status}.")
+            self._note(
+                page, Change.Kind.GONE, at, Difference(), Reason("The server answers {0}.", harvest.status)
+            )
         if page.fetched is None:
             page.selectors = self.site.selectors_digest  # it is waited for, read in this way
         page.state = WatchedPage.State.GONE if is_gone else WatchedPage.State.FAILED
@@ -167,10 +170,10 @@ class _VisitCheckIn:
         """Follow a redirect to another page of the site, unless too many in a row have led here."""
         target = crawled.links[0] if crawled.links else ""
         if page.state == WatchedPage.State.LIVE:
-            self._note(page, Change.Kind.MOVED, at, Difference(), f"It leads to {target}.")
+            self._note(page, Change.Kind.MOVED, at, Difference(), Reason("It leads to {0}.", target))
         page.state, page.leads_to = WatchedPage.State.MOVED, target
         if row.hops < MAX_REDIRECTS:
-            self.rediscovered_pages[target] = f"{page.path} leads here"[:200]
+            self.rediscovered_pages[target] = Reason("{0} leads here", page.path[:150])
             self.hops[target] = row.hops + 1
         return Outcome.MOVED
 
@@ -187,7 +190,7 @@ class _VisitCheckIn:
         targets = self.rediscovered_pages if state == WatchedPage.State.LIVE else self.new_pages
         for url in crawled.links:
             if inside(self.site, url) and key_of(url) not in links:
-                targets[url] = f"new on {page.path}"[:200]
+                targets[url] = Reason("new on {0}", page.path[:150])
         if page.url == self.site.url:
             name_feeds(self.site, crawled.feeds)
         outcome, keep = Outcome.MINOR, True
@@ -217,7 +220,9 @@ class _VisitCheckIn:
         is_met = counts and self._as_asked(gain, old.lines, new, Prices(old.price, page.price))
         if is_met or looks_different:
             gain = gain if counts else Difference()
-            words = f"It looks different: {seen.percent:.1f} %." if seen and not gain.hunks else ""
+            words = (
+                Reason("It looks different: {0} %.", f"{seen.percent:.1f}") if seen and not gain.hunks else ""
+            )
             self._note(page, Change.Kind.EDITED, at, gain, words, before=old.version, seen=seen)
             page.changes, page.changed = page.changes + 1, at
             return Outcome.CHANGED, True
@@ -307,7 +312,7 @@ class _VisitCheckIn:
         newly_named = note_stamps(source, stamps, self.visit, first=first)
         for page in listed.pages:
             targets = self.rediscovered_pages if key_of(page.url) in newly_named else self.new_pages
-            targets.setdefault(page.url, f"named by {source.url}"[:200])
+            targets.setdefault(page.url, Reason("named by {0}", source.url[:150]))
 
 
 def version_of(page: WatchedPage, until: datetime) -> Version | None:

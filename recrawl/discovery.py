@@ -16,6 +16,7 @@ from crawler.http.domains import host_of
 from crawler.http.urls import BadUrl, canonical_url
 from crawler.reading.documents import CrawledPage, FeedLink, Offer
 from crawler.text.keys import digest_of_bytes
+from crawler.text.marking import gettext_noop
 from recrawl.models import Site, Source, Visit, Wanted, WatchedPage, key_of
 
 MAX_SOURCES = 50
@@ -94,7 +95,7 @@ def to_fetch(visit: Visit, site: Site, pages: Iterable[tuple[int, str]]) -> list
 
 def to_read(visit: Visit, site: Site, sources: Iterable[Source]) -> list[Wanted]:
     """Return unsaved rows for sitemaps and feeds to read."""
-    return [_wanted(visit, site, source=source, reason="tells of news") for source in sources]
+    return [_wanted(visit, site, source=source, reason=gettext_noop("tells of news")) for source in sources]
 
 
 def _wanted(visit: Visit, site: Site, **fields: Any) -> Wanted:

@@ -26,12 +26,14 @@ from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.reading.lines import template_of, unpacked
 from crawler.text.keys import digest
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from crawler.web.limits import check_limit, limit_of
 from recrawl.discovery import describe, name_feeds, name_sitemaps, to_fetch
 from recrawl.models import Site, Visit, Wanted, WatchedPage, key_of
 from recrawl.structure import MAX_LINKS
 
-CANCELLED = "Its mapping crawl was cancelled."
+CANCELLED = gettext_noop("Its mapping crawl was cancelled.")
 MAX_WAIT_MINUTES = 1e6
 MAX_TURNS = 5
 MAX_CHOSEN = 5000
@@ -272,7 +274,7 @@ def name_list(site: Site) -> None:
         site.title, site.trouble = site.title or first.title, ""
     else:
         failed = site.pages.order_by("id").first()
-        site.trouble = f"Its top page cannot be read: {_failure_of(failed)}."
+        site.trouble = _unreadable(failed)
     site.save(update_fields=["title", "trouble"])
 
 
@@ -284,11 +286,15 @@ def _settle(site: Site, now: datetime) -> None:
     if site.crawl is None or site.crawl.state == Crawl.State.CANCELLED:
         _fail(site, CANCELLED, now, again=False)
     elif top is None:
-        _fail(site, f"Its mapping crawl ended before the top page was fetched: {site.crawl.reason}.", now)
+        _fail(
+            site,
+            Reason("Its mapping crawl ended before the top page was fetched: {0}.", site.crawl.reason),
+            now,
+        )
     elif top.state == WatchedPage.State.MOVED:
         _follow(site, top, now)
     elif top.state != WatchedPage.State.LIVE:
-        _fail(site, f"Its top page cannot be read: {_failure_of(top)}.", now)
+        _fail(site, _unreadable(top), now)
     else:
         name_sitemaps(site, named_sitemaps(site.host))
         site.template = sorted(learn_template(site))
@@ -298,14 +304,16 @@ def _settle(site: Site, now: datetime) -> None:
         Visit.objects.filter(site=site, number=0).update(finished=now, pages=site.pages.live().count())
 
 
-def _failure_of(page: WatchedPage | None) -> str:
-    """Return why a page was not fetched, as a sentence without its full stop."""
+def _unreadable(page: WatchedPage | None) -> Reason:
+    """Return why the page that a site begins with was not read."""
     label = "lost" if page is None else page.failure or f"http-{page.status}"
     try:
-        explanation = Failure.of(label).explanation.removesuffix(".")
+        explanation = Failure.of(label).explanation
     except ValueError:
-        return label
-    return f"{explanation} ({page.status})" if page and page.status >= 300 else explanation
+        explanation = label
+    if page is not None and page.status >= 300:
+        return Reason("Its top page cannot be read ({0}): {1}", page.status, explanation)
+    return Reason("Its top page cannot be read: {0}", explanation)
 
 
 def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
@@ -313,7 +321,11 @@ def _follow(site: Site, top: WatchedPage, now: datetime) -> None:
     target = top.leads_to
     circle = target in site.former or len(site.former) >= MAX_TURNS
     if not target or circle or Site.objects.filter(url=target, kind=Site.Kind.SITE).exists():
-        _fail(site, f"Its top page leads to {target or 'nowhere'}, which cannot be watched instead.", now)
+        _fail(
+            site,
+            Reason("Its top page leads to {0}, which cannot be watched instead.", target or "nowhere"),
+            now,
+        )
         return
     site.former = [*site.former, site.url]
     site.url = target

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.browser.steps import checked_steps
+from crawler.database.reasons import ReasonField, ShortReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.models import Body, Crawl
@@ -270,7 +271,7 @@ class Site(models.Model):
     )
 
     state = models.CharField(max_length=8, choices=State, default=State.MAPPING, editable=False)
-    trouble = models.TextField(blank=True, editable=False, help_text="What went wrong, in words.")
+    trouble = ReasonField(blank=True, editable=False, help_text="What went wrong, in words.")
     crawl = models.ForeignKey(
         Crawl, null=True, on_delete=models.SET_NULL, related_name="mapped_sites", editable=False
     )
@@ -579,7 +580,7 @@ class Wanted(LeasedRow):
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="+", db_index=False)
     page = models.ForeignKey(WatchedPage, null=True, on_delete=models.CASCADE, related_name="+")
     source = models.ForeignKey(Source, null=True, on_delete=models.CASCADE, related_name="+")
-    reason = models.CharField(max_length=200)
+    reason = ShortReasonField(max_length=200)
     hops = models.PositiveSmallIntegerField(default=0, help_text="Redirects in a row that led to it.")
     attempts = models.PositiveSmallIntegerField(default=0)
     not_before = models.DateTimeField()
@@ -621,7 +622,7 @@ class Check(models.Model):
     outcome = models.CharField(max_length=7, choices=Outcome)
     age = models.FloatField(default=0.0, help_text="Visits since the page was last had.")
     days = models.FloatField(default=0.0, help_text="The same in days.")
-    reason = models.CharField(max_length=200)
+    reason = ShortReasonField(max_length=200)
     status = models.PositiveSmallIntegerField(default=0)
     failure = models.CharField(max_length=40, blank=True)
     conditional = models.BooleanField(default=False)
@@ -683,7 +684,7 @@ class Change(models.Model):
     at = models.DateTimeField(db_index=True)
     kind = models.CharField(max_length=8, choices=Kind)
     title = models.TextField(blank=True)
-    summary = models.TextField(blank=True)
+    summary = ReasonField(blank=True)
     added = models.PositiveIntegerField(default=0, help_text="Lines.")
     removed = models.PositiveIntegerField(default=0, help_text="Lines.")
     difference = models.BinaryField(default=bytes, help_text="Hunks of lines, under zlib.")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from crawler.http.urls import MAX_URL_LENGTH
-from crawler.web.fields import RowSerializer, TextField
+from crawler.web.fields import ReasonCodeField, RowSerializer, TextField
 from recrawl.differences import Difference
 from recrawl.mapping import MAX_CHOSEN
 from recrawl.models import SETTINGS, Change, Check, Site, Source, Visit, WatchedPage
@@ -113,12 +113,13 @@ class CheckSerializer(serializers.ModelSerializer[Check]):
     """One fetch of a page: what it showed, and why it was made."""
 
     number = serializers.IntegerField(source="visit.number", help_text="Of the visit.")
+    reason_code = ReasonCodeField("reason")
 
     class Meta:
         model = Check
         fields = [
-            "id", "number", "at", "outcome", "age", "days", "reason", "status", "failure", "conditional",
-            "requests", "bytes", "raw",
+            "id", "number", "at", "outcome", "age", "days", "reason", "reason_code", "status", "failure",
+            "conditional", "requests", "bytes", "raw",
         ]  # fmt: skip
         read_only_fields = fields
 

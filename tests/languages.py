@@ -21,7 +21,9 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE
 SPOKEN = ("aria-label", "title", "placeholder", "alt")
 """Attributes that people read or hear."""
 _FUNCTIONS = {
-    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"), 0),
+    **dict.fromkeys(
+        ("_", "Reason", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"), 0
+    ),
     **dict.fromkeys(("pgettext", "pgettext_lazy", "npgettext", "npgettext_lazy"), 1),
 }
 """Functions that translate, with the number of their arguments before the message."""

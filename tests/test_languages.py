@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,10 +17,10 @@ from django.utils import translation
 from django.utils.translation import trans_real
 
 from crawler.failures import Failure
+from crawler.text.reasons import Reason, code_and_arguments, packed, unpacked
 from crawler.web.roles import OWNER, give_role
 from crawler.web.script_words import SENTENCES
-from crawler.web.sentences import PATTERNS, translated
-from crawler.web.templatetags.freshet import _SHORT_NAMES, SPELLINGS, failure_name
+from crawler.web.sentences import translated
 from tests import demo
 from tests.browser.test_accounts import DOORS
 from tests.browser.test_accounts import PAGES as ACCOUNT_PAGES
@@ -179,36 +180,42 @@ def test_scripts_say_what_the_catalogues_know() -> None:
     assert said == set(SENTENCES)
 
 
-def test_sentences_of_algorithms_are_known_as_they_are_written() -> None:
-    written = "\n".join(
-        re.sub(r'"\s*f?"', "", re.sub(r"\{[^{}]*\}", "{}", path.read_text()))
-        for room in ("feeds", "crawler", "recrawl", "articles/interest")
+def test_sentences_of_reasons_and_failures_are_in_every_catalogue() -> None:
+    called = re.compile(r'\bReason\(\s*((?:"(?:[^"\\]|\\.)*"\s*|\'[^\']*\'\s*)+)[,)]')
+    codes = {
+        ast.literal_eval(f"({found})")
+        for room in ("feeds", "crawler", "recrawl", "articles")
         for path in (ROOT / room).rglob("*.py")
-    )
-    lengths = re.compile(r"\{\d\} (?:seconds|minutes|hours|days)|1 (?:minute|hour|day)|tells of .*|due in .*")
-    for pattern in PATTERNS:
-        if not lengths.fullmatch(pattern):
-            assert re.sub(r"\{\d\}", "{}", pattern) in written, pattern
+        for found in called.findall(path.read_text())
+    } - {"{0}; {1}", "{0}: {1}", "{0} x age in hours^{1} x audience {2}"}
+    assert len(codes) > 60
+    words = {text for kind in Failure for text in (kind.short, kind.words, kind.explanation, kind.advice)}
+    for language in set(LANGUAGES) - {"en"}:
+        with translation.override(language):
+            same = {text for text in codes | words if translation.gettext(text) == text}
+        assert len(same) <= 8, (language, same)  # such as HTTP 4xx, DNS and words that two languages share
 
 
-def test_every_failure_has_a_short_name() -> None:
-    assert {failure_name(kind) for kind in Failure if not kind.startswith("http-")} == {
-        *_SHORT_NAMES, *SPELLINGS.values()
+def test_a_reason_is_translated_with_what_stands_in_it() -> None:
+    asked = Reason("The server asked to wait {0} (Retry-After).", Reason("{0} hours", 2))
+    assert translated(asked) == asked == "The server asked to wait 2 hours (Retry-After)."
+    stored = packed(asked)
+    assert stored == '["The server asked to wait {0} (Retry-After).", ["{0} hours", 2]]'
+    assert code_and_arguments(asked) == {
+        "code": "The server asked to wait {0} (Retry-After).", "arguments": [["{0} hours", 2]]
     }  # fmt: skip
-
-
-def test_a_stored_sentence_is_translated_with_what_stands_in_it() -> None:
-    stored = "The server asked to wait 2 hours (Retry-After)."
-    assert translated(stored) == stored
     with every_message_widened(), translation.override("de"):
-        assert (
-            translated(stored)
-            == "Ｔｈｅ ｓｅｒｖｅｒ ａｓｋｅｄ ｔｏ ｗａｉｔ 2 ｈｏｕｒｓ (Ｒｅｔｒｙ-Ａｆｔｅｒ)."
-        )
-        unread = translated("Its top page cannot be read: The server was silent for too long.")
+        widened = "Ｔｈｅ ｓｅｒｖｅｒ ａｓｋｅｄ ｔｏ ｗａｉｔ 2 ｈｏｕｒｓ (Ｒｅｔｒｙ-Ａｆｔｅｒ)."
+        assert translated(unpacked(stored)) == widened
+        assert translated(str(ValueError(asked))) == widened
+        unread = translated(Reason("Its top page cannot be read: {0}", "The server was silent for too long."))
         assert "silent" not in unread and "ｓｉｌｅｎｔ" in unread
-        assert translated("a sentence that nobody knows") == "a sentence that nobody knows"
-        assert translated("every " * 2000) == "every " * 2000
+
+
+@pytest.mark.parametrize("text", ["", "a sentence", '["', '["{0}"]', '["a {0}", 1', "[1]", '["{0.x}", 1]'])
+def test_a_text_that_is_no_reason_stays_as_it_is(text: str) -> None:
+    assert unpacked(text) == packed(unpacked(text)) == text
+    assert translated(unpacked(text)) == text
 
 
 def test_widened_messages_leave_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -404,8 +404,7 @@ def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
         messages.success(request, words % {"count": followed_now, "new": counts["added"]})
     refusals = [outcome.message for outcome in outcomes if outcome.outcome == "refused"]
     for message in refusals[:MAX_REFUSALS_SHOWN]:
-        address, sign, reason = message.partition("': ")
-        messages.error(request, _("Refused: %(reason)s") % {"reason": address + sign + translated(reason)})
+        messages.error(request, _("Refused: %(reason)s") % {"reason": translated(message)})
     if len(refusals) > MAX_REFUSALS_SHOWN:
         messages.error(
             request, _("%(count)d more were refused.") % {"count": len(refusals) - MAX_REFUSALS_SHOWN}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from crawler.text.reasons import Reason
 from crawler.text.records import Record
 
 MAX_STEPS = 20
@@ -33,7 +34,7 @@ def checked_steps(value: object) -> tuple[Step, ...]:
     if not isinstance(value, list | tuple):
         raise ValueError("Steps must be a list.")
     if len(value) > MAX_STEPS:
-        raise ValueError(f"There are {len(value)} steps; {MAX_STEPS} are allowed.")
+        raise ValueError(Reason("There are {0} steps; {1} are allowed.", len(value), MAX_STEPS))
     return tuple(_checked(number, item) for number, item in enumerate(value, start=1))
 
 
@@ -59,14 +60,18 @@ def _checked(number: int, item: object) -> Step:
 def _checked_text(number: int, item: dict[str, object], name: str, max_length: int) -> str:
     text = item[name]
     if not isinstance(text, str) or len(text) > max_length or "\0" in text:
-        raise ValueError(f'"{name}" of step {number} must be a text of at most {max_length} characters.')
+        raise ValueError(
+            Reason('"{0}" of step {1} must be a text of at most {2} characters.', name, number, max_length)
+        )
     if name == "at" and not text.strip():
-        raise ValueError(f'"at" of step {number} must be a CSS selector.')
+        raise ValueError(Reason('"at" of step {0} must be a CSS selector.', number))
     return text
 
 
 def _checked_seconds(number: int, seconds: object) -> float:
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not is_number or not 0 <= float(seconds) <= MAX_WAIT_SECONDS:  # type: ignore[arg-type]
-        raise ValueError(f'"seconds" of step {number} must be a number from 0 to {MAX_WAIT_SECONDS:g}.')
+        raise ValueError(
+            Reason('"seconds" of step {0} must be a number from 0 to {1}.', number, f"{MAX_WAIT_SECONDS:g}")
+        )
     return float(seconds)  # type: ignore[arg-type]

@@ -21,6 +21,8 @@ import psycopg
 from django.core.exceptions import EmptyResultSet
 from django.db import connection, models, transaction
 
+from crawler.text.reasons import Reason, packed
+
 Model = type[models.Model]
 AnyModel = TypeVar("AnyModel", bound=models.Model)
 
@@ -163,13 +165,15 @@ def _run(
 
 def _json(rows: Sequence[dict[str, Any]]) -> str:
     try:
-        return orjson.dumps(rows, default=_plain).decode()
+        return orjson.dumps(rows, default=_plain, option=orjson.OPT_PASSTHROUGH_SUBCLASS).decode()
     except TypeError as error:  # orjson's word for lone surrogates, too
         raise ValueError(f"a row cannot be written: {error}") from error
 
 
 def _plain(value: Any) -> str:
-    """Convert binary values to the form that PostgreSQL writes in JSON."""
+    """Convert binary values to the form of PostgreSQL's JSON, and kinds of text to that of a row."""
     if isinstance(value, bytes | memoryview):
         return "\\x" + bytes(value).hex()
+    if isinstance(value, str):
+        return packed(value) if isinstance(value, Reason) else str.__str__(value)
     raise TypeError(f"no column takes a {type(value).__name__}")

@@ -10,6 +10,8 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from crawler.text.marking import gettext_noop
+
 _TELLING = re.compile(r"(?<=[:/@=?&+.-])[^:/@=?&.]{4,}(?=[:/@?&]|$)")
 
 
@@ -35,7 +37,7 @@ def unseal(sealed: str) -> str:
             return _cipher(key).decrypt(sealed.encode()).decode()
         except InvalidToken:
             continue
-    raise UnreadableError("it was stored under another SECRET_KEY: give it again")
+    raise UnreadableError(gettext_noop("it was stored under another SECRET_KEY: give it again"))
 
 
 def masked(address: str) -> str:

@@ -8,6 +8,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
+
 # initdb and postgres refuse to run as root; when root starts them, they run as this user (postgresql.py).
 UNPRIVILEGED = "nobody"
 
@@ -95,11 +98,11 @@ def trouble_of(data_dir: Path, folders: set[str]) -> str:
     Returns "" where nothing is. Creates nothing, and does not say where it is: anybody may read the answer.
     """
     if missing := sorted(folders - folders_of(data_dir)):
-        return f"the folder {missing[0]} of the data directory is gone"
+        return Reason("the folder {0} of the data directory is gone", missing[0])
     if not os.access(data_dir, os.W_OK | os.X_OK):
-        return "the data directory cannot be written to"
+        return gettext_noop("the data directory cannot be written to")
     free = shutil.disk_usage(data_dir).free
-    return f"the disk has only {free // 1024**2} MB of free space" if free < NEARLY_FULL else ""
+    return Reason("the disk has only {0} MB of free space", free // 1024**2) if free < NEARLY_FULL else ""
 
 
 def keep_private(data_dir: Path) -> None:

@@ -1,8 +1,7 @@
-"""kombu's transport on pgmq, with what kombu 5.7 lacks.
+"""kombu's transport on pgmq, with what kombu 5.7 lacks; docs/notes/broker.md tells kombu's authors.
 
-`crawler.celery` registers it as `pgmq`. A worker listens for PostgreSQL's notifications and looks into its queues
-every two seconds besides (Celery's own rhythm), which also brings messages that became visible. What is added here,
-and was reported upstream, is told in docs/notes/broker.md.
+A worker listens for PostgreSQL's notifications, and looks into its queues every two seconds (as Celery asks),
+which also brings messages that became visible. `crawler.celery` registers it as `pgmq`.
 """
 
 from __future__ import annotations
@@ -22,38 +21,32 @@ from crawler.embedded.broker import turn_back
 from crawler.process.lifeline import ending
 
 pgmq: Any = _pgmq  # which has no types
-FULL_SECONDS, PART_SECONDS = 0.01, 0.25
-"""Seconds between two looks: of a full worker, whether it may take more; of a waiting one, whether it shall end."""
-
-
-class ChannelGoneError(BrokerConnectionError):
-    """An error raised on a closed channel; senders then reconnect and send again."""
+FULL_SECONDS, PART_SECONDS = 0.01, 0.25  # between two looks of a full worker, and of a waiting one
 
 
 class Queues(PGMQueue):  # type: ignore[no-untyped-call]
-    """pgmq's client with one statement a call: three, with a transaction around each, cost a worker 15 % more."""
+    """pgmq's client with one statement a call, where it has three with a transaction around it."""
 
     _transaction_decorator: Any = staticmethod(lambda function: function)
 
 
 @functools.cache
 def _pool_of(dsn: str) -> ConnectionPool[Any]:
-    """Return this process's connections to a broker: one while they are not used by several threads at once."""
-    return ConnectionPool(dsn, min_size=1, max_size=4, max_idle=30, num_workers=1, kwargs={"autocommit": True}, open=True)
+    """Return this process's connections to a broker: one, and more while several threads use them."""
+    return ConnectionPool(dsn, kwargs={"autocommit": True}, min_size=1, max_size=4, max_idle=30, open=True)
 
 
-# A forked child must not use its parent's connections.
-os.register_at_fork(after_in_child=_pool_of.cache_clear)
+os.register_at_fork(after_in_child=_pool_of.cache_clear)  # connections are the parent's
 
 
-class Channel(pgmq.Channel):  # type: ignore[misc]
-    """A channel that sends a task with an ETA as a hidden message, and leaves queues that exist as they are."""
+class QueueChannel(pgmq.Channel):  # type: ignore[misc]
+    """A channel that sends a task with an ETA as a hidden message, and leaves queues that exist alone."""
 
     @property
     def pgmq(self) -> Any:
-        """The client. Raises ChannelGoneError where kombu goes on to publish on a channel that it has closed."""
+        """The client. Raises an error where kombu goes on to publish on a channel that it has closed."""
         if self.connection is None:
-            raise ChannelGoneError("the channel to the broker was closed")
+            raise BrokerConnectionError("the channel to the broker was closed")
         return self.connection._get_pgmq_client()
 
     def basic_consume(self, queue: str, *arguments: Any, **options: Any) -> Any:
@@ -62,26 +55,25 @@ class Channel(pgmq.Channel):  # type: ignore[misc]
         return super().basic_consume(queue, *arguments, **options)
 
     def _new_queue(self, queue: str, **options: Any) -> None:
-        """Create a queue unless it exists: kombu calls this for every binding, in every process that sends."""
+        """Create a queue unless it exists: kombu calls this for every binding, wherever it sends."""
         if not self._is_notified(queue):
             super()._new_queue(queue, **options)
 
     def _maybe_enable_notify(self, queue: str, queue_name: str | None = None) -> None:
-        """Enable notifications unless they are: to do it again locks the table, and two such calls deadlock."""
+        """Enable notifications unless they are: again would lock the table, and two such calls deadlock."""
         if not self._is_notified(queue):
-            self.pgmq.enable_notify(self._queue_name(queue), throttle_interval_ms=self.notify_throttle_interval_ms)
+            self.pgmq.enable_notify(self._queue_name(queue))
 
     def _is_notified(self, queue: str) -> bool:
         return any(found.queue_name == self._queue_name(queue) for found in self.pgmq.list_notify_throttles())
 
     def _pgmq_send_kwargs(self, message: dict[str, Any]) -> dict[str, Any]:
         options: dict[str, Any] = super()._pgmq_send_kwargs(message)
-        if eta := (message.get("headers") or {}).get("eta"):
-            options["delay"] = datetime.fromisoformat(eta)
-        return options
+        eta = (message.get("headers") or {}).get("eta")
+        return options | ({"delay": datetime.fromisoformat(eta)} if eta else {})
 
     def message_to_python(self, raw_message: Any) -> Any:
-        """Decode a message without its ETA, which has passed: Celery would run it in a thread of its timer."""
+        """Decode a message without its ETA, which has passed: Celery would run it in its timer's thread."""
         message = super().message_to_python(raw_message)
         message.headers.pop("eta", None)
         return message
@@ -103,19 +95,16 @@ class Waiter(pgmq._NotifyWaiter):  # type: ignore[misc]
 class Transport(pgmq.Transport):  # type: ignore[misc]
     """A transport whose connections are the process's, and whose full workers look soon again."""
 
-    Channel = Channel
-
-    def __init__(self, client: Any, **options: Any) -> None:
-        super().__init__(client, **options)
-        self._dsn = str(client.transport_options["conn_string"])
+    Channel = QueueChannel
 
     def _create_pgmq_client(self) -> Queues:
         options = self.client.transport_options
-        _pool_of(self._dsn).timeout = float(options["pool_timeout"])
-        return Queues(init_extension=False, vt=int(options["visibility_timeout"]), pool=_pool_of(self._dsn))
+        pool = _pool_of(options["conn_string"])
+        pool.timeout = float(options["pool_timeout"])
+        return Queues(init_extension=False, vt=int(options["visibility_timeout"]), pool=pool)
 
     def _get_notify_waiter(self) -> Any:
-        self._notify_waiter = self._notify_waiter or Waiter(self._dsn)
+        self._notify_waiter: Any = self._notify_waiter or Waiter(self.client.transport_options["conn_string"])
         return self._notify_waiter
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:
@@ -133,5 +122,5 @@ class Transport(pgmq.Transport):  # type: ignore[misc]
 
     def turn_back(self) -> None:
         """Let messages be seen after the clock was turned back; beat calls it."""
-        with _pool_of(self._dsn).connection() as connection:
+        with _pool_of(self.client.transport_options["conn_string"]).connection() as connection:
             turn_back(connection)

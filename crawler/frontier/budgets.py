@@ -12,6 +12,13 @@ from dataclasses import dataclass
 
 from crawler.http.domains import host_of
 from crawler.http.urls import MAX_HOST_LENGTH
+from crawler.text.marking import gettext_noop
+
+CAUSES = (
+    gettext_noop("scope"), gettext_noop("address"), gettext_noop("length"), gettext_noop("depth"),
+    gettext_noop("repeats"), gettext_noop("parameters"), gettext_noop("hosts"), gettext_noop("pages"),
+)  # fmt: skip
+"""The causes for which a URL is not queued, as pages name them."""
 
 MAX_REDIRECTS = 10
 """Maximum number of redirects in a row; each redirect's target is a URL and a request of its own."""

@@ -26,10 +26,12 @@ from crawler.frontier.scope import Scope
 from crawler.frontier.signals import more_expected, query_tried
 from crawler.http.logins import LoginError
 from crawler.http.urls import BadUrl, canonical_url
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 
 State = Crawl.State
 MAX_SEEDS = 10_000
-NOTHING_LEFT = "nothing is left to crawl"
+NOTHING_LEFT = gettext_noop("nothing is left to crawl")
 
 
 class CrawlError(ValueError):
@@ -48,7 +50,7 @@ def begin(crawl: Crawl) -> Crawl:
         raise CrawlError("the graph is made of the bodies: keep them")
     crawl.link_query = crawl.link_query.strip()
     if crawl.link_query and not crawl.into_graph:
-        raise CrawlError("a query asks the graph: let the crawl go into the graph")
+        raise CrawlError(gettext_noop("a query asks the graph: let the crawl go into the graph"))
     try:
         seeds = list(dict.fromkeys(canonical_url(take_login(seed)) for seed in crawl.seeds))
     except (BadUrl, LoginError) as error:
@@ -134,7 +136,7 @@ def tried(query: str) -> tuple[dict[str, float], str]:
     return {}, "nothing here asks the graph"
 
 
-NOTHING_STORED = "there is nothing to ask yet: no document has been read"
+NOTHING_STORED = gettext_noop("there is nothing to ask yet: no document has been read")
 
 
 def refusal_of(query: str) -> str:
@@ -235,15 +237,15 @@ def _may_bring_more(crawl: Crawl) -> bool:
 def _limit_reached(crawl: Crawl, now: datetime) -> str:
     """Return a description of the limit that the crawl has reached. Returns "" below all limits."""
     if crawl.max_pages is not None and crawl.crawled >= crawl.max_pages:
-        return f"the limit of {crawl.max_pages} pages is reached"
+        return Reason("the limit of {0} pages is reached", crawl.max_pages)
     if crawl.max_bytes is not None and crawl.bytes >= crawl.max_bytes:
-        return f"the limit of {crawl.max_bytes} bytes is reached"
+        return Reason("the limit of {0} bytes is reached", crawl.max_bytes)
     requests = max_requests(crawl.max_pages)
     if requests is not None and crawl.requests >= requests:
-        return f"{requests} requests were made for at most {crawl.max_pages} pages"
+        return Reason("{0} requests were made for at most {1} pages", requests, crawl.max_pages)
     seconds = max_seconds(crawl.max_pages, crawl.max_minutes)
     if crawl.seconds(now) >= seconds:
-        return f"the limit of {seconds / 60:g} minutes is reached"
+        return Reason("the limit of {0} minutes is reached", f"{seconds / 60:g}")
     return ""
 
 

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.scope import Scope
@@ -120,7 +121,7 @@ class Crawl(models.Model):
     )
 
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING, editable=False)
-    reason = models.TextField(blank=True, editable=False, help_text="Why it ended or stopped.")
+    reason = ReasonField(blank=True, editable=False, help_text="Why it ended or stopped.")
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
     )

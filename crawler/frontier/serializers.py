@@ -11,7 +11,7 @@ from crawler.frontier.models import MAX_QUERY, Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.http.urls import MAX_URL_LENGTH
 from crawler.text.patterns import LONGEST, MOST
-from crawler.web.fields import RowSerializer, TextField
+from crawler.web.fields import ReasonCodeField, RowSerializer, TextField
 
 
 def _usable(scope: list[str]) -> list[str]:
@@ -38,6 +38,7 @@ class CrawlSerializer(RowSerializer[Crawl]):
         required=False,
         help_text="Regular expressions; a URL must match one of them. Empty: the hosts of the seeds.",
     )
+    reason_code = ReasonCodeField("reason")
 
     class Meta:
         model = Crawl
@@ -45,12 +46,13 @@ class CrawlSerializer(RowSerializer[Crawl]):
             "id", "seeds", "strategy", "scope", "anywhere", "max_pages", "max_wait", "max_minutes",
             "max_bytes", "max_depth", "max_hosts", "inter_weight", "intra_weight", "sitemaps", "keep_bodies",
             "into_graph", "link_query",
-            "state", "reason", "created", "finished", "crawled", "requests", "dropped", "duplicates",
-            "refused", "bytes",
+            "state", "reason", "reason_code", "created", "finished", "crawled", "requests", "dropped",
+            "duplicates", "refused", "bytes",
         ]  # fmt: skip
         read_only_fields = [
-            "id", "state", "reason", "created", "finished", "crawled", "requests", "dropped", "duplicates",
-            "refused", "bytes",
+            "id", "state", "reason", "reason_code", "created", "finished", "crawled", "requests",
+            "dropped",
+            "duplicates", "refused", "bytes",
         ]  # fmt: skip
 
     def validate_scope(self, scope: list[str]) -> list[str]:

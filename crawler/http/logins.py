@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from crawler.text.records import Record
 
 _USER = re.compile(r"(\s*(?:feed:)?(?:https?|feed)://)([^/?#\s]*)@(?=[^/?#\s@]+)", re.IGNORECASE)
@@ -60,7 +62,7 @@ def headers_for(url: str, logins: Iterable[Login]) -> dict[str, str]:
 def basic(user: str, password: str) -> tuple[str, str]:
     """Return the header of HTTP Basic (RFC 7617), in UTF-8. Raises LoginError."""
     if ":" in user:
-        raise LoginError("a user name holds no colon")
+        raise LoginError(gettext_noop("a user name holds no colon"))
     return checked_header(
         "Authorization", "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
     )
@@ -70,9 +72,9 @@ def checked_header(name: str, value: str) -> tuple[str, str]:
     """Return a header that a request can carry. Raises LoginError."""
     name, value = name.strip(), value.strip()
     if not _NAME.fullmatch(name) or name.lower() in _OWN:
-        raise LoginError(f"{name[:100]!r} is no header for a login")
+        raise LoginError(Reason("{0} is no header for a login", f"{name[:100]!r}"))
     if not _SENT.fullmatch(value) or len(value) > MAX_VALUE:
-        raise LoginError(f"the value needs letters of ASCII in one line, {MAX_VALUE} at most")
+        raise LoginError(Reason("the value needs letters of ASCII in one line, {0} at most", MAX_VALUE))
     return name, value
 
 

@@ -7,6 +7,8 @@ import re
 import ada_url
 
 from crawler.failures import Failure
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 
 MAX_URL_LENGTH = 2048
 """Characters of a canonical URL; the limit that sitemaps.org set for everyone."""
@@ -37,7 +39,7 @@ class BadUrl(ValueError):
         self.url = url if len(url) <= 200 else url[:200] + "..."
         self.reason = reason
         self.kind = kind
-        super().__init__(f"{self.url!r}: {reason}")
+        super().__init__(Reason("{0}: {1}", repr(self.url), reason))
 
 
 def canonical_url(url: str) -> str:
@@ -66,7 +68,7 @@ def host_key(url: str) -> str:
     try:
         hostname = ada_url.URL(url).hostname
     except ValueError as error:
-        raise BadUrl(url, "not a valid URL") from error
+        raise BadUrl(url, gettext_noop("not a valid URL")) from error
     return str(hostname).rstrip(".").strip("[]")
 
 
@@ -75,7 +77,7 @@ def origin(url: str) -> str:
     try:
         return str(ada_url.URL(url).origin)
     except ValueError as error:
-        raise BadUrl(url, "not a valid URL") from error
+        raise BadUrl(url, gettext_noop("not a valid URL")) from error
 
 
 def page_key(url: str) -> str:
@@ -108,24 +110,26 @@ def _plainly_joined(base: str, reference: str) -> str:
 def _canonical(original: str, text: str, base: str | None) -> str:
     """Parse `text` and spell it canonically; errors name the `original`."""
     if len(text) > 4 * MAX_URL_LENGTH:
-        raise BadUrl(original, f"longer than {MAX_URL_LENGTH} characters")
+        raise BadUrl(original, Reason("longer than {0} characters", MAX_URL_LENGTH))
     try:
         parsed = ada_url.URL(text, base) if base is not None else ada_url.URL(text)
     except ValueError as error:
-        raise BadUrl(original, "not a valid URL") from error
+        raise BadUrl(original, gettext_noop("not a valid URL")) from error
     if parsed.protocol not in ("http:", "https:"):
         scheme = parsed.protocol.removesuffix(":")
-        raise BadUrl(original, f"the scheme {scheme!r} is not http or https", Failure.BAD_SCHEME)
+        raise BadUrl(
+            original, Reason("the scheme {0} is not http or https", f"{scheme!r}"), Failure.BAD_SCHEME
+        )
     if parsed.username or parsed.password:
-        raise BadUrl(original, "contains a user name or password")
+        raise BadUrl(original, gettext_noop("contains a user name or password"))
     host = parsed.hostname.rstrip(".")
     if not host or ".." in host or len(host) > MAX_HOST_LENGTH:
-        raise BadUrl(original, "has no valid host name")
+        raise BadUrl(original, gettext_noop("has no valid host name"))
     port = f":{parsed.port}" if parsed.port else ""
     target = _ESCAPE.sub(_plainest, parsed.pathname + parsed.search)
     url = f"{parsed.protocol}//{host}{port}{target}"
     if len(url) > MAX_URL_LENGTH:
-        raise BadUrl(original, f"longer than {MAX_URL_LENGTH} characters")
+        raise BadUrl(original, Reason("longer than {0} characters", MAX_URL_LENGTH))
     return url
 
 

@@ -20,6 +20,7 @@ from django.utils.translation import pgettext_lazy
 
 from articles.models import PersonalFeed, Topic
 from crawler.database import secrets
+from crawler.database.reasons import ShortReasonField
 from crawler.text.characters import one_line
 from feeds.models import Feed
 from recrawl.models import Site, WatchedPage
@@ -49,7 +50,7 @@ class Target(models.Model):
     sealed = models.TextField(editable=False)
     created = models.DateTimeField(db_default=Now(), editable=False)
     failing_since = models.DateTimeField(null=True, editable=False)
-    failure = models.CharField(max_length=300, blank=True, editable=False)
+    failure = ShortReasonField(max_length=300, blank=True, editable=False)
     last_sent = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -235,7 +236,7 @@ class Notification(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     leased_until = models.DateTimeField(null=True)
     sent = models.DateTimeField(null=True)
-    failure = models.CharField(max_length=300, blank=True)
+    failure = ShortReasonField(max_length=300, blank=True)
 
     objects = NotificationQuerySet.as_manager()
 
@@ -291,7 +292,7 @@ class HubClient(models.Model):
         null=True, help_text="When the feed was last compared with what it was sent."
     )
     last_pushed = models.DateTimeField(null=True)
-    failure = models.CharField(max_length=300, blank=True)
+    failure = ShortReasonField(max_length=300, blank=True)
     created = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = HubClientQuerySet.as_manager()

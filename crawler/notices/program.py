@@ -22,13 +22,15 @@ import msgspec
 from crawler.http.addresses import AddressGuard
 from crawler.process import memory
 from crawler.process.fork_server import PROGRAMS, Program
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason, packed
 from crawler.walled.programs import OK
 
 SEND = "send-notice"
 CPU_SECONDS = 10
 MEMORY_BYTES = memory.share(1 / 5, 250, 600)
 MAX_ANSWER_BYTES = 4096
-TOO_SLOW = "it did not answer in time"
+TOO_SLOW = gettext_noop("it did not answer in time")
 CONNECT_SECONDS = 10.0
 LOCAL_SERVICES = frozenset(
     ("dbus", "gio", "glib", "gnome", "kde", "macosx", "qt", "rsyslog", "syslog", "windows", "growl", "file")
@@ -56,7 +58,9 @@ def send(words: dict[str, Any], descriptors: list[int]) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         guard_sockets(AddressGuard(words["allowed_networks"]))
-        out.write(OK + msgspec.msgpack.encode(outcome_of(message)))
+        outcome = outcome_of(message)
+        outcome.detail = packed(outcome.detail)
+        out.write(OK + msgspec.msgpack.encode(outcome))
 
 
 def outcome_of(message: dict[str, Any]) -> SendOutcome:
@@ -79,7 +83,9 @@ def guard_sockets(guard: AddressGuard) -> None:
 
     def check(address: Any) -> None:
         if not isinstance(address, tuple) or not guard.permits(str(address[0])):
-            raise RefusedError("its address is inside a private network, which this deployment does not ask")
+            raise RefusedError(
+                gettext_noop("its address is inside a private network, which this deployment does not ask")
+            )
 
     def checked(method: Callable[..., Any], at: int) -> Callable[..., Any]:
         def call(self: socket.socket, *values: Any) -> Any:
@@ -121,7 +127,7 @@ def _service(message: dict[str, Any]) -> SendOutcome:
         return SendOutcome("failed", "this service reaches the machine itself, which is not allowed")
     server = apprise.Apprise()
     if not server.add(address):
-        return SendOutcome("failed", "the address is none of a service that is known here")
+        return SendOutcome("failed", gettext_noop("the address is none of a service that is known here"))
     with apprise.LogCapture(level=logging.WARNING) as captured:  # type: ignore[no-untyped-call]
         sent = server.notify(
             title=message["title"], body=message["text"], body_format=apprise.NotifyFormat.TEXT
@@ -129,7 +135,9 @@ def _service(message: dict[str, Any]) -> SendOutcome:
         lines = captured.getvalue().strip().splitlines()
     if sent:
         return SendOutcome("sent")
-    last = lines[-1].partition(" - ")[2] or lines[-1] if lines else "the service did not take it"
+    last = (
+        lines[-1].partition(" - ")[2] or lines[-1] if lines else gettext_noop("the service did not take it")
+    )
     return SendOutcome("failed", last[:300])
 
 
@@ -154,8 +162,10 @@ def _push(message: dict[str, Any]) -> SendOutcome:
     except WebPushException as error:
         status = error.response.status_code if error.response is not None else 0
         if status in {404, 410}:
-            return SendOutcome("gone", "the device does not want notifications any more")
-        return SendOutcome("failed", f"the push service answers {status}" if status else str(error)[:300])
+            return SendOutcome("gone", gettext_noop("the device does not want notifications any more"))
+        return SendOutcome(
+            "failed", Reason("the push service answers {0}", status) if status else str(error)[:300]
+        )
     return SendOutcome("sent")
 
 
@@ -224,7 +234,7 @@ def _hub_verify(message: dict[str, Any]) -> SendOutcome:
     if status == 404:
         return SendOutcome("gone", "it does not confirm the request")
     if not 200 <= status < 300:
-        return SendOutcome("failed", f"it answers {status}")
+        return SendOutcome("failed", Reason("it answers {0}", status))
     if not hmac.compare_digest(body.strip(), message["challenge"].encode()):
         return SendOutcome("failed", "it does not send the challenge back")
     return SendOutcome("sent")
@@ -269,9 +279,13 @@ def _post(
     if 200 <= status < 300:
         return SendOutcome("sent")
     if 300 <= status < 400:
-        return SendOutcome("failed", f"it answers {status} and leads elsewhere: give its own address")
+        return SendOutcome(
+            "failed", Reason("it answers {0} and leads elsewhere: give its own address", status)
+        )
     words = " ".join(body.decode("utf-8", "replace").split())[:120]
-    detail = f"it answers {status}" + (f": {words}" if words and "<" not in words else "")
+    detail = Reason("it answers {0}", status)
+    if words and "<" not in words:
+        detail = Reason("it answers {0}: {1}", status, words)
     return SendOutcome(
         "gone" if status == 410 else "failed", detail, float(wait) if wait.isdecimal() else None
     )

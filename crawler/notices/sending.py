@@ -26,6 +26,8 @@ from crawler.notices.times import next_try
 from crawler.notices.wording import MAX_TITLE
 from crawler.notices.writing import stop_address
 from crawler.text.characters import one_line
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason, packed, unpacked
 from crawler.walled import client
 from crawler.walled.client import ProgramError
 
@@ -120,7 +122,9 @@ def run_program(parcel: dict[str, Any]) -> SendOutcome:
     body = json.dumps(parcel).encode()
     try:
         encoded_outcome = client.run(SEND, {"name": SEND, **words}, body, SECONDS, MAX_ANSWER)
-        return msgspec.msgpack.decode(encoded_outcome, type=SendOutcome)
+        outcome = msgspec.msgpack.decode(encoded_outcome, type=SendOutcome)
+        outcome.detail = unpacked(outcome.detail)
+        return outcome
     except ProgramError as error:
         return SendOutcome("failed", _words_of(error))
     except msgspec.MsgspecError:
@@ -148,7 +152,7 @@ def _parcel(message: Notification, target: Target, address: str) -> dict[str, An
 
 def _mail(message: Notification, address: str) -> SendOutcome:
     if not settings.EMAIL_URL:
-        return SendOutcome("failed", "no mail server is set (EMAIL_URL)")
+        return SendOutcome("failed", gettext_noop("no mail server is set (EMAIL_URL)"))
     headers = {"Message-ID": f"<{message.uid}@freshet>", "Auto-Submitted": "auto-generated"}
     stop = stop_address(message.rule) if message.rule else ""
     if stop:
@@ -160,7 +164,7 @@ def _mail(message: Notification, address: str) -> SendOutcome:
     try:
         mail.send()
     except (SMTPException, OSError, ValueError) as error:
-        return SendOutcome("failed", f"the mail server did not take it: {error}"[:300])
+        return SendOutcome("failed", Reason("the mail server did not take it: {0}", str(error)[:250]))
     return SendOutcome("sent")
 
 
@@ -170,7 +174,9 @@ def settle(message: Notification, outcome: SendOutcome, now: datetime) -> None:
     rows = Notification.objects.filter(
         pk=message.pk, state=Notification.State.SENDING, attempts=message.attempts
     )
-    detail = outcome.detail.replace("\0", "")[:300]
+    detail = outcome.detail
+    if not isinstance(detail, Reason) or len(packed(detail)) > 300:
+        detail = detail.replace("\0", "")[:300]
     if outcome.state == "sent":
         if rows.update(state=Notification.State.SENT, sent=now, leased_until=None, failure=""):
             _targets_of(message).update(failing_since=None, failure="", last_sent=now)

@@ -24,6 +24,7 @@ from crawler.pipeline.prefixes import with_prefixes
 from crawler.pipeline.sparql.replica import snapshot
 from crawler.pipeline.sparql.run import QueryError, ask
 from crawler.text.keys import digest
+from crawler.text.marking import gettext_noop
 
 RESULTS = "application/sparql-results+json"
 SECONDS = 10
@@ -47,7 +48,7 @@ def addresses(query: str) -> dict[str, float]:
     content = json.loads(answer.body)
     names = content.get("head", {}).get("vars", [])
     if "results" not in content or not names:
-        raise QueryError("the query names no addresses: begin it with SELECT ?address")
+        raise QueryError(gettext_noop("the query names no addresses: begin it with SELECT ?address"))
     column = "address" if "address" in names else names[0]
     filtered = AddressRules(list(UriFilter.objects.filter(enabled=True)))
     found: dict[str, float] = {}

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
+from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
 from crawler.frontier.models import Body, Crawl
@@ -175,7 +176,7 @@ class CrawlLead(models.Model):
     change = models.BigIntegerField(default=-1, help_text="The last change of the graph that it saw.")
     seen = models.DateTimeField(null=True, help_text="When the replica looked for changes.")
     found = models.PositiveIntegerField(default=0, help_text="Addresses that it named.")
-    failure = models.TextField(blank=True, default="")
+    failure = ReasonField(blank=True, default="")
     course: Any = models.JSONField(
         default=list, help_text="[requests, addresses named] of each answer that was another than before."
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial, reduce
 from pathlib import Path
 from typing import Literal
 
@@ -35,15 +36,21 @@ from crawler.pipeline.sparql.run import wall
 from crawler.process import confine
 from crawler.site.models import RoomSample
 from crawler.site.statistics import Statistics, statistics
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from crawler.web.authentication import CountedTokenAuthentication
 from feeds.models import Tick
 
 log = logging.getLogger(__name__)
 
-OK = "ok"
-NO_WALL = (
+OK = gettext_noop("ok")
+NOT_KNOWN = gettext_noop("not known")
+NO_WALL = gettext_noop(
     "this kernel has neither seccomp nor network namespaces for us: strangers' queries and stylesheets are"
     " kept from the network by limits alone"
+)
+gettext_noop(  # of crawler.process.confine, which knows nothing of ours
+    "terminals can read this machine's secrets: its kernel has no Landlock (Linux 5.13 and newer have)"
 )
 CHECK_SECONDS = 0.8
 """For the database's answer: load balancers wait for a second."""
@@ -123,7 +130,7 @@ def _folder() -> str:
     try:
         return place.trouble_of(settings.DATA_DIR, folders) or OK
     except OSError as error:
-        return f"the data directory cannot be read: {error.strerror}"
+        return Reason("the data directory cannot be read: {0}", error.strerror)
 
 
 def check_health_in_time(now: datetime) -> Health:
@@ -156,7 +163,7 @@ def check_health_in_time(now: datetime) -> Health:
     except TimeoutError:
         is_recent = any(time.monotonic() - at < RECENT_SECONDS for at, _ in _last_answer)
         if not is_recent or not _listens():
-            return _silent_database(f"no answer within {CHECK_SECONDS:g} s")
+            return _silent_database(Reason("no answer within {0} s", f"{CHECK_SECONDS:g}"))
     return _last_answer[0][1]
 
 
@@ -174,7 +181,7 @@ def _listens() -> bool:
 
 
 def _silent_database(reason: str) -> Health:
-    return Health("failing", f"does not answer: {reason}", "not known", "not known", graph="not known")
+    return Health("failing", Reason("does not answer: {0}", reason), NOT_KNOWN, NOT_KNOWN, graph=NOT_KNOWN)
 
 
 @login_not_required
@@ -235,10 +242,13 @@ def _may_read_metrics(request: HttpRequest) -> bool:
 def _tick(now: datetime) -> tuple[str, bool]:
     last = Tick.objects.filter(finished__isnull=False).order_by("-started").first()
     if last is None or last.finished is None:
-        return "no tick has finished yet", True
-    said = f"the last tick finished at {last.finished:%Y-%m-%d %H:%M:%S} UTC"
+        return gettext_noop("no tick has finished yet"), True
+    said = Reason("the last tick finished at {0} UTC", f"{last.finished:%Y-%m-%d %H:%M:%S}")
     if lies_ahead(last.finished, now):
-        return f"{said}, which is yet to come: the clock was turned back", False
+        words = gettext_noop(
+            "the last tick finished at {0} UTC, which is yet to come: the clock was turned back"
+        )
+        return Reason(words, *said.arguments), False
     return (OK if now - last.finished <= pulses.silence_allowed() else said), False
 
 
@@ -248,17 +258,24 @@ def _workers(now: datetime) -> tuple[str, bool]:
     silences = {queue: _silence(queue, answered.get(queue), now) for queue in QUEUES}
     silent = [queue for queue in QUEUES if silences[queue]]
     never = all(answered.get(queue) is None for queue in silent)
-    return "; ".join(silences[queue] for queue in silent) or OK, never
+    return _joined([silences[queue] for queue in silent]) or OK, never
+
+
+def _joined(reasons: list[str]) -> str:
+    """Return reasons as one, empty for none."""
+    return reduce(partial(Reason, "{0}; {1}"), reasons) if reasons else ""
 
 
 def _silence(queue: str, answered: datetime | None, now: datetime) -> str:
     if answered is None:
-        return f"no worker of the queue {queue} has answered yet"
+        return Reason("no worker of the queue {0} has answered yet", queue)
     if lies_ahead(answered, now):
-        return f"no worker of the queue {queue} has answered since the clock was turned back"
+        return Reason("no worker of the queue {0} has answered since the clock was turned back", queue)
     if now - answered <= pulses.silence_allowed():
         return ""
-    return f"no worker of the queue {queue} has answered since {answered:%Y-%m-%d %H:%M:%S} UTC"
+    return Reason(
+        "no worker of the queue {0} has answered since {1} UTC", queue, f"{answered:%Y-%m-%d %H:%M:%S}"
+    )
 
 
 def _exposition(health: Health, figures: Statistics, now: datetime) -> Iterator[str]:

@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.utils import html
 
 from crawler.text.characters import MAX_INDEXED_CHARACTERS
+from crawler.text.reasons import code_and_arguments
 
 MAX_TEXT = 4000
 MAX_ITEMS = 100
@@ -82,3 +84,23 @@ def _is_indexed(field: Any) -> bool:
         *(getattr(index, "fields", ()) for index in meta.constraints),
     ]
     return any(field.name in {name.lstrip("-") for name in names} for names in several)
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "nullable": True,
+        "readOnly": True,
+        "properties": {"code": {"type": "string"}, "arguments": {"type": "array", "items": {}}},
+        "required": ["code", "arguments"],
+    }
+)
+class ReasonCodeField(serializers.Field[str, Any, Any, Any]):
+    """A reason for programs: `code`, an English sentence with {0}, {1} for its `arguments`, or null."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(read_only=True, source=source)
+
+    def to_representation(self, value: str) -> dict[str, Any] | None:
+        """Return the code and the arguments of a reason."""
+        return code_and_arguments(value)

@@ -10,6 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words
 from feeds.scheduling.rates import Floats
 
@@ -35,8 +37,9 @@ class Advarss(Policy):
 
     def reason(self, key: float, age: float) -> str:
         """Return the expected new articles, in words."""
-        news = f"{key:.2f} new articles expected"
-        return f"{news}, weighted by audience" if self.c else news
+        weighted = gettext_noop("{0} new articles expected, weighted by audience")
+        news = Reason("{0} new articles expected", f"{key:.2f}")
+        return Reason(weighted, *news.arguments) if self.c else news
 
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Explain the key of feed i."""
@@ -49,5 +52,10 @@ class Advarss(Policy):
             age=age,
             expected=expected,
             audience=factor,
-            formula=f"{expected:.2f} new articles expected in {in_words(age)} x audience {factor:.2f}",
+            formula=Reason(
+                "{0} new articles expected in {1} x audience {2}",
+                f"{expected:.2f}",
+                in_words(age),
+                f"{factor:.2f}",
+            ),
         )

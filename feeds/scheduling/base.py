@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import HOUR, Floats, Floats32, Integers, PeriodicRates
 
@@ -118,7 +120,7 @@ class Policy:
 
     def reason(self, key: float, age: float) -> str:
         """Return in words the number that ranked a feed: its key, and its age in seconds."""
-        return f"its key is {key:.4g}"
+        return Reason("its key is {0}", f"{key:.4g}")
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         """Return the rule in words, with the numbers of feed i."""
@@ -197,15 +199,22 @@ def _steps(horizon: float) -> Iterator[float]:
     yield horizon
 
 
+_UNITS = (
+    (86400.0, gettext_noop("1 day"), gettext_noop("{0} days")),
+    (3600.0, gettext_noop("1 hour"), gettext_noop("{0} hours")),
+    (60.0, gettext_noop("1 minute"), gettext_noop("{0} minutes")),
+)
+
+
 def due_in_words(due: float, now: float) -> str:
     """Return a phrase that says when a feed is due."""
-    return "due" if due <= now else f"due in {in_words(due - now)}"
+    return gettext_noop("due") if due <= now else Reason("due in {0}", in_words(due - now))
 
 
 def in_words(seconds: float) -> str:
     """Format a duration for a sentence: its largest unit, with one decimal unless that is zero."""
-    for unit, length in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):
+    for length, one, many in _UNITS:
         if seconds >= length:
             number = f"{seconds / length:.1f}".removesuffix(".0")
-            return f"{number} {unit}{'' if number == '1' else 's'}"
-    return f"{max(seconds, 0):.0f} seconds"
+            return one if number == "1" else Reason(many, number)
+    return Reason("{0} seconds", f"{max(seconds, 0):.0f}")

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.scheduling.base import in_words
 from feeds.scheduling.skips import next_allowed
 
@@ -107,12 +109,17 @@ def _gone_floor(outcome: VisitOutcome) -> Floor | None:
     """Stop visits at once after a 410: the publisher says that the feed will not come back."""
     if outcome.status != 410:
         return None
-    return Floor(float("inf"), "gone", "The publisher says that the feed is gone for good (410).", stop=True)
+    return Floor(
+        float("inf"),
+        "gone",
+        gettext_noop("The publisher says that the feed is gone for good (410)."),
+        stop=True,
+    )
 
 
 def _min_gap(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Keep visits of one feed at least the minimum gap apart."""
-    reason = f"No feed is visited twice within {in_words(limits.min_gap)}."
+    reason = Reason("No feed is visited twice within {0}.", in_words(limits.min_gap))
     return Floor(outcome.at + limits.min_gap, "min-gap", reason)
 
 
@@ -122,14 +129,18 @@ def _retry_after(outcome: VisitOutcome) -> Floor | None:
         return None
     wait = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     return Floor(
-        outcome.at + wait, "retry-after", f"The server asked to wait {in_words(wait)} (Retry-After)."
+        outcome.at + wait,
+        "retry-after",
+        Reason("The server asked to wait {0} (Retry-After).", in_words(wait)),
     )
 
 
 def _failed(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Return the floor of the rule that matches the failure."""
     if outcome.ours:
-        reason = "Most hosts failed at once, so the fault is likely here and the feed is not held to blame."
+        reason = gettext_noop(
+            "Most hosts failed at once, so the fault is likely here and the feed is not held to blame."
+        )
         return Floor(outcome.at + limits.min_gap, "ours", reason)
     if outcome.status == 403 and outcome.failure != "throttled" and outcome.failure_streak > 1:
         return _forbidden(outcome, limits)
@@ -149,7 +160,7 @@ def _throttled(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     if _retry_after(outcome):
         return _min_gap(outcome, limits)
     wait = min(2 * max(outcome.interval, limits.min_gap), limits.day)
-    reason = f"The server asked for fewer visits, the interval is doubled to {in_words(wait)}."
+    reason = Reason("The server asked for fewer visits, the interval is doubled to {0}.", in_words(wait))
     return Floor(outcome.at + wait, "throttled", reason)
 
 
@@ -157,9 +168,10 @@ def _forbidden(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Treat a streak of 403 responses as throttling: wait 3, 6, 12, then 18 hours."""
     doubled = 3 * 2.0 ** min(outcome.failure_streak - 2, 3)
     wait = min(doubled, 18) * GAPS_PER_HOUR * limits.min_gap
-    reason = (
-        f"The server refused {outcome.failure_streak} times in a row (403), which is treated as a request "
-        f"for fewer visits: {in_words(wait)}."
+    reason = Reason(
+        "The server refused {0} times in a row (403), which is treated as a request for fewer visits: {1}.",
+        outcome.failure_streak,
+        in_words(wait),
     )
     return Floor(outcome.at + wait, "forbidden", reason)
 
@@ -173,21 +185,31 @@ def _missing(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     missing_for = outcome.at - (outcome.at if outcome.failing_since is None else outcome.failing_since)
     if missing_for >= MISSING_DAYS * limits.day:
         wait = 7 * limits.day
-        reason = (
-            f"Nothing was found for {in_words(missing_for)} (404), it is looked for every {in_words(wait)}."
+        reason = Reason(
+            "Nothing was found for {0} (404), it is looked for every {1}.",
+            in_words(missing_for),
+            in_words(wait),
         )
         return Floor(outcome.at + wait, "missing", reason)
     wait = _growing(outcome, limits, factor=4.0)
     return Floor(
-        outcome.at + wait, "missing", f"Nothing was found there (404), the next look is in {in_words(wait)}."
+        outcome.at + wait,
+        "missing",
+        Reason("Nothing was found there (404), the next look is in {0}.", in_words(wait)),
     )
 
 
 def _back_off(outcome: VisitOutcome, limits: FloorLimits) -> Floor:
     """Double the wait after each other failure, up to a day, without end."""
     wait = _growing(outcome, limits, factor=2.0)
-    times = "once" if outcome.failure_streak <= 1 else f"{outcome.failure_streak} times in a row"
-    reason = f"The visit failed {times} ({outcome.failure}), the next try is in {in_words(wait)}."
+    times = (
+        gettext_noop("once")
+        if outcome.failure_streak <= 1
+        else Reason("{0} times in a row", outcome.failure_streak)
+    )
+    reason = Reason(
+        "The visit failed {0} ({1}), the next try is in {2}.", times, outcome.failure, in_words(wait)
+    )
     return Floor(outcome.at + wait, "back-off", reason)
 
 
@@ -207,7 +229,9 @@ def _max_age(outcome: VisitOutcome) -> Floor | None:
     if outcome.max_age is None or not outcome.max_age > 0:
         return None
     wait = min(outcome.max_age, MAX_CACHE_SECONDS)
-    return Floor(outcome.at + wait, "max-age", f"The server says its answer is fresh for {in_words(wait)}.")
+    return Floor(
+        outcome.at + wait, "max-age", Reason("The server says its answer is fresh for {0}.", in_words(wait))
+    )
 
 
 def _hint(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
@@ -220,7 +244,11 @@ def _hint(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     return Floor(
         outcome.at + wait,
         code,
-        f"The feed says that it is renewed every {in_words(max(hints))}, so the gap is {in_words(wait)}.",
+        Reason(
+            "The feed says that it is renewed every {0}, so the gap is {1}.",
+            in_words(max(hints)),
+            in_words(wait),
+        ),
     )
 
 
@@ -237,12 +265,15 @@ def _quiet(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
         return None
     if outcome.validators:
         wait = 2 * limits.min_gap
-        reason = f"Nothing was new {unchanged} times in a row, the next visit is after {in_words(wait)}."
+        reason = Reason(
+            "Nothing was new {0} times in a row, the next visit is after {1}.", unchanged, in_words(wait)
+        )
         return Floor(outcome.at + wait, "quiet", reason)
     wait = min(limits.min_gap * 2.0 ** min(unchanged - 3, 64), limits.day)
-    reason = (
-        f"Nothing was new {unchanged} times in a row, and each visit costs the server the whole document: "
-        f"{in_words(wait)}."
+    reason = Reason(
+        "Nothing was new {0} times in a row, and each visit costs the server the whole document: {1}.",
+        unchanged,
+        in_words(wait),
     )
     return Floor(outcome.at + wait, "unconditional", reason)
 
@@ -251,7 +282,9 @@ def _websub(outcome: VisitOutcome, limits: FloorLimits) -> Floor | None:
     """Visit a feed whose hub pushes once a day, to retrieve articles that the hub missed."""
     if not outcome.pushed:
         return None
-    reason = f"Its hub pushes what is new (WebSub), so it is visited only every {in_words(limits.day)}."
+    reason = Reason(
+        "Its hub pushes what is new (WebSub), so it is visited only every {0}.", in_words(limits.day)
+    )
     return Floor(outcome.at + limits.day, WEBSUB, reason)
 
 
@@ -261,7 +294,9 @@ def _outside_skips(outcome: VisitOutcome, earlier: Floor) -> Floor:
     if moved == earlier.not_before:
         return earlier
     extension = in_words(moved - earlier.not_before)
-    reason = (
-        f"{earlier.reason} Then the feed asks to be left alone for {extension} more (skipHours, skipDays)."
+    reason = Reason(
+        "{0} Then the feed asks to be left alone for {1} more (skipHours, skipDays).",
+        earlier.reason,
+        extension,
     )
     return replace(earlier, not_before=moved, code="skip-hours", reason=reason)

@@ -14,6 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from feeds.scheduling.advarss import audience
 from feeds.scheduling.base import Explanation, FeedStates, Policy, in_words
 from feeds.scheduling.forecast import MIN_RATE
@@ -58,8 +60,12 @@ class Freshness(Policy):
     def reason(self, key: float, age: float) -> str:
         """Return the delay index, in words, or that articles are about to be lost."""
         if key >= OVERFLOW * self.overflow:
-            return "its document is nearly full"
-        return f"delay index {key:.2f} article-hours" if self.beta is None else super().reason(key, age)
+            return gettext_noop("its document is nearly full")
+        return (
+            Reason("delay index {0} article-hours", f"{key:.2f}")
+            if self.beta is None
+            else super().reason(key, age)
+        )
 
     def explain(self, feeds: FeedStates, i: int, now: float) -> Explanation:
         """Explain the key of feed i."""
@@ -68,13 +74,20 @@ class Freshness(Policy):
         factor = float(audience(state, self.c)[0])
         age = now - float(state.last[0])
         key = float(self.keys(state, now)[0])
-        news = f"{expected:.2f} new articles expected in {in_words(age)}"
+        news = Reason("{0} new articles expected in {1}", f"{expected:.2f}", in_words(age))
         if key >= OVERFLOW * self.overflow and state.window is not None:
-            formula = f"goes first: {news}, and its document holds only {state.window[0]:.0f}"
+            formula = Reason(
+                "goes first: {0}, and its document holds only {1}", news, f"{state.window[0]:.0f}"
+            )
         elif self.beta is None:
-            formula = f"{news}, delay index {key / factor:.2f} article-hours x audience {factor:.2f}"
+            formula = Reason(
+                "{0}, delay index {1} article-hours x audience {2}",
+                news,
+                f"{key / factor:.2f}",
+                f"{factor:.2f}",
+            )
         else:
-            formula = f"{news} x age in hours^{self.beta:g} x audience {factor:.2f}"
+            formula = Reason("{0} x age in hours^{1} x audience {2}", news, f"{self.beta:g}", f"{factor:.2f}")
         return Explanation(key=key, age=age, expected=expected, audience=factor, formula=formula)
 
     def _waiting(self, feeds: FeedStates, now: float | Floats) -> tuple[Floats, Floats]:

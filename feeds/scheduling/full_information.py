@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from crawler.text.reasons import Reason
 from feeds.scheduling.advarss import audience
 from feeds.scheduling.base import FeedStates, Policy
 from feeds.scheduling.rates import Floats
@@ -27,4 +28,4 @@ class FullInformation(Policy):
         return np.asarray(feeds.pending, dtype=np.float64) * audience(feeds, self.c)
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
-        return f"{float(self.keys(feeds, now)[i]):g} articles are waiting"
+        return Reason("{0} articles are waiting", f"{float(self.keys(feeds, now)[i]):g}")

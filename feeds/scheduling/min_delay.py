@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.text.reasons import Reason
 from feeds.scheduling.advarss import audience
 from feeds.scheduling.base import FeedStates, Policy, due_in_words
 from feeds.scheduling.history import Retrievals
@@ -78,7 +79,7 @@ class MinDelay(Policy):
         return {"due": retrievals.now + _until_next(placed, retrievals.now) + (days - 1) * DAY}
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
-        return f"placed in its day; {due_in_words(float(feeds.column('due')[i]), now)}"
+        return Reason("placed in its day; {0}", due_in_words(float(feeds.column("due")[i]), now))
 
 
 def _until_next(placed: Floats, now: Floats) -> Floats:

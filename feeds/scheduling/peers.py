@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.text.reasons import Reason
 from feeds.scheduling.base import FeedStates, Punctual, due_in_words, in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import DAY, HOUR
@@ -65,7 +66,7 @@ class Intervals(Punctual):
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         interval, due = float(feeds.column("interval")[i]), float(feeds.column("due")[i])
-        return f"every {in_words(self.scale * interval)}; {due_in_words(due, now)}"
+        return Reason("every {0}; {1}", in_words(self.scale * interval), due_in_words(due, now))
 
 
 class Miniflux(Intervals):

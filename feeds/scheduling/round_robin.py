@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from crawler.text.reasons import Reason
 from feeds.scheduling.base import FeedStates, Policy, in_words
 from feeds.scheduling.rates import Floats
 
@@ -23,7 +24,7 @@ class RoundRobin(Policy):
 
     def reason(self, key: float, age: float) -> str:
         """Return the age, in words."""
-        return f"last retrieved {in_words(age)} ago"
+        return Reason("last retrieved {0} ago", in_words(age))
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
-        return f"last retrieved {in_words(now - float(feeds.last[i]))} ago"
+        return Reason("last retrieved {0} ago", in_words(now - float(feeds.last[i])))

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crawler.text.reasons import Reason
 from feeds.scheduling.base import FeedStates, Punctual, due_in_words
 from feeds.scheduling.history import Retrievals
 from feeds.scheduling.rates import Floats, Integers
@@ -82,4 +83,9 @@ class AdvarssTraining(Punctual):
 
     def formula(self, feeds: FeedStates, i: int, now: float) -> str:
         m, due = float(feeds.column("m")[i]), due_in_words(float(feeds.column("due")[i]), now)
-        return f"training: looked at every {np.ceil(m):.0f} ticks as long as M is {m:.2f}; {due}"
+        return Reason(
+            "training: looked at every {0} ticks as long as M is {1}; {2}",
+            f"{np.ceil(m):.0f}",
+            f"{m:.2f}",
+            due,
+        )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from crawler.text.marking import gettext_noop
+from crawler.text.reasons import Reason
 from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.gates import gates_of
 
-MAX_LENGTH = 200
+MAX_LENGTH = 150
 
 
 def reason(path: str, server: KnownServer, visit: OpenVisit, naming: Container[str] = ()) -> str:
@@ -15,18 +17,19 @@ def reason(path: str, server: KnownServer, visit: OpenVisit, naming: Container[s
     (`naming`), behind a gate that changed, a gate, or its turn.
     """
     if path == server.top:
-        return "the top page"
+        return gettext_noop("the top page")
     for source, announcements in visit.signals.items():
         if announcements.get(path):
-            return f"announced by {source}"[:MAX_LENGTH]
+            return Reason("announced by {0}", source[:MAX_LENGTH])
     if path in naming:
-        return "should name pages that are new"
+        return gettext_noop("should name pages that are new")
     gates = server.derived(gates_of)
     opened = next((gate for gate in gates.of(path) if visit.changed(gate)), None)
     if opened is not None:
-        return f"{opened} changed, which leads here"[:MAX_LENGTH]
+        return Reason("{0} changed, which leads here", opened[:MAX_LENGTH])
     others = int(gates.behind[gates.number[path]])
     if others:
-        return f"tells of {others} other page{'s' if others > 1 else ''}"
+        one, many = gettext_noop("tells of {0} other page"), gettext_noop("tells of {0} other pages")
+        return Reason(many if others > 1 else one, others)
     visits = round(visit.now - server.pages[path].fetched)
-    return "its turn" if visits < 2 else f"not asked for in {visits} visits"
+    return gettext_noop("its turn") if visits < 2 else Reason("not asked for in {0} visits", visits)

@@ -71,8 +71,8 @@ def test_a_site_without_a_readable_top_page_says_so_and_can_be_mapped_again(pape
     front = paper.replies.pop("/")
     site = watch(paper)
     assert site.state == Site.State.FAILED
-    explanation = "The server says that this request is wrong or the document is not there"
-    assert site.trouble == f"Its top page cannot be read: {explanation} (404)."
+    explanation = "The server says that this request is wrong or the document is not there."
+    assert site.trouble == f"Its top page cannot be read (404): {explanation}"
     paper.replies["/"] = front
     assert map_again(site)
     assert not map_again(site)

@@ -25,6 +25,7 @@ from crawler.pipeline.models import GraphChange
 from crawler.pipeline.store import META, read_terms
 from crawler.pipeline.terms import Node, node
 from crawler.process import memory
+from crawler.text.reasons import Reason
 
 AT_ONCE = 20 if memory.is_small() else 50
 FLUSH_QUADS = 10_000
@@ -342,7 +343,9 @@ def trouble(now: datetime) -> str:
             return ""
         at = datetime.fromisoformat(sign_of_life["at"])
         if abs(now - at) > SILENT:  # ahead of the clock, it was given before that was turned back
-            return f"the replica for SPARQL has given no sign of life since {at:%Y-%m-%d %H:%M:%S} UTC"
+            return Reason(
+                "the replica for SPARQL has given no sign of life since {0} UTC", f"{at:%Y-%m-%d %H:%M:%S}"
+            )
         return str(sign_of_life.get("trouble", ""))
     except (ValueError, KeyError, TypeError) as error:
-        return f"the replica's sign of life cannot be read: {error}"
+        return Reason("the replica's sign of life cannot be read: {0}", str(error))

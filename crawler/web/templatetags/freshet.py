@@ -23,7 +23,6 @@ from django.utils.translation import (
     get_language,
     get_language_info,
     gettext_lazy,
-    gettext_noop,
     ngettext_lazy,
     pgettext,
 )
@@ -37,20 +36,6 @@ from crawler.web.undo import offered
 register = template.Library()
 register.filter("translated", translated)
 
-SPELLINGS = {"dns": "DNS", "tls": "TLS", "robots": "robots.txt"}
-_SHORT_NAMES = (
-    gettext_noop("refused"), gettext_noop("unreachable"), gettext_noop("reset"), gettext_noop("timeout"),
-    gettext_noop("too slow"), gettext_noop("proxy"), gettext_noop("gone"), gettext_noop("throttled"),
-    gettext_noop("too large"), gettext_noop("truncated"), gettext_noop("redirect"),
-    gettext_noop("blocked address"), gettext_noop("blocked port"), gettext_noop("bad url"),
-    gettext_noop("bad scheme"), gettext_noop("protocol"), gettext_noop("decoding"),
-    gettext_noop("not a feed"), gettext_noop("malformed"), gettext_noop("too deep"),
-    gettext_noop("too costly"),
-    gettext_noop("unstorable"), gettext_noop("unsupported type"), gettext_noop("entities"),
-    gettext_noop("busy"), gettext_noop("step"), gettext_noop("no browser"), gettext_noop("part missing"),
-    gettext_noop("lost"),
-)  # fmt: skip
-"""Names of failures as they are shown; tests compare them with `Failure`."""
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 LENGTH, AHEAD, AGO = range(3)
 _UNITS: tuple[tuple[float, float, Any, Any, Any], ...] = (
@@ -306,7 +291,7 @@ def failure_name(label: str) -> str:
     """Return a failure's short name: "404 Not Found" for plain HTTP answers, else the taxonomy's own."""
     code = label.removeprefix("http-")
     if code == label or not code.isdecimal():
-        return _(SPELLINGS.get(label, label.replace("-", " ")))
+        return _(Failure(label).short) if label in set(Failure) else label.replace("-", " ")
     try:
         return f"{code} {HTTPStatus(int(code)).phrase}"
     except ValueError:
