@@ -1,4 +1,4 @@
-"""All tables of this app at first; it stands for the migrations up to version 0.1.0."""
+"""All tables of this app as version 0.1.0 had them; it stands for the migrations up to then."""
 
 from django.db import migrations, models
 
@@ -9,7 +9,6 @@ class Migration(migrations.Migration):
     # A database from before these were made one has them all.
     replaces = [
         ("interest", "0001_initial"),
-        ("interest", "0002_crowd"),
     ]
 
     dependencies = [
@@ -94,28 +93,5 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
-        ),
-        migrations.CreateModel(
-            name="CrowdState",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("packed", models.BinaryField(default=b"")),
-                (
-                    "event",
-                    models.BigIntegerField(default=0, help_text="The newest event that it was learned from."),
-                ),
-                (
-                    "lists",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Opened lists that the weights come from."
-                    ),
-                ),
-                ("changed", models.DateTimeField()),
-            ],
         ),
     ]

@@ -1,9 +1,8 @@
-"""All tables of this app at first; it stands for the migrations up to version 0.1.0."""
+"""All tables of this app as version 0.1.0 had them; it stands for the migrations up to then."""
 
 import uuid
 
 from django.db import migrations, models
-from django.db.models.functions import Now
 
 
 class Migration(migrations.Migration):
@@ -13,7 +12,6 @@ class Migration(migrations.Migration):
     replaces = [
         ("crawler", "0001_initial"),
         ("crawler", "0002_host_turns"),
-        ("crawler", "0003_logins"),
     ]
 
     dependencies = []
@@ -193,41 +191,6 @@ class Migration(migrations.Migration):
                         name="host_lease_has_expiry",
                     )
                 ],
-            },
-        ),
-        migrations.CreateModel(
-            name="SiteLogin",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "url",
-                    models.TextField(
-                        help_text="Canonical; the login is sent to it and to all below it.", unique=True
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("basic", "name and password"), ("header", "header"), ("cookie", "cookie")],
-                        max_length=10,
-                    ),
-                ),
-                ("sealed", models.TextField(editable=False, help_text="The encrypted header.")),
-                ("given", models.DateTimeField(db_default=Now(), editable=False)),
-                (
-                    "host",
-                    models.ForeignKey(
-                        editable=False, on_delete=models.CASCADE, related_name="logins", to="crawler.host"
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ["url"],
             },
         ),
     ]

@@ -1,4 +1,4 @@
-"""All tables of this app at first; it stands for the migrations up to version 0.1.0."""
+"""All tables of this app as version 0.1.0 had them; it stands for the migrations up to then."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -21,10 +21,6 @@ class Migration(migrations.Migration):
         ("frontier", "0002_redirects_and_requests"),
         ("frontier", "0003_one_queue"),
         ("frontier", "0004_scope_of_crawls"),
-        ("frontier", "0005_one_row_for_each_url"),
-        ("frontier", "0006_figures_by_minute"),
-        ("frontier", "0007_led_by_a_query"),
-        ("frontier", "0008_known_rank"),
     ]
 
     dependencies = [
@@ -59,7 +55,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("seeds", ArrayField(base_field=models.TextField(), size=None)),
-                ("strategy", models.CharField(default="known-rank", max_length=20)),
+                ("strategy", models.CharField(default="link-score", max_length=20)),
                 (
                     "scope",
                     ArrayField(
@@ -221,23 +217,6 @@ class Migration(migrations.Migration):
                         help_text="Without a scope: follow links to other hosts, too, through the whole web.",
                     ),
                 ),
-                (
-                    "link_query",
-                    models.TextField(
-                        blank=True,
-                        default="",
-                        help_text="SPARQL or N3QL that names ?address, asked of the graph while the crawl runs. Empty: what the pipeline's queries find.",
-                        max_length=20000,
-                    ),
-                ),
-                (
-                    "ranked_again",
-                    models.PositiveIntegerField(
-                        default=0,
-                        editable=False,
-                        help_text="Crawled pages at which the known links are ranked again.",
-                    ),
-                ),
             ],
             options={
                 "ordering": ["-id"],
@@ -288,11 +267,8 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("queued", models.DateTimeField()),
-                (
-                    "attempts",
-                    models.PositiveSmallIntegerField(default=0, help_text="The one that is out included."),
-                ),
-                ("waited", models.FloatField(help_text="Seconds in the queue, once it is out.", null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("waited", models.FloatField(help_text="Seconds in the queue.", null=True)),
                 ("fetched", models.DateTimeField(null=True)),
                 ("status", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
@@ -347,40 +323,10 @@ class Migration(migrations.Migration):
                         default=0, help_text="Redirects in a row that led to it."
                     ),
                 ),
-                ("lease", models.UUIDField(blank=True, editable=False, null=True)),
-                (
-                    "losses",
-                    models.PositiveSmallIntegerField(
-                        db_default=0, editable=False, help_text="Leases lost in a row."
-                    ),
-                ),
-                ("not_before", models.DateTimeField(help_text="When it may be tried, while it waits.")),
             ],
             options={
                 "ordering": ["id"],
-                "indexes": [
-                    models.Index(fields=["crawl", "state", "id"], name="crawl_state"),
-                    models.Index(
-                        models.F("crawl"),
-                        models.F("host"),
-                        models.F("attempts"),
-                        models.OrderBy(models.F("score"), descending=True),
-                        models.F("id"),
-                        condition=models.Q(("lease__isnull", True), ("state", "queued")),
-                        name="crawl_queue",
-                    ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", True), ("state", "queued")),
-                        fields=["crawl", "queued"],
-                        name="crawl_waiting",
-                    ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", False)), fields=["lease"], name="crawl_lease"
-                    ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", False)), fields=["crawl"], name="crawl_out"
-                    ),
-                ],
+                "indexes": [models.Index(fields=["crawl", "state", "id"], name="crawl_state")],
                 "constraints": [models.UniqueConstraint(fields=("crawl", "key"), name="crawl_url_once")],
             },
         ),
@@ -410,7 +356,6 @@ class Migration(migrations.Migration):
                         db_index=False, on_delete=models.CASCADE, related_name="buckets", to="frontier.crawl"
                     ),
                 ),
-                ("minutes", models.PositiveSmallIntegerField(default=1)),
             ],
             options={
                 "ordering": ["start"],
@@ -447,7 +392,6 @@ class Migration(migrations.Migration):
                     models.ForeignKey(on_delete=models.CASCADE, related_name="hosts", to="frontier.crawl"),
                 ),
                 ("host", models.ForeignKey(on_delete=models.CASCADE, related_name="+", to="crawler.host")),
-                ("crawled", models.PositiveIntegerField(db_default=0, help_text="Pages crawled.")),
             ],
             options={
                 "indexes": [
@@ -490,6 +434,92 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [models.UniqueConstraint(fields=("crawl", "key"), name="crawl_pattern_once")],
+            },
+        ),
+        migrations.CreateModel(
+            name="QueuedUrl",
+            fields=[
+                ("lease", models.UUIDField(blank=True, editable=False, null=True)),
+                (
+                    "page",
+                    models.OneToOneField(
+                        db_constraint=False,
+                        on_delete=models.DO_NOTHING,
+                        primary_key=True,
+                        related_name="place",
+                        serialize=False,
+                        to="frontier.crawlurl",
+                    ),
+                ),
+                ("url", models.TextField()),
+                (
+                    "link",
+                    models.CharField(
+                        choices=[
+                            ("seed", "a seed"),
+                            ("inter", "from another registrable domain"),
+                            ("intra", "from its own registrable domain"),
+                        ],
+                        max_length=5,
+                    ),
+                ),
+                ("score", models.FloatField()),
+                ("queued", models.DateTimeField()),
+                ("not_before", models.DateTimeField()),
+                (
+                    "attempts",
+                    models.PositiveSmallIntegerField(default=0, help_text="The one that is out included."),
+                ),
+                (
+                    "losses",
+                    models.PositiveSmallIntegerField(
+                        db_default=0, editable=False, help_text="Leases lost in a row."
+                    ),
+                ),
+                ("waited", models.FloatField(help_text="Seconds in the queue, once it is out.", null=True)),
+                (
+                    "crawl",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=models.CASCADE,
+                        related_name="queue",
+                        to="frontier.crawl",
+                    ),
+                ),
+                (
+                    "host",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=models.PROTECT,
+                        related_name="+",
+                        to="crawler.host",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        models.F("crawl"),
+                        models.F("host"),
+                        models.OrderBy(models.F("score"), descending=True),
+                        models.F("page"),
+                        condition=models.Q(("lease__isnull", True)),
+                        name="crawl_queue",
+                    ),
+                    models.Index(
+                        condition=models.Q(("lease__isnull", True)),
+                        fields=["crawl", "queued"],
+                        name="crawl_waiting",
+                    ),
+                    models.Index(
+                        condition=models.Q(("lease__isnull", False)), fields=["lease"], name="crawl_lease"
+                    ),
+                    models.Index(
+                        condition=models.Q(("lease__isnull", False)), fields=["crawl"], name="crawl_out"
+                    ),
+                ],
             },
         ),
     ]

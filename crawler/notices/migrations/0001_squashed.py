@@ -1,4 +1,4 @@
-"""All tables of this app at first; it stands for the migrations up to version 0.1.0."""
+"""All tables of this app as version 0.1.0 had them; it stands for the migrations up to then."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""All tables of this app at first; it stands for the migrations up to version 0.1.0."""
+"""All tables of this app as version 0.1.0 had them; it stands for the migrations up to then."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -114,9 +114,6 @@ class Migration(migrations.Migration):
         ("pipeline", "0003_types_with_trig"),
         ("pipeline", "0004_words_without_accents"),
         ("pipeline", "0005_saved_queries"),
-        ("pipeline", "0006_wsdl"),
-        ("pipeline", "0007_led_by_a_query"),
-        ("pipeline", "0008_course_of_a_lead"),
     ]
 
     dependencies = [
@@ -474,36 +471,6 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "saved queries",
                 "ordering": ["name"],
             },
-        ),
-        migrations.CreateModel(
-            name="CrawlLead",
-            fields=[
-                (
-                    "crawl",
-                    models.OneToOneField(
-                        on_delete=models.CASCADE,
-                        primary_key=True,
-                        related_name="lead",
-                        serialize=False,
-                        to="frontier.crawl",
-                    ),
-                ),
-                ("query", models.UUIDField(help_text="Digest of the query as it was asked.", null=True)),
-                (
-                    "change",
-                    models.BigIntegerField(default=-1, help_text="The last change of the graph that it saw."),
-                ),
-                ("seen", models.DateTimeField(help_text="When the replica looked for changes.", null=True)),
-                ("found", models.PositiveIntegerField(default=0, help_text="Addresses that it named.")),
-                ("failure", models.TextField(blank=True, default="")),
-                (
-                    "course",
-                    models.JSONField(
-                        default=list,
-                        help_text="[requests, addresses named] of each answer that was another than before.",
-                    ),
-                ),
-            ],
         ),
         migrations.RunSQL(GRAPH, "DROP TABLE pipeline_quad; DROP TABLE pipeline_term;"),
         migrations.RunPython(add_link_queries, migrations.RunPython.noop),

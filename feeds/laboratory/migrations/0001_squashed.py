@@ -1,4 +1,4 @@
-"""All tables of this app at first; it stands for the migrations up to version 0.1.0."""
+"""All tables of this app as version 0.1.0 had them; it stands for the migrations up to then."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,7 +16,6 @@ class Migration(migrations.Migration):
     replaces = [
         ("laboratory", "0001_experiments"),
         ("laboratory", "0001_initial"),
-        ("laboratory", "0002_planning_rules"),
     ]
 
     dependencies = [
@@ -151,14 +150,6 @@ class Migration(migrations.Migration):
                         on_delete=models.SET_NULL,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "audience_weight",
-                    models.FloatField(
-                        editable=False,
-                        help_text="c of a trial of planning rules; empty: that in force.",
-                        null=True,
                     ),
                 ),
             ],

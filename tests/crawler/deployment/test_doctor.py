@@ -104,7 +104,7 @@ def test_tables_of_another_version_are_noticed(healthy: None) -> None:
         cursor.execute("DELETE FROM django_migrations WHERE name = '9999_x'")
     assert "are waiting" in found("tables")[0][1]
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'pipeline' AND name > '0006'")
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'pipeline' AND name > '0007'")
     assert "too old for this one" in found("tables")[0][1]
 
 
