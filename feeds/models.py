@@ -15,6 +15,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
 
@@ -339,9 +340,9 @@ class PlanningRules(models.Model):
         TRAINING = "advarss-training", pgettext_lazy("how visits are planned", "advaRSS: always in training")
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
-    policy = models.CharField(
+    policy = NameColumn(
         max_length=30,
-        choices=Policy,
+        names=Policy.choices,
         blank=True,
         default="",
         verbose_name=gettext_lazy("Order of the visits"),

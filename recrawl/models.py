@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from crawler.browser.steps import checked_steps
+from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField, ShortReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
@@ -37,7 +38,6 @@ from recrawl.conditions import ABOVE, ADDED, ANY, BELOW, BY_PERCENT, NO_NUMBER, 
 from recrawl.methods.registry import DEFAULT, METHODS
 from recrawl.visual import Region, region
 
-METHOD_CHOICES = [(name, name) for name in METHODS]
 SETTINGS = (
     "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
     "parts", "compared", "trigger_patterns", "direction", "minimum_percent", "number_rule", "number",
@@ -164,7 +164,7 @@ class Site(models.Model):
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", editable=False
     )
-    method = models.CharField(max_length=20, choices=METHOD_CHOICES, default=DEFAULT)
+    method = NameColumn(max_length=20, names=METHODS, default=DEFAULT)
     every = models.FloatField(
         default=7.0,
         validators=between(1 / 24, 366),

@@ -27,6 +27,7 @@ from django.db.migrations.executor import MigrationExecutor
 from crawler.browser import look
 from crawler.celery import app
 from crawler.database.backups import unknown_migrations
+from crawler.database.takeover import missing_migrations
 from crawler.embedded import place
 from crawler.engine import pulses
 from crawler.engine.models import Pulse
@@ -151,6 +152,11 @@ def _tables() -> Iterator[Finding]:
         yield Finding(
             "tables", "bad", "The database was used by a later version of Freshet than this one.",
             "Install the later version, or restore a backup of this one.",
+        )  # fmt: skip
+    elif missing_migrations(executor.loader.applied_migrations):
+        yield Finding(
+            "tables", "bad", "The database is of a version too old for this one.",
+            "First start the last version that has all its migrations, then this one.",
         )  # fmt: skip
     elif plan:
         sentence = f"{len(plan)} changes of tables are waiting."

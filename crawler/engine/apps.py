@@ -1,7 +1,10 @@
 """Django app configuration of the crawl engine; its label `crawler` prefixes the engine's tables."""
 
 from django.apps import AppConfig
+from django.core.checks import Tags, register
 from django.utils.module_loading import autodiscover_modules
+
+from crawler.database.takeover import check_age
 
 
 class EngineConfig(AppConfig):
@@ -10,5 +13,9 @@ class EngineConfig(AppConfig):
     verbose_name = "crawler"
 
     def ready(self) -> None:
-        """Import the `tasks` module of every app, so that their receivers of engine signals are connected."""
+        """Import the `tasks` module of every app, so that their receivers of engine signals are connected.
+
+        `migrate` checks first that the database is not too old.
+        """
+        register(check_age, Tags.database)
         autodiscover_modules("tasks")

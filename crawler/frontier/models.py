@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
@@ -22,7 +23,6 @@ from crawler.frontier.strategies import DEFAULT, STRATEGIES, LinkScore, Strategy
 from crawler.http.domains import host_of
 from crawler.web.validators import between
 
-STRATEGY_CHOICES = [(name, name) for name in STRATEGIES]
 MAX_QUERY = 20_000
 """Characters of a query that leads a crawl."""
 BUCKET = timedelta(minutes=1)
@@ -47,7 +47,7 @@ class Crawl(models.Model):
         CANCELLED = "cancelled", pgettext_lazy("state of a crawl", "cancelled")
 
     seeds = ArrayField(models.TextField())
-    strategy = models.CharField(max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT)
+    strategy = NameColumn(max_length=20, names=STRATEGIES, default=DEFAULT)
     scope = ArrayField(
         models.TextField(),
         default=list,

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import pgettext_lazy
 
+from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
@@ -230,7 +231,7 @@ class Transformer(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     types = ArrayField(
-        models.CharField(max_length=12, choices=[(name, name) for name in TYPES]), default=list, blank=True,
+        NameColumn(max_length=12, names=TYPES), default=list, blank=True,
         help_text="Types of documents, such as html, xml or rss-2.0; empty: all.",
     )  # fmt: skip
     pattern = models.CharField(

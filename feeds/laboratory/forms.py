@@ -10,15 +10,16 @@ from django.utils.translation import gettext_lazy
 
 from crawler.web.forms import RowForm
 from feeds.laboratory.experiments import MAX_BYTES, checked_trace
-from feeds.laboratory.models import POLICY_CHOICES, Experiment, all_policies
+from feeds.laboratory.models import Experiment, all_policies
 from feeds.replay.trace import Trace, TraceError
+from feeds.scheduling.registry import POLICIES
 
 
 class ExperimentForm(RowForm):
     """A form for a trace, policies and replay settings."""
 
     policies = forms.MultipleChoiceField(
-        choices=POLICY_CHOICES,
+        choices=[(name, name) for name in POLICIES],
         initial=all_policies,
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose at least one policy.")},

@@ -12,12 +12,12 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from crawler.database.columns import NameColumn
 from crawler.web.validators import between
 from feeds.replay.setup import Setup
 from feeds.scheduling.freshness import MAX_BETA
 from feeds.scheduling.registry import POLICIES
 
-POLICY_CHOICES = [(name, name) for name in POLICIES]
 STALE = timedelta(minutes=2)
 """Age of the last sign of life after which a replay's worker counts as dead."""
 
@@ -64,7 +64,7 @@ class Experiment(models.Model):
     )
     created = models.DateTimeField(db_default=Now(), editable=False)
 
-    policies = ArrayField(models.CharField(max_length=30, choices=POLICY_CHOICES), default=all_policies)
+    policies = ArrayField(NameColumn(max_length=30, names=POLICIES), default=all_policies)
     budget = models.FloatField(
         default=0.15, validators=between(0.001, 6), help_text=gettext_lazy("Retrievals per feed and hour.")
     )

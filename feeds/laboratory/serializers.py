@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from crawler.web.fields import RowSerializer
-from feeds.laboratory.models import POLICY_CHOICES, Experiment, Outcome
+from feeds.laboratory.models import Experiment, Outcome
 from feeds.scheduling.registry import POLICIES
 
 
@@ -36,7 +36,7 @@ class ExperimentSerializer(RowSerializer[Experiment]):
     """An experiment of the policy laboratory; `replay` is the object of the replay command so far."""
 
     policies = serializers.ListField(
-        child=serializers.ChoiceField(choices=POLICY_CHOICES),
+        child=serializers.ChoiceField(choices=list(POLICIES)),
         required=False,
         min_length=1,
         max_length=100,

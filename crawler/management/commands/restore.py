@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from crawler.database.backups import BackupReader, UnreadableBackup, unknown_migrations
+from crawler.database.takeover import refuse_older
 from crawler.deployment.database import answering_database, is_given, is_running
 from crawler.management.commands.backup import add_password_argument, password_of
 from crawler.pipeline.sparql.replica import home
@@ -91,14 +92,19 @@ class Command(BaseCommand):
         )
 
     def _targets(self, backup: BackupReader) -> list[tuple[str, str]]:
-        """Return the newest migrations of the backup. Raises CommandError for one of a later version."""
-        graph = MigrationExecutor(None).loader.graph
-        applied = backup.migrations
+        """Return the newest migrations of the backup.
+
+        Raises CommandError for one of a later version, or of one too old.
+        """
+        loader = MigrationExecutor(None).loader
+        graph, applied = loader.graph, backup.migrations
         if unknown := unknown_migrations(applied):
             raise CommandError(
                 f"The backup is of version {backup.header.get('version')}, later than this one, "
                 f"which does not know {unknown[0][0]}.{unknown[0][1]}: install the newer version."
             )
+        refuse_older(applied, "The backup")
+        applied |= {key for key, squashed in loader.replacements.items() if applied >= set(squashed.replaces)}
         applied &= set(graph.nodes)
         parents = {
             parent.key for key in applied for parent in graph.node_map[key].parents if parent.key[0] == key[0]

@@ -32,6 +32,7 @@ from redis import RedisError
 from crawler.accounts.demo import VISITOR
 from crawler.accounts.models import Account
 from crawler.celery import app
+from crawler.database.takeover import refuse_older
 from crawler.deployment import database
 from crawler.deployment.processes import Sealed, bind, children, load
 from crawler.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
@@ -216,14 +217,16 @@ def first_line(error: BaseException) -> str:
 def migrate() -> str:
     """Run pending migrations. Without any, the database is not touched, not even permissions.
 
-    Raises CommandError where a restore of a backup was not finished.
+    Raises CommandError where a restore of a backup was not finished, or the database is too old.
     """
     if UNFINISHED in connection.introspection.table_names():
         raise CommandError("a backup was being restored here and did not get to its end: restore it again")
     executor = MigrationExecutor(connection)
+    refuse_older(executor.loader.applied_migrations)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan:
         call_command("migrate", interactive=False, verbosity=0)
+    executor.check_replacements()  # notes squashed migrations of which there was nothing to run
     return f"{len(plan)} run" if plan else "none to run"
 
 

@@ -15,8 +15,8 @@ class Migration(migrations.Migration):
     ]
 
     dependencies = [
-        ('crawler', '0001_initial'),
-        ('feeds', '0001_initial'),
+        ('crawler', '0001_squashed'),
+        ('feeds', '0001_squashed'),
     ]
 
     operations = [

@@ -100,9 +100,12 @@ def test_tables_of_another_version_are_noticed(healthy: None) -> None:
         cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('feeds', '9999_x', now())")
     assert "later version" in found("tables")[0][1]
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'pipeline' AND name > '0003'")
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'site'")
         cursor.execute("DELETE FROM django_migrations WHERE name = '9999_x'")
     assert "are waiting" in found("tables")[0][1]
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'pipeline' AND name > '0007'")
+    assert "too old for this one" in found("tables")[0][1]
 
 
 @pytest.mark.parametrize(
