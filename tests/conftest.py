@@ -7,6 +7,7 @@ settings themselves as well as into the environment, from where xdist's workers 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -16,11 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.commands import flush
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
+from psycopg import sql
+from pytest_django.plugin import DjangoDbBlocker
 
 from crawler import environment
 from crawler.embedded.postgresql import PostgreSQL
@@ -147,6 +152,75 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: first.index(item.path.parent) if item.path.parent in first else len(first))
 
 
+@contextlib.contextmanager
+def once_a_run(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path | None]:
+    """Yield a file to make when something is done, to the first of the workers; None to those after it.
+
+    The others wait meanwhile, so that it is done when this returns.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        folder = folder.parent
+    done = folder / f"{name}.done"
+    with (folder / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield None if done.exists() else done
+
+
+def _migrated_name() -> str:
+    return f"test_{connections.databases['default']['NAME']}_migrated"
+
+
+def _on_the_server(*statements: str) -> None:
+    """Execute statements outside of all databases of tests; a `{}` stands for the migrated one."""
+    address = connections.databases["default"]
+    with psycopg.connect(
+        host=address["HOST"], port=address["PORT"], user=address["USER"], password=address["PASSWORD"],
+        dbname="postgres", autocommit=True,
+    ) as server:  # fmt: skip
+        for statement in statements:
+            server.execute(sql.SQL(statement).format(sql.Identifier(_migrated_name())))
+
+
+@pytest.fixture(scope="session")
+def migrated(
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> str:
+    """The name of a database that `migrate` has made once for the whole run, to copy: nobody works in it."""
+    name = _migrated_name()
+    with once_a_run(tmp_path_factory, "migrated") as done:
+        if done is None:
+            return name
+        _on_the_server("DROP DATABASE IF EXISTS {} WITH (FORCE)", "CREATE DATABASE {}")
+        connection = connections["default"]
+        before = connection.settings_dict["NAME"]
+        with django_db_blocker.unblock():
+            connection.close()
+            connection.close_pool()
+            connection.settings_dict["NAME"] = name
+            try:
+                call_command("migrate", interactive=False, verbosity=0)
+                call_command("createcachetable", verbosity=0)
+            finally:
+                connection.close()
+                connection.close_pool()  # who is connected to it keeps it from being copied
+                connection.settings_dict["NAME"] = before
+        done.touch()
+    return name
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """Let each worker's database be a copy of the migrated one: migrations take ten seconds."""
+    if not request.config.getoption("reuse_db"):  # one that is there already takes what is missing
+        copied = {"TEMPLATE": request.getfixturevalue("migrated"), "MIGRATE": False}
+        connections["default"].settings_dict["TEST"].update(copied)
+
+
 @pytest.fixture(autouse=True)
 def _own_umask() -> Iterator[None]:
     """Commands that keep their files private do so for the rest of their process, which here is shared."""
@@ -178,6 +252,9 @@ def tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the server with the session, and remove its files."""
     shutil.rmtree(_session_data_dir, ignore_errors=True)
+    if _session_server is None and not hasattr(config, "workerinput"):
+        with contextlib.suppress(psycopg.Error):  # nobody may have used the server that was given
+            _on_the_server("DROP DATABASE IF EXISTS {} WITH (FORCE)")
     if _session_server is not None:
         connections.close_all()
         _session_server.stop()
