@@ -19,6 +19,7 @@ def pour(source: str, target: str) -> None:
         env=environment, capture_output=True, check=True,
     )  # fmt: skip
     known = dumped.stdout.replace(b"CREATE SCHEMA public;", b"")  # an empty database has it
+    known = known.replace(b"SET transaction_timeout = 0;", b"")  # PostgreSQL 16 does not know it
     poured = subprocess.run(
         [programs / "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "-1", target],
         input=known, env=environment, capture_output=True, check=False,
