@@ -26,6 +26,7 @@ from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
 from psycopg import sql
 from pytest_django.plugin import DjangoDbBlocker
+from xdist.scheduler import LoadFileScheduling
 
 from crawler import environment
 from crawler.embedded.postgresql import PostgreSQL
@@ -54,6 +55,18 @@ LONG = (
     "services", "browser", "crawler/embedded", "crawler/deployment", "hostile", "recrawl",
     "crawler/terminals", "crawler/frontier", "crawler/pipeline", "feeds/replay",
 )  # fmt: skip
+
+APART = {
+    f"tests/crawler/{name}.py"
+    for name in (
+        "deployment/test_backups",
+        "deployment/test_run",
+        "embedded/test_waiting",
+        "embedded/test_broker",
+    )
+}
+"""Files whose tests each take seconds, wait more than they compute, and share at most a server that starts in
+one: these go to the workers one by one."""
 
 DATABASE = {"db", "transactional_db", "django_db", "django_db_setup", "live_server"}
 """Fixtures and the mark of tests that use the database."""
@@ -219,6 +232,20 @@ def django_db_modify_db_settings(
     if not request.config.getoption("reuse_db"):  # one that is there already takes what is missing
         copied = {"TEMPLATE": request.getfixturevalue("migrated"), "MIGRATE": False}
         connections["default"].settings_dict["TEST"].update(copied)
+
+
+class ByFile(LoadFileScheduling):
+    """Gives a file to one worker, so that what its tests share is made once, but for those APART."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return nodeid if file in APART else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    """Distribute as ByFile says where `--dist loadfile` is asked for."""
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)
