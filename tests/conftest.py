@@ -31,6 +31,7 @@ from xdist.scheduler import LoadFileScheduling
 from crawler import environment
 from crawler.embedded.postgresql import PostgreSQL
 from crawler.web import deadline
+from tests.copies import dumped
 
 HERE = Path(__file__).parent
 
@@ -165,17 +166,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: first.index(item.path.parent) if item.path.parent in first else len(first))
 
 
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """Return the file that says that something is done, in the directory that all workers have in common."""
+    folder = tmp_path_factory.getbasetemp()
+    return (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / f"{name}.done"
+
+
 @contextlib.contextmanager
 def once_a_run(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path | None]:
     """Yield a file to make when something is done, to the first of the workers; None to those after it.
 
     The others wait meanwhile, so that it is done when this returns.
     """
-    folder = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        folder = folder.parent
-    done = folder / f"{name}.done"
-    with (folder / f"{name}.lock").open("w") as lock:
+    done = made_once(tmp_path_factory, name)
+    with done.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield None if done.exists() else done
 
@@ -222,6 +226,19 @@ def migrated(
                 connection.settings_dict["NAME"] = before
         done.touch()
     return name
+
+
+@pytest.fixture(scope="session")
+def migrated_tables(migrated: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The statements that make in an empty database what `migrate` makes, asked for once a run."""
+    with once_a_run(tmp_path_factory, "tables") as done:
+        if done is not None:
+            copy, (address, _, _) = f"{migrated}_copy", settings.DATABASE_URL.rpartition("/")
+            # To be connected to the migrated one itself would keep others from copying it.
+            _on_the_server(f"DROP DATABASE IF EXISTS {copy}", f"CREATE DATABASE {copy} TEMPLATE {{}}")
+            done.write_bytes(dumped(f"{address}/{copy}"))
+            _on_the_server(f"DROP DATABASE {copy}")
+    return made_once(tmp_path_factory, "tables").read_bytes()
 
 
 @pytest.fixture(scope="session")

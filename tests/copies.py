@@ -8,20 +8,25 @@ import subprocess
 from crawler.embedded.postgresql import MAJOR, binaries_of
 
 
-def pour(source: str, target: str) -> None:
-    """Copy all tables and rows of the database at one address into the empty one at another."""
-    programs = binaries_of(MAJOR)
-    assert programs is not None
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(programs.parent / "lib")}
+def dumped(source: str) -> bytes:
+    """Return the statements that make all tables and rows of the database at an address."""
     # Owners and comments stay out: the role at the target may differ, and owns no extension.
-    dumped = subprocess.run(
-        [programs / "pg_dump", "--no-owner", "--no-privileges", "--no-comments", "--schema=public", source],
-        env=environment, capture_output=True, check=True,
+    made = _run("pg_dump", "--no-owner", "--no-privileges", "--no-comments", "--schema=public", source)
+    made = made.replace(b"CREATE SCHEMA public;", b"")  # an empty database has it
+    return made.replace(b"SET transaction_timeout = 0;", b"")  # PostgreSQL 16 does not know it
+
+
+def pour(statements: bytes, target: str) -> None:
+    """Make what was dumped in the empty database at an address."""
+    _run("psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "-1", target, given=statements)
+
+
+def _run(program: str, *arguments: str, given: bytes = b"") -> bytes:
+    folder = binaries_of(MAJOR)
+    assert folder is not None
+    done = subprocess.run(
+        [folder / program, *arguments], input=given, capture_output=True, check=False,
+        env={**os.environ, "LD_LIBRARY_PATH": str(folder.parent / "lib")},
     )  # fmt: skip
-    known = dumped.stdout.replace(b"CREATE SCHEMA public;", b"")  # an empty database has it
-    known = known.replace(b"SET transaction_timeout = 0;", b"")  # PostgreSQL 16 does not know it
-    poured = subprocess.run(
-        [programs / "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "-1", target],
-        input=known, env=environment, capture_output=True, check=False,
-    )  # fmt: skip
-    assert poured.returncode == 0, poured.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from crawler.embedded.credentials import Credentials
 from crawler.embedded.postgresql import PostgreSQL
@@ -17,14 +16,13 @@ __all__ = ["data_dir", "standing_server"]
 
 
 @pytest.fixture(scope="session")
-def migrated_cluster(migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def migrated_cluster(migrated_tables: bytes) -> Iterator[Path]:
     """A data directory whose server rests and whose tables are made, to copy; one a worker, in a second."""
     with open_directory() as path:
         server = PostgreSQL(path, {"fsync": "off", "shared_buffers": "16MB"})
         server.start()
         try:
-            session, _, _ = settings.DATABASE_URL.rpartition("/")
-            pour(f"{session}/{migrated}", server.credentials.database_url)
+            pour(migrated_tables, server.credentials.database_url)
         finally:
             server.stop()
         yield path

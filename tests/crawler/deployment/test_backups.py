@@ -136,7 +136,7 @@ def target(made: Made, tmp_path: Path) -> Iterator[Deployment]:
 
 
 @pytest.fixture
-def quick_tables(migrated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def quick_tables(migrated_tables: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let restores in this process copy the newest tables into an empty database, which migrating would make.
 
     Those in a process of their own migrate.
@@ -147,8 +147,7 @@ def quick_tables(migrated: str, monkeypatch: pytest.MonkeyPatch) -> None:
         if "django_migrations" in connection.introspection.table_names():
             return migrate(self, targets, *rest, **named)
         assert set(targets) == set(self.loader.graph.leaf_nodes())
-        server, _, _ = settings.DATABASE_URL.rpartition("/")
-        return pour(f"{server}/{migrated}", settings.DATABASE_URL)
+        return pour(migrated_tables, settings.DATABASE_URL)
 
     monkeypatch.setattr(MigrationExecutor, "migrate", copied)
 
