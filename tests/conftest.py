@@ -7,6 +7,7 @@ settings themselves as well as into the environment, from where xdist's workers 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -16,15 +17,21 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import psycopg
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.commands import flush
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
+from psycopg import sql
+from pytest_django.plugin import DjangoDbBlocker
+from xdist.scheduler import LoadFileScheduling
 
 from crawler import environment
 from crawler.embedded.postgresql import PostgreSQL
 from crawler.web import deadline
+from tests.copies import dumped
 
 HERE = Path(__file__).parent
 
@@ -49,6 +56,18 @@ LONG = (
     "services", "browser", "crawler/embedded", "crawler/deployment", "hostile", "recrawl",
     "crawler/terminals", "crawler/frontier", "crawler/pipeline", "feeds/replay",
 )  # fmt: skip
+
+APART = {
+    f"tests/crawler/{name}.py"
+    for name in (
+        "deployment/test_backups",
+        "deployment/test_run",
+        "embedded/test_waiting",
+        "embedded/test_broker",
+    )
+}
+"""Files whose tests each take seconds, wait more than they compute, and share at most a server that starts in
+one: these go to the workers one by one."""
 
 DATABASE = {"db", "transactional_db", "django_db", "django_db_setup", "live_server"}
 """Fixtures and the mark of tests that use the database."""
@@ -147,6 +166,105 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: first.index(item.path.parent) if item.path.parent in first else len(first))
 
 
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """Return the file that says that something is done, in the directory that all workers have in common."""
+    folder = tmp_path_factory.getbasetemp()
+    return (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / f"{name}.done"
+
+
+@contextlib.contextmanager
+def once_a_run(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path | None]:
+    """Yield a file to make when something is done, to the first of the workers; None to those after it.
+
+    The others wait meanwhile, so that it is done when this returns.
+    """
+    done = made_once(tmp_path_factory, name)
+    with done.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield None if done.exists() else done
+
+
+def _migrated_name() -> str:
+    return f"test_{connections.databases['default']['NAME']}_migrated"
+
+
+def _on_the_server(*statements: str) -> None:
+    """Execute statements outside of all databases of tests; a `{}` stands for the migrated one."""
+    address = connections.databases["default"]
+    with psycopg.connect(
+        host=address["HOST"], port=address["PORT"], user=address["USER"], password=address["PASSWORD"],
+        dbname="postgres", autocommit=True,
+    ) as server:  # fmt: skip
+        for statement in statements:
+            server.execute(sql.SQL(statement).format(sql.Identifier(_migrated_name())))
+
+
+@pytest.fixture(scope="session")
+def migrated(
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> str:
+    """The name of a database that `migrate` has made once for the whole run, to copy: nobody works in it."""
+    name = _migrated_name()
+    with once_a_run(tmp_path_factory, "migrated") as done:
+        if done is None:
+            return name
+        _on_the_server("DROP DATABASE IF EXISTS {} WITH (FORCE)", "CREATE DATABASE {}")
+        connection = connections["default"]
+        before = connection.settings_dict["NAME"]
+        with django_db_blocker.unblock():
+            connection.close()
+            connection.close_pool()
+            connection.settings_dict["NAME"] = name
+            try:
+                call_command("migrate", interactive=False, verbosity=0)
+                call_command("createcachetable", verbosity=0)
+            finally:
+                connection.close()
+                connection.close_pool()  # who is connected to it keeps it from being copied
+                connection.settings_dict["NAME"] = before
+        done.touch()
+    return name
+
+
+@pytest.fixture(scope="session")
+def migrated_tables(migrated: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The statements that make in an empty database what `migrate` makes, asked for once a run."""
+    with once_a_run(tmp_path_factory, "tables") as done:
+        if done is not None:
+            copy, (address, _, _) = f"{migrated}_copy", settings.DATABASE_URL.rpartition("/")
+            # To be connected to the migrated one itself would keep others from copying it.
+            _on_the_server(f"DROP DATABASE IF EXISTS {copy}", f"CREATE DATABASE {copy} TEMPLATE {{}}")
+            done.write_bytes(dumped(f"{address}/{copy}"))
+            _on_the_server(f"DROP DATABASE {copy}")
+    return made_once(tmp_path_factory, "tables").read_bytes()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """Let each worker's database be a copy of the migrated one: migrations take ten seconds."""
+    if not request.config.getoption("reuse_db"):  # one that is there already takes what is missing
+        copied = {"TEMPLATE": request.getfixturevalue("migrated"), "MIGRATE": False}
+        connections["default"].settings_dict["TEST"].update(copied)
+
+
+class ByFile(LoadFileScheduling):
+    """Gives a file to one worker, so that what its tests share is made once, but for those APART."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return nodeid if file in APART else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    """Distribute as ByFile says where `--dist loadfile` is asked for."""
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 @pytest.fixture(autouse=True)
 def _own_umask() -> Iterator[None]:
     """Commands that keep their files private do so for the rest of their process, which here is shared."""
@@ -178,6 +296,9 @@ def tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the server with the session, and remove its files."""
     shutil.rmtree(_session_data_dir, ignore_errors=True)
+    if _session_server is None and not hasattr(config, "workerinput"):
+        with contextlib.suppress(psycopg.Error):  # nobody may have used the server that was given
+            _on_the_server("DROP DATABASE IF EXISTS {} WITH (FORCE)")
     if _session_server is not None:
         connections.close_all()
         _session_server.stop()

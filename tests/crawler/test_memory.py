@@ -86,7 +86,9 @@ def test_an_idle_process_empties_its_caches_each_time_it_has_worked(monkeypatch:
             time.sleep(0.05)
         last_task = time.monotonic()
         tidier.note_task()
-        assert emptied.get(timeout=10) - last_task >= 0.3
+        while (moment := emptied.get(timeout=10)) < last_task:  # a busy machine made a pause before
+            pass
+        assert moment - last_task >= 0.3
         assert emptied.empty()
 
 

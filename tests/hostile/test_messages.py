@@ -165,9 +165,7 @@ def test_a_batch_whose_lease_is_over_is_dropped_without_a_request(job: Job, serv
     job.make(server)
     given = [replace(batch, expires=time.time() - 100) for batch in batches(job)]
     assert given
-    began = time.monotonic()
     reports = served(given)
-    assert time.monotonic() - began < 5
     assert [harvest for report in reports for harvest in report.harvests] == []
     assert server.paths == []
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from unittest import mock
 
 import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.test import override_settings
 from psycopg import sql
+from pytest_django import DjangoDbBlocker
 
 from crawler.management.commands import backup
+from tests.copies import pour
+from tests.factories import make_article, make_feed, make_user
 
 ROOT = Path(__file__).parents[3]
 HEADER = b'{"freshet": 1, "migrations": [["feeds", "0001_squashed"]]}\n'
@@ -29,8 +38,8 @@ FEEDS = b'{"table": "feeds_feed", "columns": ["id"]}\n'
 class Deployment:
     """A database of its own, with Freshet's commands."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name, self.folder = name, folder
+    def __init__(self, name: str, folder: Path, blocker: DjangoDbBlocker) -> None:
+        self.name, self.folder, self.blocker = name, folder, blocker
         folder.mkdir()
         test_url = settings.DATABASES["default"]
         self.address = f"postgresql://{test_url['USER']}:{test_url['PASSWORD']}@{test_url['HOST']}:{test_url['PORT']}/{name}"
@@ -45,10 +54,37 @@ class Deployment:
         )  # fmt: skip
 
     def run(self, *arguments: str, **environment: str) -> str:
-        """Run a command and return what it printed, on both streams."""
+        """Run a command in a process of its own and return what it printed, on both streams."""
         with self.start(*arguments, **environment) as process:
             out, err = process.communicate(timeout=120)
         return f"{out}{err}"
+
+    def call(self, *arguments: str, **environment: str) -> str:
+        """Run a command in this process and return what it printed, and the sentence that it ended with."""
+        told = io.StringIO()
+        with self.here(**environment):
+            try:
+                call_command(*arguments, stdout=told, stderr=told)
+            except CommandError as error:
+                told.write(f"CommandError: {error}")
+        return told.getvalue()
+
+    @contextmanager
+    def here(self, **environment: str) -> Iterator[None]:
+        """Let this process work on the deployment's database and in its folder."""
+        known = connections.databases["default"]
+        own = override_settings(DATABASE_URL=self.address, DATA_DIR=self.folder)
+        variables = {"DATABASE_URL": self.address, **environment}
+        with self.blocker.unblock(), own, mock.patch.dict(os.environ, variables):
+            connection.close()
+            connection.close_pool()
+            before, known["NAME"] = known["NAME"], self.name
+            try:
+                yield
+            finally:
+                connection.close()
+                connection.close_pool()  # a restore is refused while others are connected
+                known["NAME"] = before
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
         with psycopg.connect(self.address) as connection:
@@ -60,23 +96,32 @@ class Deployment:
                 connection.execute(statement)
 
 
-@contextmanager
-def database(name: str, folder: Path) -> Iterator[Deployment]:
-    """A deployment whose database is made for it, and deleted."""
-    deployment = Deployment(f"freshet_backup_{os.getpid()}_{name}", folder)
-    server = deployment.address.rpartition("/")[0] + "/postgres"
-    with psycopg.connect(server, autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(deployment.name)))
-        yield deployment
-        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(deployment.name)))
+Made = Callable[..., AbstractContextManager[Deployment]]
 
 
 @pytest.fixture(scope="module")
-def source(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+def made(migrated: str, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
+    """Make a deployment whose database is made for it, and deleted."""
+
+    @contextmanager
+    def database(name: str, folder: Path, template: str = "template1") -> Iterator[Deployment]:
+        deployment = Deployment(f"freshet_backup_{os.getpid()}_{name}", folder, django_db_blocker)
+        server = deployment.address.rpartition("/")[0] + "/postgres"
+        with psycopg.connect(server, autocommit=True) as admin:
+            names = [sql.Identifier(word) for word in (deployment.name, template)]
+            admin.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
+            yield deployment
+            admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(names[0]))
+
+    return database
+
+
+@pytest.fixture(scope="module")
+def source(made: Made, migrated: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A deployment with articles and a graph, and its backup in `folder / "one.backup"`."""
-    with database("source", tmp_path_factory.mktemp("backups") / "source") as deployment:
-        deployment.run("migrate", "--verbosity=0")
-        deployment.run("shell", "--no-imports", "-c", FILL)
+    with made("source", tmp_path_factory.mktemp("backups") / "source", migrated) as deployment:
+        with deployment.here():
+            fill()
         deployment.do(TERMS, QUADS)
         assert deployment.rows("SELECT count(*) FROM articles_article") == [(30,)]
         assert "rows" in deployment.run("backup", str(deployment.folder / "one.backup"))
@@ -84,19 +129,36 @@ def source(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture
-def target(django_db_setup: None, tmp_path: Path) -> Iterator[Deployment]:
+def target(made: Made, tmp_path: Path) -> Iterator[Deployment]:
     """A deployment with an empty database."""
-    with database("target", tmp_path / "target") as deployment:
+    with made("target", tmp_path / "target") as deployment:
         yield deployment
 
 
-FILL = """
-from tests.factories import *
-user = make_user('reader')
-feed = make_feed('http://news.example/feed', title='tab\\t\\\\N')
-for n in range(30):
-    make_article(feed, title=f'title {n}', text='line\\nZwölf', categories=['a,b', '{'])
-"""
+@pytest.fixture
+def quick_tables(migrated_tables: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let restores in this process copy the newest tables into an empty database, which migrating would make.
+
+    Those in a process of their own migrate.
+    """
+    migrate = MigrationExecutor.migrate
+
+    def copied(self: MigrationExecutor, targets: list[tuple[str, str]], *rest: Any, **named: Any) -> Any:
+        if "django_migrations" in connection.introspection.table_names():
+            return migrate(self, targets, *rest, **named)
+        assert set(targets) == set(self.loader.graph.leaf_nodes())
+        return pour(migrated_tables, settings.DATABASE_URL)
+
+    monkeypatch.setattr(MigrationExecutor, "migrate", copied)
+
+
+def fill() -> None:
+    make_user("reader")
+    feed = make_feed("http://news.example/feed", title="tab\t\\N")
+    for n in range(30):
+        make_article(feed, title=f"title {n}", text="line\nZwölf", categories=["a,b", "{"])
+
+
 TERMS = (
     "INSERT INTO pipeline_term (id, mark, kind, lang, datatype, value)"
     " SELECT n, n, 2, 'de', '', 'Zwölf Häuser ' || n FROM generate_series(1, 5000) n"
@@ -109,9 +171,11 @@ def content(path: Path) -> list[bytes]:
     return gzip.decompress(path.read_bytes()).split(b"\n", 1)[1:]
 
 
-def test_a_backup_comes_back_the_same(source: Deployment, target: Deployment, tmp_path: Path) -> None:
+def test_a_backup_comes_back_the_same(
+    source: Deployment, target: Deployment, tmp_path: Path, quick_tables: None
+) -> None:
     one, two = source.folder / "one.backup", tmp_path / "two.backup"
-    assert "whole: " in target.run("restore", "--check", str(one))
+    assert "whole: " in target.call("restore", "--check", str(one))
     assert one.stat().st_mode & 0o777 == 0o600
     assert "restored" in target.run("restore", str(one))
     target.run("backup", str(two))
@@ -119,23 +183,23 @@ def test_a_backup_comes_back_the_same(source: Deployment, target: Deployment, tm
     assert target.rows("SELECT count(*) FROM pipeline_term WHERE words @@ 'haus'") == [(5000,)]
     assert target.rows("SELECT count(*) FROM pg_trigger WHERE tgenabled = 'D'") == [(0,)]
     target.do("INSERT INTO pipeline_quad VALUES (1, 2, 3, 4)")
-    assert "something already" in target.run("restore", str(one))
-    assert "restored" in target.run("restore", "--replace", str(one))
+    assert "something already" in target.call("restore", str(one))
+    assert "restored" in target.call("restore", "--replace", str(one))
     assert target.rows("SELECT count(*) FROM pipeline_quad") == [(5000,)]
     with psycopg.connect(target.address):
-        assert "1 others use the database" in target.run("restore", "--replace", str(one))
+        assert "1 others use the database" in target.call("restore", "--replace", str(one))
 
 
 def test_an_encrypted_backup_needs_its_password(
-    source: Deployment, target: Deployment, tmp_path: Path
+    source: Deployment, target: Deployment, tmp_path: Path, quick_tables: None
 ) -> None:
     password = tmp_path / "password"
     password.write_text("geheim\nmore\n")
     file = tmp_path / "one.backup"
-    source.run("backup", "--password-file", str(password), str(file))
-    assert "encrypted" in target.run("restore", str(file))
-    assert "password is wrong" in target.run("restore", str(file), FRESHET_BACKUP_PASSWORD="x")
-    assert "restored" in target.run("restore", str(file), FRESHET_BACKUP_PASSWORD="geheim")
+    source.call("backup", "--password-file", str(password), str(file))
+    assert "encrypted" in target.call("restore", str(file))
+    assert "password is wrong" in target.call("restore", str(file), FRESHET_BACKUP_PASSWORD="x")
+    assert "restored" in target.call("restore", str(file), FRESHET_BACKUP_PASSWORD="geheim")
 
 
 def test_a_backup_from_before_migrations_were_squashed_is_restored(
@@ -155,8 +219,10 @@ def test_a_backup_from_before_migrations_were_squashed_is_restored(
     )
 
 
-def test_a_backup_of_an_earlier_version_is_brought_up_to_date(target: Deployment, tmp_path: Path) -> None:
-    with database("earlier", tmp_path / "earlier") as earlier:
+def test_a_backup_of_an_earlier_version_is_brought_up_to_date(
+    made: Made, target: Deployment, tmp_path: Path
+) -> None:
+    with made("earlier", tmp_path / "earlier") as earlier:
         for app in ("pipeline", "enrichment", "feeds"):
             earlier.run("migrate", app, "0001_squashed", "--verbosity=0")
         earlier.do("DELETE FROM django_migrations WHERE name LIKE '%_squashed'", TERMS)
@@ -186,36 +252,44 @@ def test_a_backup_of_a_later_version_is_refused(
 ) -> None:
     source.do("INSERT INTO django_migrations (app, name, applied) VALUES ('feeds', '9999_later', now())")
     file = tmp_path / "later.backup"
-    source.run("backup", str(file))
+    source.call("backup", str(file))
     source.do("DELETE FROM django_migrations WHERE name = '9999_later'")
     for options in (["--check"], []):
-        assert "does not know feeds.9999_later" in target.run("restore", *options, str(file))
+        assert "does not know feeds.9999_later" in target.call("restore", *options, str(file))
     assert target.rows("SELECT to_regclass('feeds_feed')") == [(None,)]
 
 
 def test_a_damaged_backup_leaves_nothing_that_starts(
-    source: Deployment, target: Deployment, tmp_path: Path
+    source: Deployment, target: Deployment, tmp_path: Path, quick_tables: None
 ) -> None:
     whole = (source.folder / "one.backup").read_bytes()
     file = tmp_path / "half.backup"
     file.write_bytes(whole[: len(whole) // 2])
-    assert "ends too early" in target.run("restore", "--check", str(file))
-    assert "ends too early" in target.run("restore", str(file))
+    assert "ends too early" in target.call("restore", "--check", str(file))
+    assert "ends too early" in target.call("restore", str(file))
     assert target.rows("SELECT count(*) FROM articles_article") == [(0,)]
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     assert "restore it again" in target.run("run", PORT=str(port), CELERY_BROKER_URL="")
     # A restore that is killed is run again, too.
+    ((mark,),) = target.rows("SELECT to_regclass('freshet_unfinished_restore')::oid")
     process = target.start("restore", str(source.folder / "one.backup"))
-    time.sleep(4)
+    while process.poll() is None:  # until it has begun anew, and is amid the migrations
+        (found,) = target.rows(
+            "SELECT to_regclass('freshet_unfinished_restore')::oid, to_regclass('auth_user')"
+        )
+        if found[0] not in {None, mark} and found[1]:
+            break
+        time.sleep(0.1)
+    assert process.poll() is None
     process.kill()
     process.communicate()
     for _ in range(100):  # until PostgreSQL has noticed
         if target.rows("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()") == [(1,)]:
             break
         time.sleep(0.1)
-    assert "restored" in target.run("restore", str(source.folder / "one.backup"))
+    assert "restored" in target.call("restore", str(source.folder / "one.backup"))
     assert target.rows("SELECT count(*) FROM articles_article") == [(30,)]
 
 
@@ -225,13 +299,13 @@ def test_a_folder_keeps_the_newest(source: Deployment, tmp_path: Path) -> None:
     for day in (1, 2, 3):
         (folder / f"freshet-2020-01-0{day}T000000Z.backup").touch()
     (folder / "other.backup").touch()
-    source.run("backup", "--keep", "2", str(folder))
+    source.call("backup", "--keep", "2", str(folder))
     names = sorted(path.name for path in folder.iterdir())
     assert names[0] == "freshet-2020-01-03T000000Z.backup"
     assert len(names) == 3
-    assert "need a folder" in source.run("backup", "--keep", "2", str(tmp_path / "file"))
-    assert "could not be written" in source.run("backup", str(tmp_path / "nowhere" / "file"))
-    assert "could not be written" in source.run("backup", "/dev/full/x")
+    assert "need a folder" in source.call("backup", "--keep", "2", str(tmp_path / "file"))
+    assert "could not be written" in source.call("backup", str(tmp_path / "nowhere" / "file"))
+    assert "could not be written" in source.call("backup", "/dev/full/x")
 
 
 def test_a_disk_that_fills_is_told_in_a_sentence_and_leaves_nothing(
@@ -318,10 +392,20 @@ def test_what_is_no_backup_is_refused_in_a_sentence(
 ) -> None:
     file = tmp_path / "file"
     file.write_bytes(content_of_file)
+    with pytest.raises(CommandError, match=re.escape(sentence)):
+        call_command("restore", "--check", str(file))
+
+
+@pytest.mark.parametrize("content_of_file", [b"hello", gzip.compress(HEADER + b"[" * 200_000 + b"\n")])
+def test_a_refusal_is_a_sentence_and_an_exit_code_without_a_database(
+    tmp_path: Path, content_of_file: bytes
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content_of_file)
     ended = subprocess.run(
         [sys.executable, "manage.py", "restore", "--check", str(file)], cwd=ROOT, text=True,
         capture_output=True, check=False, env={**os.environ, "DATABASE_URL": "none"}, timeout=60,
     )  # fmt: skip
     assert ended.returncode == 1
-    assert sentence in ended.stderr
+    assert ended.stderr.startswith("CommandError: ")
     assert "Traceback" not in ended.stderr

@@ -93,7 +93,7 @@ def spans_of_the_fetch(collector: Collector) -> dict[str, bytes]:
 
 
 def test_a_trace_reaches_from_the_dispatch_over_the_terminal_to_the_storing(
-    data_dir: Path, collector: Collector, feed: str
+    migrated_home: Path, collector: Collector, feed: str
 ) -> None:
     port = str(free_port())
     environment = {
@@ -102,12 +102,12 @@ def test_a_trace_reaches_from_the_dispatch_over_the_terminal_to_the_storing(
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
         "OTEL_BSP_SCHEDULE_DELAY": "200",
     }
-    with running(data_dir, **environment) as (_, _):
+    with running(migrated_home, **environment) as (_, _):
         with contextlib.suppress(urllib.error.HTTPError):  # nothing has been fetched yet
             urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).close()
         added = subprocess.run(
             [sys.executable, "manage.py", "add_feeds", feed],
-            env={"PATH": "/usr/bin:/bin", "DATA_DIR": str(data_dir), **environment},
+            env={"PATH": "/usr/bin:/bin", "DATA_DIR": str(migrated_home), **environment},
             check=False, capture_output=True, text=True,
         )  # fmt: skip
         assert added.returncode == 0, added.stderr

@@ -171,9 +171,9 @@ def test_an_expression_that_is_none_is_named(expression: str) -> None:
 
 def test_an_expression_that_takes_for_ever_does_not_match() -> None:
     scope = Scope([r"^(a+)+$"])
-    started = time.monotonic()
+    started = time.thread_time()
     assert not scope.allows("a" * 40 + "!")
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_every_failure_has_a_cause_of_the_paper_or_is_robots() -> None:

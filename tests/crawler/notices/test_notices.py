@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -341,17 +340,32 @@ def test_targets_that_misbehave_are_named_and_tried_again(
 def test_a_target_that_hangs_harms_only_itself(
     mara: Any, sink: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "SECONDS", 2.0)
-    sink.replies["/slow"] = Reply(seconds=30)
+    parcel = sending._parcel
+    hung = {"seconds": 3.0}  # only what hangs is cut short: a busy machine may need longer for what does not
+    monkeypatch.setattr(
+        sending,
+        "_parcel",
+        lambda message, target, address: (
+            parcel(message, target, address) | (hung if target.name == "slow" else {})
+        ),
+    )
+    settled: list[str] = []
+    settle = sending.settle
+
+    def noted(message: Notification, *rest: Any) -> None:
+        settled.append(message.target_name)
+        settle(message, *rest)
+
+    monkeypatch.setattr(sending, "settle", noted)
+    sink.replies["/slow"] = Reply(seconds=60)
     feed = mara.subscriber.subscriptions.get().feed
     slow = make_rule(mara, make_target(mara, "webhook", webhook(sink, "/slow"), "slow"))
     quick = make_rule(mara, make_target(mara, "webhook", webhook(sink), "quick"))
     for number in range(4):
         news(feed, f"News {number}")
     told(slow), told(quick)
-    began = time.monotonic()
     send_for(1)
-    assert time.monotonic() - began < 20
+    assert settled == ["quick"] * 4 + ["slow"] * 4, "those that are answered did not wait for the others"
     assert Counter(quick.messages.values_list("state", flat=True)) == {"sent": 4}
     assert set(slow.messages.values_list("failure", flat=True)) == {"it did not answer in time"}
 

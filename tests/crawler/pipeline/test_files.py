@@ -91,7 +91,7 @@ def test_a_damaged_file_is_named_and_ends_soon(body: bytes) -> None:
     began = time.monotonic()
     with pytest.raises(ReadingError, match="what it says of itself was skipped"):
         read(body)
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
 
 
 def test_other_files_are_for_nobody() -> None:

@@ -161,7 +161,7 @@ def test_what_goes_wrong_is_a_note_within_its_limits(content: str, monkeypatch: 
     page = PAGE.replace(b"</body>", b"<p>x</p>" * 5_000 + b"</body>")
     began = time.monotonic()
     found = made(content, page)
-    assert time.monotonic() - began < 12
+    assert time.monotonic() - began < 60
     assert OURS in found.triples
     assert [note for note in found.notes if note.startswith("the stylesheet theirs was skipped: ")]
 

@@ -240,9 +240,9 @@ def test_entities_are_refused_before_they_expand() -> None:
     "body", ["<div>" * 200_000, "<a href='x'>" * 200_000, "<b>" * 200_000 + "<p itemscope>"]
 )
 def test_pages_nested_without_end_are_bounded(body: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     found = graph("<title>T</title>" + body)
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
     assert (URL, DCT + "title", "T") in triples(found)
 
 
