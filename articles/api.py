@@ -32,7 +32,7 @@ from articles.serializers import (
     TopicSerializer,
 )
 from crawler.web.pagination import KeysetPages
-from feeds.adding import add_feed
+from feeds.adding.add import add_feed
 
 
 class ArticlePages(KeysetPages):

@@ -15,8 +15,8 @@ from articles.operators import Operator
 from crawler.web.filters import SEARCH_HELP, FlagFilter, HoursFilter, OfferedFilter, search_validator
 from crawler.web.templatetags.freshet import language_name as name_of_language
 from feeds.categories import subtree
-from feeds.filters import folder_choices
 from feeds.models import Category, Feed
+from feeds.pages.filters import folder_choices
 
 OPERATORS_HELP = (
     f"{SEARCH_HELP} Also has:audio, has:image, author:name, site:host, lang:de, after:2026-01-31, before:."

@@ -19,11 +19,11 @@ from articles.pictures import attached_picture, first_picture
 from crawler.database.bulk import insert_rows, row_builder
 from crawler.database.prepared import planned_rows
 from crawler.engine.models import Host
-from crawler.http.urls import BadUrl, host_key, page_key
+from crawler.fetching.http.urls import BadUrl, host_key, page_key
 from crawler.reading.documents import Enclosure, Entry
 from crawler.text.characters import MAX_INDEXED_CHARACTERS, searchable
 from crawler.text.keys import digest
-from feeds.visits import StoredEntries
+from feeds.visiting.visits import StoredEntries
 
 MAX_REVISIONS = 24  # an entry that changes at every visit is no longer followed
 

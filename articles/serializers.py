@@ -13,11 +13,11 @@ from articles.body import audio_of, body_of, images_of, lead_image, media_of, re
 from articles.models import Article, PersonalFeed, Subscriber, Subscription, Topic
 from articles.personal.following import folder_named
 from articles.personal.selection import MAX_KEYWORDS, addresses
-from crawler.pictures.addresses import icon_address
 from crawler.web.fields import RowSerializer, TextField
 from crawler.web.filters import search_problem
+from crawler.web.pictures.addresses import icon_address
 from crawler.web.syndication.item import stored_details
-from feeds.adding import MAX_LENGTH
+from feeds.adding.add import MAX_LENGTH
 from feeds.models import Feed
 
 

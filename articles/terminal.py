@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from articles.messages import StoredPage
 from crawler.failures import Failure, FetchError
-from crawler.http.client import ACCEPT_PAGE, Client, Response
-from crawler.http.robots import check_allowed, product_of
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.client import ACCEPT_PAGE, Client, Response
+from crawler.fetching.http.robots import check_allowed, product_of
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import PageDocument
 from crawler.reading.errors import ReadingError

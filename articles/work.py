@@ -23,7 +23,7 @@ from crawler.pipeline.documents import StoredDocument, take_stored
 from crawler.pipeline.models import Document
 from crawler.reading.documents import RetrievedFeed
 from feeds.signals import arrived
-from feeds.visits import FeedVisit, StoredEntries
+from feeds.visiting.visits import FeedVisit, StoredEntries
 from feeds.work import FeedWork
 
 

@@ -82,7 +82,7 @@ def _freshet(seed: str) -> tuple[float, float]:
     """Return milliseconds of processor time a page: of the crawler's process and of PostgreSQL's."""
     directory = Path(tempfile.mkdtemp(prefix="freshet-crawl-"))
     directory.chmod(0o711)
-    from crawler.embedded.postgresql import PostgreSQL
+    from crawler.postgresql.postgresql import PostgreSQL
 
     database = PostgreSQL(directory)
     database.start()

@@ -43,7 +43,7 @@ def mark_disposable(url: str) -> None:
 
 def product_database_url(data_dir: Path) -> str:
     """Return the address of the database of a product that runs on this data directory."""
-    from crawler.embedded.credentials import Credentials
+    from crawler.postgresql.credentials import Credentials
 
     credentials = Credentials.read(data_dir)
     if credentials is None:
@@ -60,7 +60,7 @@ def own_database(
     `configuration` goes to PostgreSQL, `variables` into the environment, where Freshet finds its settings.
     Raises ForeignDatabaseError when the settings were read before: they name another database.
     """
-    from crawler.embedded.postgresql import PostgreSQL
+    from crawler.postgresql.postgresql import PostgreSQL
 
     if settings.configured:
         raise ForeignDatabaseError("the settings were read before this benchmark made its database")

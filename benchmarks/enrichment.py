@@ -70,7 +70,7 @@ def main() -> None:
 def _store(site: Site) -> tuple[int, float]:
     """Store a site's entries and read their pages; how many entries, and processor seconds for the pages."""
     from articles.intake import Arrival, store_arrivals
-    from crawler.http.urls import canonical_url
+    from crawler.fetching.http.urls import canonical_url
     from crawler.reading.errors import ReadingError
     from crawler.reading.feeds import parse_feed
     from feeds.models import Feed

@@ -35,7 +35,7 @@ import psycopg  # noqa: E402
 from benchmarks.feed_server import feed_url  # noqa: E402
 from benchmarks.processes import family, is_postgresql, memory, processor_seconds, written  # noqa: E402
 from benchmarks.refresh import feed_server, free_port  # noqa: E402
-from crawler.embedded.credentials import HOST, Credentials  # noqa: E402
+from crawler.postgresql.credentials import HOST, Credentials  # noqa: E402
 
 ITEMS = 20
 SETTLE_SECONDS = 20.0

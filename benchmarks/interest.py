@@ -30,10 +30,10 @@ import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from articles.interest.events import Log, LoggedAction
+from articles.interest.evaluation.events import Log, LoggedAction
+from articles.interest.evaluation.replay import Evaluation, evaluate
+from articles.interest.evaluation.report import table
 from articles.interest.facts import Facts
-from articles.interest.replay import Evaluation, evaluate
-from articles.interest.report import table
 
 KINDS = ("words", "sources", "mixed")
 TOPICS, FEEDS, CATEGORIES, WORDS_OF_TOPIC, COMMON_WORDS = 24, 40, 8, 30, 400

@@ -237,7 +237,7 @@ Feed.objects.bulk_create(
 VISIT = """
 from crawler.engine.tasks import dispatch
 from feeds.models import Feed
-from feeds.selection import retrieve_now
+from feeds.visiting.selection import retrieve_now
 retrieve_now(Feed.objects.all(), "benchmark")
 dispatch.delay()
 """

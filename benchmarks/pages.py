@@ -132,7 +132,7 @@ def measure(kind: str, requests: int) -> None:
     from django.test import Client
 
     from articles.models import Article
-    from crawler.process.memory import keep_what_is_loaded
+    from crawler.isolation.memory import keep_what_is_loaded
     from feeds.models import Feed, FeedImport
 
     client = Client()

@@ -20,7 +20,7 @@ import django
 
 from benchmarks.peer_sources import arguments, assignment, constant, functions, statements
 from benchmarks.peer_suites import Case
-from crawler.http.urls import BadUrl, join
+from crawler.fetching.http.urls import BadUrl, join
 from crawler.reading.dates import epoch
 from crawler.reading.documents import Entry, FeedDocument
 from crawler.reading.errors import ReadingError
@@ -407,7 +407,7 @@ def go_opml(root: Path) -> Iterator[Case]:
     """The tests of miniflux of lists of feeds: each feed that is expected, by title and address."""
     os.environ |= {"DATABASE_URL": "none", "DJANGO_SETTINGS_MODULE": "crawler.settings"}
     django.setup()
-    from feeds.opml import OpmlError, read_opml
+    from feeds.adding.opml import OpmlError, read_opml
 
     source = (root / "internal/reader/opml/parser_test.go").read_text()
     for test, body in functions(source, r"func (Test\w+)\("):

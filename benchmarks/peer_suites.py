@@ -21,10 +21,10 @@ from benchmarks.peer_sources import (
     python_tests,
     statements,
 )  # fmt: skip
-from crawler.http.client import Response
-from crawler.http.robots import allowed, crawl_delay, kept
-from crawler.http.site_lines import Robots
-from crawler.http.urls import BadUrl, canonical_url, join, page_key
+from crawler.fetching.http.client import Response
+from crawler.fetching.http.robots import allowed, crawl_delay, kept
+from crawler.fetching.http.site_lines import Robots
+from crawler.fetching.http.urls import BadUrl, canonical_url, join, page_key
 from crawler.reading.dates import epoch
 from crawler.reading.errors import ReadingError
 from recrawl.terminal import listed_pages

@@ -51,7 +51,7 @@ def main() -> None:
             f"{options.feeds * options.articles} articles: {time.perf_counter() - started:.0f} s to fill",
             flush=True,
         )
-        from crawler.process.memory import keep_what_is_loaded
+        from crawler.isolation.memory import keep_what_is_loaded
 
         keep_what_is_loaded()  # as crawler.wsgi does
         for order in ("newest", "interest"):

@@ -121,7 +121,7 @@ class Product:
 
     def __enter__(self) -> Product:
         if self.broker is not None:
-            from crawler.embedded.postgresql import PostgreSQL
+            from crawler.postgresql.postgresql import PostgreSQL
 
             self._database = PostgreSQL(self._place / "given", {"max_connections": "200"})
             self._database.start()

@@ -73,7 +73,7 @@ def main() -> None:
 
 def _loaded() -> None:
     """What a worker's pool process does when it starts (`crawler.celery`)."""
-    from crawler.process.memory import keep_what_is_loaded
+    from crawler.isolation.memory import keep_what_is_loaded
 
     keep_what_is_loaded()
 
@@ -85,10 +85,10 @@ def _plan(sites: range) -> tuple[int, int]:
     from django.db import transaction
 
     from crawler.database.bulk import update_rows
-    from recrawl import visits
     from recrawl.methods.adaptive import Adaptive
     from recrawl.models import Site
-    from recrawl.stored_server import knowledge_of, read_site_rows, read_visit_rows, standing_of
+    from recrawl.visiting import visits
+    from recrawl.visiting.stored_server import knowledge_of, read_site_rows, read_visit_rows, standing_of
 
     dice = random.Random(sites.start)
     begun = visits.begin(sites, datetime.now(UTC))
@@ -160,8 +160,8 @@ def _fill(sites: int, pages: int, method: str) -> None:
 
 def _learned(paths: list[str], dice: random.Random) -> Any:
     """What is known after five visits to such a site."""
-    from recrawl.known_server import KnownServer, OpenVisit
     from recrawl.methods.adaptive import Adaptive
+    from recrawl.visiting.known_server import KnownServer, OpenVisit
 
     every = ["/", *(f"/{path}" for path in paths)]
     server = KnownServer("/")

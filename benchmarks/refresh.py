@@ -169,9 +169,9 @@ def measure(
     from articles.models import Article
     from crawler.engine.models import Host
     from crawler.engine.tasks import dispatch
-    from crawler.http.urls import canonical_url, host_key
+    from crawler.fetching.http.urls import canonical_url, host_key
     from feeds.models import Feed, Retrieval
-    from feeds.selection import retrieve_now
+    from feeds.visiting.selection import retrieve_now
 
     def add(some: list[str]) -> list[int]:
         hosts = Host.objects.named({host_key(url) for url in some})

@@ -180,7 +180,7 @@ def measure(words: Sequence[str], requests: int) -> None:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from crawler.process.memory import keep_what_is_loaded
+    from crawler.isolation.memory import keep_what_is_loaded
 
     client = Client()
     client.force_login(User.objects.get(username="person"))

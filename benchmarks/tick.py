@@ -77,7 +77,7 @@ def main() -> None:
 def _line(feeds: int) -> tuple[str, float]:
     """Return the row of this many feeds, and the seconds of its tick."""
     from crawler.engine.leases import hand_out
-    from feeds.ticks import tick
+    from feeds.visiting.ticks import tick
 
     started = time.perf_counter()
     _fill(feeds)
@@ -101,7 +101,7 @@ django.setup()
 from datetime import UTC, datetime
 from crawler.engine.leases import hand_out
 from feeds.models import Feed
-from feeds.ticks import tick
+from feeds.visiting.ticks import tick
 time.sleep(max(0.0, float(sys.argv[1]) - time.time()))
 began = time.time()
 done = tick(datetime.now(UTC))

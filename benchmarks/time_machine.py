@@ -42,9 +42,9 @@ def _run(arguments: argparse.Namespace) -> None:
     from django.utils import timezone
 
     from recrawl.inline import work_off
-    from recrawl.mapping import add_site
     from recrawl.models import Site
-    from recrawl.visits import begin
+    from recrawl.visiting.mapping import add_site
+    from recrawl.visiting.visits import begin
 
     with _served(arguments, arguments.fault) as world, _served(arguments, 0.0) as truth:
         listed = _ask(world, "sites")
@@ -75,7 +75,7 @@ def _known(site) -> list[str]:  # type: ignore[no-untyped-def]
 
 def _compare(week: int, sites, before: dict[str, bytes], truth: int) -> Counter[str]:  # type: ignore[no-untyped-def]
     """Counts of the week, printed as a line."""
-    from recrawl.differences import Difference
+    from recrawl.comparing.differences import Difference
     from recrawl.models import Check, Visit
 
     counts: Counter[str] = Counter()

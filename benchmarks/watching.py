@@ -257,9 +257,9 @@ def _watch_with_freshet(budget: float) -> None:
         from django.utils import timezone
 
         from recrawl.inline import work_off
-        from recrawl.mapping import add_pages
         from recrawl.models import LIST_DEFAULTS, Change
-        from recrawl.visits import begin
+        from recrawl.visiting.mapping import add_pages
+        from recrawl.visiting.visits import begin
 
         pages = json.loads(sys.stdin.readline())
         site = add_pages(pages, **{**LIST_DEFAULTS, "budget": budget, "every": 7})

@@ -36,6 +36,10 @@ from articles.things.views import ThingView
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
+from crawler.operation.site.kept import MAX_DAYS, kept
+from crawler.operation.site.logins import LoginViewSet
+from crawler.operation.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
+from crawler.operation.site.statistics import WINDOW, statistics
 from crawler.pipeline.api import (
     DocumentViewSet,
     ExportView,
@@ -50,15 +54,11 @@ from crawler.pipeline.api import (
     StylesheetViewSet,
     UriFilterViewSet,
 )
-from crawler.site.kept import MAX_DAYS, kept
-from crawler.site.logins import LoginViewSet
-from crawler.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
-from crawler.site.statistics import WINDOW, statistics
 from crawler.web.documentation import endpoints
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
-from feeds.delays import latest_feeds
 from feeds.laboratory.api import ExperimentViewSet
-from feeds.planning_views import RulesView
+from feeds.pages.planning_views import RulesView
+from feeds.visiting.delays import latest_feeds
 from recrawl.api import ChangeViewSet, PageViewSet, SiteViewSet
 
 

@@ -25,9 +25,9 @@ from celery.signals import (
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
-from crawler import logs, traces
-from crawler.process import lifeline, memory
-from crawler.process.lifeline import ending
+from crawler.isolation import lifeline, memory
+from crawler.isolation.lifeline import ending
+from crawler.telemetry import logs, traces
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crawler.settings")
 # Celery lets every worker run Django's system checks, which load all pages and only serve development.
@@ -58,7 +58,7 @@ class DatabaseTask(Task):  # type: ignore[type-arg]
 
 
 # Named, not imported: processes with another broker load no database driver.
-TRANSPORT_ALIASES["pgmq"] = "crawler.embedded.transport:Transport"
+TRANSPORT_ALIASES["pgmq"] = "crawler.postgresql.transport:Transport"
 
 # Celery's Django fixup loads all apps and models, which processes without a database cannot use.
 # One effect of it is needed: after `-A crawler` was found, Celery takes its directory off the path again.

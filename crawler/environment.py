@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import dj_email_url
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.embedded import place
+from crawler.postgresql import place
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 BROKERS = ("redis", "rediss", "amqp", "amqps", "pgmq", "memory")

@@ -18,8 +18,8 @@ from typing import Any, TypeVar, Union
 
 import msgspec
 
-from crawler.http.logins import Login
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.logins import Login
+from crawler.fetching.http.site_lines import Robots
 from crawler.reading.documents import Payload
 from crawler.reading.inflate import inflated
 from crawler.text.records import Record

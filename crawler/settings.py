@@ -14,9 +14,9 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler import environment
-from crawler.embedded import place
-from crawler.embedded.credentials import Credentials
-from crawler.process import lifeline, memory
+from crawler.isolation import lifeline, memory
+from crawler.postgresql import place
+from crawler.postgresql.credentials import Credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Templates and translations: within this package where it was installed from a wheel, beside it in a clone.
@@ -236,10 +236,10 @@ CELERY_BEAT_SCHEDULE = {
 # --- Django -----------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "crawler",
+    "crawler.operation.apps.ProjectConfig",
     "crawler.engine",
     "crawler.terminals",
-    "crawler.site",
+    "crawler.operation.site",
     "crawler.web",
     "crawler.frontier",
     "crawler.pipeline",
@@ -357,7 +357,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_CLIENT_IP_CALLABLE = "crawler.web.attempts.client_address"
-AXES_LOCKOUT_CALLABLE = "crawler.site.views.locked_out"
+AXES_LOCKOUT_CALLABLE = "crawler.operation.site.views.locked_out"
 # Of a failed attempt axes keeps the form, without these: the names that ClientLogin has for them, too.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "Email", "Passwd"]
 AXES_DISABLE_ACCESS_LOG = True
@@ -430,7 +430,7 @@ if BEHIND_TLS_PROXY:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_HSTS_SECONDS = 30 * 86_400
 # Sound and film of articles come from anywhere once they are played; everything else is our own, pictures
-# too (crawler.pictures), and nothing is inline.
+# too (crawler.web.pictures), and nothing is inline.
 CONTENT_SECURITY_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -508,10 +508,10 @@ SPECTACULAR_SETTINGS = {
 }
 
 if LOG_FORMAT == "json":
-    _FORMATTER: dict[str, object] = {"()": "crawler.logs.JsonLine", "process": PROCESS_NAME}
+    _FORMATTER: dict[str, object] = {"()": "crawler.telemetry.logs.JsonLine", "process": PROCESS_NAME}
 else:
     _FORMATTER = {
-        "()": "crawler.logs.OneLine" if LOG_LEVEL in {"WARNING", "ERROR"} else "logging.Formatter",
+        "()": "crawler.telemetry.logs.OneLine" if LOG_LEVEL in {"WARNING", "ERROR"} else "logging.Formatter",
         "fmt": f"%(asctime)s {PROCESS_NAME} %(levelname)s %(name)s: %(message)s",
         "datefmt": "%H:%M:%S",
     }
@@ -520,8 +520,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": _FORMATTER},
     "filters": {
-        "quiet": {"()": "crawler.logs.NotWorthALine"},
-        "refusals": {"()": "crawler.logs.RefusalsInOneLine"},
+        "quiet": {"()": "crawler.telemetry.logs.NotWorthALine"},
+        "refusals": {"()": "crawler.telemetry.logs.RefusalsInOneLine"},
     },
     "handlers": {
         "stderr": {

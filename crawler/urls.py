@@ -6,11 +6,12 @@ from django.views.generic import RedirectView
 
 from crawler.accounts.views import admin_sign_in
 from crawler.notices.hub_views import hub
-from crawler.site import health, logins, search, views
+from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
-from feeds import adding_views, planning_views
+from feeds.adding import views as adding_views
 from feeds.icons import feed_icon
+from feeds.pages import planning_views
 
 admin.autodiscover()
 admin.site.login = admin_sign_in  # type: ignore[method-assign]  # with second factors
@@ -48,7 +49,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("img/icon/<int:pk>/<str:signature>/", feed_icon, name="feed-icon"),
     path("manifest.webmanifest", web_app.manifest, name="manifest"),
     path("worker.js", web_app.worker, name="worker"),
-    path("img/", include("crawler.pictures.urls")),
+    path("img/", include("crawler.web.pictures.urls")),
     path("read/", include("articles.reader.urls")),
     path("me/notifications/", include("crawler.notices.urls")),
     path("me/", include("articles.personal.urls")),

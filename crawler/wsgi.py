@@ -11,8 +11,8 @@ from crawler.web.deadline import bound_statements  # noqa: E402 - the settings c
 
 bound_statements()
 
-from crawler.process.memory import keep_what_is_loaded  # noqa: E402 - the settings come first
-from crawler.traces import begin  # noqa: E402
+from crawler.isolation.memory import keep_what_is_loaded  # noqa: E402 - the settings come first
+from crawler.telemetry.traces import begin  # noqa: E402
 from crawler.web.requests import Utf8WSGIHandler  # noqa: E402
 
 begin("web")

@@ -60,7 +60,7 @@ def database() -> Iterator[None]:
     if os.environ.get("DATABASE_URL"):
         yield
         return
-    from crawler.embedded.postgresql import PostgreSQL  # noqa: PLC0415
+    from crawler.postgresql.postgresql import PostgreSQL  # noqa: PLC0415
 
     data_dir = Path(tempfile.mkdtemp(prefix="freshet-pictures-"))
     data_dir.chmod(0o711)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from crawler.database.merging import merge
 from crawler.engine.models import Host
-from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import FeedLink
 from feeds.models import Feed, FeedAlias
 

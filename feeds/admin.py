@@ -20,12 +20,9 @@ from crawler.engine.wake import wake_controller
 from crawler.text.characters import MAX_INDEXED_CHARACTERS
 from crawler.text.reasons import Reason
 from crawler.web.admin import RecordAdmin, RowAdmin, RowsInline
-from feeds.adding import Added
+from feeds.adding.add import Added
+from feeds.adding.opml import OpmlError
 from feeds.categories import subtree
-from feeds.charts import clock, sparkline, weekly_bars
-from feeds.explain import next_visits
-from feeds.filters import folder_choices, used_values
-from feeds.forms import AddFeedsForm
 from feeds.models import (
     Category,
     Feed,
@@ -36,11 +33,14 @@ from feeds.models import (
     Retrieval,
     Tick,
 )
-from feeds.opml import OpmlError
+from feeds.pages.charts import clock, sparkline, weekly_bars
+from feeds.pages.filters import folder_choices, used_values
+from feeds.pages.forms import AddFeedsForm
+from feeds.pages.planning_views import RulesForm
 from feeds.pausing import pause, resume
-from feeds.planning_views import RulesForm
-from feeds.posting import floats
-from feeds.selection import retrieve_now
+from feeds.visiting.explain import next_visits
+from feeds.visiting.posting import floats
+from feeds.visiting.selection import retrieve_now
 
 MAX_REFUSALS_SHOWN = 20
 

@@ -19,23 +19,20 @@ from rest_framework.response import Response
 
 from crawler.engine.logins import take_login
 from crawler.engine.wake import wake_controller
-from crawler.http.logins import LoginError
-from crawler.http.urls import BadUrl
+from crawler.fetching.http.logins import LoginError
+from crawler.fetching.http.urls import BadUrl
 from crawler.text.reasons import Reason
 from crawler.web.pagination import KeysetPages
 from crawler.web.parsers import MultiPartParser
 from crawler.web.permissions import EditorsOnly, EditorWrites, person_of
-from feeds.adding import add_feed, checked_address
+from feeds.adding.add import add_feed, checked_address
+from feeds.adding.discovery import BusyError, look_at
+from feeds.adding.imports import within_limit
+from feeds.adding.opml import MAX_BYTES, OpmlError, at_once, export_opml, feeds_in, import_outlines
 from feeds.addresses import known_as, move_to
-from feeds.discovery import BusyError, look_at
-from feeds.explain import next_visits
-from feeds.filters import SEARCHED, FeedFilter, RetrievalFilter
-from feeds.imports import within_limit
 from feeds.models import Category, Feed, Retrieval
-from feeds.opml import MAX_BYTES, OpmlError, at_once, export_opml, feeds_in, import_outlines
+from feeds.pages.filters import SEARCHED, FeedFilter, RetrievalFilter
 from feeds.pausing import pause, resume
-from feeds.posting import histories, plan_of, population
-from feeds.selection import retrieve_now
 from feeds.serializers import (
     CategorySerializer,
     FeedChangeSerializer,
@@ -48,6 +45,9 @@ from feeds.serializers import (
     ScheduleSerializer,
     SelectedSerializer,
 )
+from feeds.visiting.explain import next_visits
+from feeds.visiting.posting import histories, plan_of, population
+from feeds.visiting.selection import retrieve_now
 
 OPML = "text/x-opml"
 

@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from crawler.pictures.addresses import is_signed
-from crawler.pictures.views import icon_answer
+from crawler.web.pictures.addresses import is_signed
+from crawler.web.pictures.views import icon_answer
 from feeds.models import Feed
 
 

@@ -330,7 +330,7 @@ class PostingPlan(models.Model):
 class PlanningRules(models.Model):
     """How visits are planned, as an operator has chosen it: one row. What is empty goes by the settings.
 
-    Each tick reads it (`feeds.rules`), so a change holds from the next one on.
+    Each tick reads it (`feeds.visiting.rules`), so a change holds from the next one on.
     """
 
     class Policy(models.TextChoices):
@@ -388,7 +388,7 @@ class PostingPopulation(models.Model):
 
     One row; little-endian float64, 168 weighted counts and 168 weighted hours of exposure summed over feeds,
     and the price of a retrieval in each hour of the week (empty before the first plan). `prior` is what
-    another deployment or traces taught (`feeds.priors`); empty: the one that comes with Freshet.
+    another deployment or traces taught (`feeds.visiting.priors`); empty: the one that comes with Freshet.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)

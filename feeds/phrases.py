@@ -1,7 +1,7 @@
 """Sentences about feeds: their state, their rhythm and their next check, for people who read news.
 
 A sentence never holds a figure that means nothing yet. Reasons, rules and parameters stand elsewhere, under
-"Why then?" (`feeds.explain`).
+"Why then?" (`feeds.visiting.explain`).
 """
 
 from __future__ import annotations

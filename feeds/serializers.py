@@ -11,11 +11,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from crawler.web.fields import MAX_TEXT, ReasonCodeField, RowSerializer, TextField
-from feeds.adding import MAX_LENGTH
+from feeds.adding.add import MAX_LENGTH
+from feeds.adding.discovery import FoundFeed
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
-from feeds.discovery import FoundFeed
-from feeds.explain import NextVisit, next_visits
 from feeds.models import Category, Feed, Retrieval
+from feeds.visiting.explain import NextVisit, next_visits
 from feeds.websub.models import HubSubscription
 
 

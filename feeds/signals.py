@@ -7,7 +7,7 @@ from django.dispatch import Signal
 arrived = Signal()
 """Feeds were read: `visits` are locked and not yet written down. In the transaction of the check-in.
 
-A receiver that keeps entries returns what it stored, as `feeds.visits.StoredEntries` by the feed's id.
+A receiver that keeps entries returns what it stored, as `feeds.visiting.visits.StoredEntries` by feed id.
 """
 
 wanted = Signal()

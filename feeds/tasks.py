@@ -18,12 +18,12 @@ def tick() -> None:
     from crawler.engine import pulses
     from crawler.engine.models import Deployment
     from crawler.engine.tasks import dispatch, send_pulse
-    from feeds import planning
     from feeds.models import Feed, Tick
     from feeds.removal import KEPT
-    from feeds.selection import look_ahead
-    from feeds.ticks import lately
-    from feeds.ticks import tick as choose
+    from feeds.visiting import planning
+    from feeds.visiting.selection import look_ahead
+    from feeds.visiting.ticks import lately
+    from feeds.visiting.ticks import tick as choose
 
     now = datetime.now(UTC)
     Deployment.note_settings()
@@ -43,8 +43,8 @@ def tick() -> None:
 @shared_task
 def plan() -> None:
     """Plan every feed once a day, on the queue for work that can wait, then send `planned`."""
-    from feeds import planning
-    from feeds.imports import forget_old
+    from feeds.adding.imports import forget_old
+    from feeds.visiting import planning
 
     now = datetime.now(UTC)
     planning.plan(now)
@@ -63,7 +63,7 @@ def delete_removed() -> None:
 @shared_task
 def go_on_with_import(pk: int) -> None:
     """Add the next feeds of a long list, then enqueue the rest, so that no list holds a worker for long."""
-    from feeds import imports
+    from feeds.adding import imports
 
     if imports.go_on(pk):
         go_on_with_import.delay(pk)
@@ -72,7 +72,7 @@ def go_on_with_import(pk: int) -> None:
 @receiver(ticked)
 def go_on_with_forgotten_imports(now: datetime, **_: object) -> None:
     """Resume long imports whose message was lost."""
-    from feeds import imports
+    from feeds.adding import imports
 
     for forgotten in imports.unfinished(now):
         go_on_with_import.delay(forgotten)

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from requests.utils import parse_header_links
 
 from crawler.failures import FetchError
-from crawler.http.client import ACCEPT_FEED, Client, Response
-from crawler.http.site_lines import Robots
-from crawler.http.urls import BadUrl, join
+from crawler.fetching.http.client import ACCEPT_FEED, Client, Response
+from crawler.fetching.http.site_lines import Robots
+from crawler.fetching.http.urls import BadUrl, join
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import Disagreement, FeedDocument, FeedLink, RetrievedFeed
 from crawler.reading.errors import ReadingError

@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from feeds import adding_views, change_views, views
+from feeds.adding import views as adding_views
+from feeds.pages import change_views, views
 
 urlpatterns = [
     path("", views.feed_list, name="feeds"),

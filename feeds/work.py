@@ -20,9 +20,9 @@ from crawler.messages import Assignment, Harvest
 from crawler.pipeline.documents import take_feeds
 from crawler.reading.documents import Entry, RetrievedFeed
 from feeds.models import Feed
-from feeds.outage import outage
 from feeds.signals import arrived
-from feeds.visits import FeedVisit, StoredEntries, open_visits, settle_visits
+from feeds.visiting.outage import outage
+from feeds.visiting.visits import FeedVisit, StoredEntries, open_visits, settle_visits
 
 MAX_TRIALS = 500
 """Trials with parts of a document that cannot be stored: enough to find dozens of entries in a thousand."""

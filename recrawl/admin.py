@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from crawler.web.admin import RecordAdmin, RowAdmin
-from recrawl.forms import SettingsForm
-from recrawl.mapping import forget
 from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Source, Version, Visit, WatchedPage
-from recrawl.visits import pause, resume, visit_now
+from recrawl.pages.forms import SettingsForm
+from recrawl.visiting.mapping import forget
+from recrawl.visiting.visits import pause, resume, visit_now
 
 
 @admin.register(Site)

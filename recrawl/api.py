@@ -18,19 +18,8 @@ from rest_framework.serializers import BaseSerializer
 
 from crawler.web.pagination import KeysetPages
 from crawler.web.permissions import EditorWrites, person_of
-from recrawl.changedetection import BackupError
-from recrawl.importing import import_watches
-from recrawl.mapping import (
-    SiteError,
-    add_pages,
-    add_site,
-    check_sites,
-    checked_addresses,
-    forget,
-    keep_logins,
-    map_again,
-    set_pages,
-)
+from recrawl.importing.changedetection import BackupError
+from recrawl.importing.watches import import_watches
 from recrawl.models import LIST_DEFAULTS, Change, Check, Site, WatchedPage
 from recrawl.own_history import NoHistoryError, own_history, packed
 from recrawl.serializers import (
@@ -45,7 +34,18 @@ from recrawl.serializers import (
     VisitSerializer,
     WatchFileSerializer,
 )
-from recrawl.visits import pause, resume, visit_now
+from recrawl.visiting.mapping import (
+    SiteError,
+    add_pages,
+    add_site,
+    check_sites,
+    checked_addresses,
+    forget,
+    keep_logins,
+    map_again,
+    set_pages,
+)
+from recrawl.visiting.visits import pause, resume, visit_now
 
 
 @extend_schema_view(

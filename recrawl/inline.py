@@ -11,9 +11,9 @@ from django.db.models import Q, QuerySet
 from crawler.engine.leases import sweep
 from crawler.frontier import crawls
 from crawler.inline import IDLE_SECONDS, TEND_SECONDS, Rounds
-from recrawl import visits
 from recrawl.models import Site
-from recrawl.site_summary import waits
+from recrawl.pages.site_summary import waits
+from recrawl.visiting import visits
 
 
 def work_off(sites: Sequence[Site], workers: int = 32, tell: Callable[[str], None] | None = None) -> None:

@@ -15,13 +15,13 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from crawler.browser.steps import checked_steps
 from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField, ShortReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
+from crawler.fetching.browser.steps import checked_steps
+from crawler.fetching.http.urls import origin
 from crawler.frontier.models import Body, Crawl
-from crawler.http.urls import origin
 from crawler.reading.lines import Rules, SelectorFault, usable_selector
 from crawler.reading.parts import (
     DATA,
@@ -34,9 +34,9 @@ from crawler.reading.parts import (
 )
 from crawler.text.keys import digest
 from crawler.web.validators import between, is_pattern
-from recrawl.conditions import ABOVE, ADDED, ANY, BELOW, BY_PERCENT, NO_NUMBER, REMOVED, Conditions
+from recrawl.comparing.conditions import ABOVE, ADDED, ANY, BELOW, BY_PERCENT, NO_NUMBER, REMOVED, Conditions
+from recrawl.comparing.visual import Region, region
 from recrawl.methods.registry import DEFAULT, METHODS
-from recrawl.visual import Region, region
 
 SETTINGS = (
     "method", "every", "budget", "max_pages", "ignore_selectors", "ignore_patterns", "minimum_change",
@@ -464,7 +464,7 @@ class WatchedPage(models.Model):
     picture = models.ForeignKey(
         Body, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Its screenshot, WebP."
     )
-    look = models.BinaryField(default=bytes, help_text="Grid of the screenshot (`recrawl.visual`).")
+    look = models.BinaryField(default=bytes, help_text="Grid of the screenshot (`recrawl.comparing.visual`).")
     price = models.FloatField(null=True, help_text="The price that it states.")
     currency = models.CharField(max_length=8, blank=True)
     availability = models.CharField(max_length=40, blank=True, help_text="As schema.org names it.")

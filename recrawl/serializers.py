@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from crawler.http.urls import MAX_URL_LENGTH
+from crawler.fetching.http.urls import MAX_URL_LENGTH
 from crawler.web.fields import ReasonCodeField, RowSerializer, TextField
-from recrawl.differences import Difference
-from recrawl.mapping import MAX_CHOSEN
+from recrawl.comparing.differences import Difference
 from recrawl.models import SETTINGS, Change, Check, Site, Source, Visit, WatchedPage
+from recrawl.visiting.mapping import MAX_CHOSEN
 
 
 class SiteSerializer(RowSerializer[Site]):

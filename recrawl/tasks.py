@@ -16,7 +16,7 @@ from crawler.engine.signals import asked, tended
 def recrawl() -> None:
     """Begin, advance and end visits, and dispatch the fetches they have planned."""
     from crawler.engine.tasks import dispatch
-    from recrawl import visits
+    from recrawl.visiting import visits
 
     has_more = visits.tend(datetime.now(UTC))
     dispatch()
@@ -27,7 +27,7 @@ def recrawl() -> None:
 @receiver(tended)
 def go_on(now: datetime, **_: object) -> None:
     """Start the task if there is work."""
-    from recrawl import visits
+    from recrawl.visiting import visits
 
     if visits.has_work(now):
         recrawl.delay()

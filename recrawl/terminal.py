@@ -12,14 +12,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from crawler.browser.look import BrowserLook, LookJob, look
-from crawler.browser.steps import checked_steps
 from crawler.failures import FetchError, of_response
+from crawler.fetching.browser.look import BrowserLook, LookJob, look
+from crawler.fetching.browser.steps import checked_steps
+from crawler.fetching.http.client import ACCEPT_ANY, ACCEPT_FEED, ACCEPT_PAGE, Client, Response
+from crawler.fetching.http.robots import check_allowed, product_of
+from crawler.fetching.http.site_lines import Robots
+from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.frontier.terminal import NO_COPY, page_links, read_page, redirect_of, title_of
-from crawler.http.client import ACCEPT_ANY, ACCEPT_FEED, ACCEPT_PAGE, Client, Response
-from crawler.http.robots import check_allowed, product_of
-from crawler.http.site_lines import Robots
-from crawler.http.urls import BadUrl, canonical_url
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import HTML, XHTML, detect
 from crawler.reading.documents import CrawledPage, Entry, Listed, ListedPages
@@ -38,7 +38,7 @@ from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
 from crawler.terminals.stored import stored_page
 from crawler.text.keys import digest_of_bytes
-from recrawl.visual import screenshot_of
+from recrawl.comparing.visual import screenshot_of
 
 MAX_LISTED = 50_000
 """Pages read from one sitemap at most: the limit of sitemaps.org."""

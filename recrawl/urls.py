@@ -2,7 +2,9 @@
 
 from django.urls import path
 
-from recrawl import change_feeds, history_views, importing_views, inbox_views, picking_views, views
+from recrawl.changes import change_feeds, inbox_views
+from recrawl.importing import views as importing_views
+from recrawl.pages import history_views, picking_views, views
 
 urlpatterns = [
     path("", inbox_views.inbox, name="sites"),

@@ -16,9 +16,9 @@ from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
 from crawler.frontier.work import UrlWork
 from crawler.messages import Assignment, Kind
-from recrawl.check_in import check_in_watched
-from recrawl.mapping import take_mapped
 from recrawl.models import LONG_COLUMNS, Site, Wanted
+from recrawl.visiting.check_in import check_in_watched
+from recrawl.visiting.mapping import take_mapped
 
 DEFERRED = (
     *(f"page__{name}" for name in LONG_COLUMNS),

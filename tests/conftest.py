@@ -29,7 +29,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from xdist.scheduler import LoadFileScheduling
 
 from crawler import environment
-from crawler.embedded.postgresql import PostgreSQL
+from crawler.postgresql.postgresql import PostgreSQL
 from crawler.web import deadline
 from tests.copies import dumped
 
@@ -53,7 +53,7 @@ KEPT = ("django_content_type", "auth_permission")
 # Begun first: those that wait for processes beside those that compute, and no worker still has a long file
 # when the others are done.
 LONG = (
-    "services", "browser", "crawler/embedded", "crawler/deployment", "hostile", "recrawl",
+    "services", "browser", "crawler/postgresql", "crawler/operation", "hostile", "recrawl",
     "crawler/terminals", "crawler/frontier", "crawler/pipeline", "feeds/replay",
 )  # fmt: skip
 
@@ -185,7 +185,7 @@ def once_a_run(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[
 
 
 def _migrated_name() -> str:
-    return f"test_{connections.databases['default']['NAME']}_migrated"
+    return f"{environment.TEST_DATABASE_PREFIX}{connections.databases['default']['NAME']}_migrated"
 
 
 def _on_the_server(*statements: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from crawler.embedded.postgresql import MAJOR, binaries_of
+from crawler.postgresql.postgresql import MAJOR, binaries_of
 
 
 def dumped(source: str) -> bytes:

@@ -1,10 +1,10 @@
-"""The invented deployment of `crawler.deployment.demo` with people who can sign in."""
+"""The invented deployment of `crawler.operation.deployment.demo` with people who can sign in."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from crawler.deployment import demo
+from crawler.operation.deployment import demo
 
 SOURCES = demo.SOURCES
 

@@ -13,7 +13,7 @@ from rest_framework.authtoken.models import Token
 from articles.models import Article, PersonalFeed, PersonalFeedToken, Subscriber, Subscription
 from articles.personal.versions import touch
 from crawler.engine.models import Host
-from crawler.http.urls import canonical_url, host_key
+from crawler.fetching.http.urls import canonical_url, host_key
 from crawler.text.keys import digest
 from feeds.models import Feed
 

@@ -28,7 +28,7 @@ SHOW = "import sys, {module}; print(*sorted(m for m in sys.modules if m.startswi
     "module",
     [
         "crawler.terminals.serve",
-        "crawler.http.client",
+        "crawler.fetching.http.client",
         "crawler.messages",
         "crawler.reading.feeds",
         "feeds.scheduling",

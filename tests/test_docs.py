@@ -37,7 +37,7 @@ OURS = {name for name, app in get_commands().items() if str(app).split(".")[0] i
 DJANGO = {"migrate", "collectstatic", "createsuperuser"}
 NEEDS_MORE = {"run", "web", "restore", "upgrade_database"}
 """Commands that run until they are ended, or want an empty database: tests/test_packaging.py and
-tests/crawler/deployment start them."""
+tests/crawler/operation start them."""
 MAKE = {"run", "test", "dist", "install", "lint", "docs", "test-browser", "messages"}
 
 _LINE = re.compile(

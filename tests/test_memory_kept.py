@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
+from crawler.isolation import memory
 from crawler.pipeline.transform.dispatch import transform
 from crawler.pipeline.transform.graph import SourceDocument
-from crawler.process import memory
 from crawler.reading import detect
 from crawler.reading.feeds.parse import parse_feed
 from crawler.reading.pages.extract import extract_page

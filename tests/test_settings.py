@@ -15,7 +15,7 @@ from django.test import Client
 from pgmq.base import PGMQConfig
 
 from crawler import environment
-from crawler.embedded import place
+from crawler.postgresql import place
 
 CLOSED_PORT_URL = "postgresql://nobody:nothing@127.0.0.1:1/nowhere"
 

@@ -14,7 +14,7 @@ from django.test import Client
 from crawler.frontier.models import Crawl
 from crawler.pipeline.models import LinkQuery, UriFilter
 from feeds.models import Feed
-from feeds.rules import rules
+from feeds.visiting.rules import rules
 from recrawl.models import Site
 from tests.factories import make_feed, make_token, make_user
 from tests.servers import Reply, WebServer

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.embedded import place
+from crawler.postgresql import place
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("crawler", "feeds", "articles", "recrawl")
@@ -41,7 +41,7 @@ def installed() -> Iterator[Path]:
     (wheel,) = (folder / "dist").glob("freshet-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
-    (folder / "freshet").write_text("from crawler.command_line import main\n\nmain()\n")
+    (folder / "freshet").write_text("from crawler.operation.command_line import main\n\nmain()\n")
     yield folder / "site"
     shutil.rmtree(folder)
 
@@ -94,7 +94,7 @@ def test_every_requirement_is_named(installed: Path) -> None:
             name = requirement.partition("~")[0].partition("[")[0]
             assert f"Requires-Dist: {name}".lower() in named.lower(), requirement
     (scripts,) = installed.glob("*.dist-info/entry_points.txt")
-    assert "freshet = crawler.command_line:main" in scripts.read_text()
+    assert "freshet = crawler.operation.command_line:main" in scripts.read_text()
 
 
 def test_an_installation_keeps_its_data_where_desktops_keep_it(installed: Path, tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ from articles.personal.marking import mark_stories_read
 from articles.personal.versions import touch
 from crawler.database.bulk import update_rows
 from crawler.database.transactions import passing, retried
-from crawler.http.urls import BadUrl, page_key
-from crawler.process import memory
+from crawler.fetching.http.urls import BadUrl, page_key
+from crawler.isolation import memory
 from crawler.reading.pages.language import language_of
 from crawler.text.keys import digest
 from feeds.categories import all_paths

@@ -23,9 +23,9 @@ from articles.personal.following import (
 )
 from articles.personal.labels import TooManyLabels, add_labels, label_named, remove_labels, rename_label
 from articles.personal.marking import mark_all_read, mark_read, star
-from feeds.adding import WantedFeed, add_feeds
+from feeds.adding.add import WantedFeed, add_feeds
+from feeds.adding.opml import OpmlError
 from feeds.models import Feed
-from feeds.opml import OpmlError
 
 MAX_MARKED = 10_000
 """Maximum number of items marked by one request; readers send many after a long time offline."""

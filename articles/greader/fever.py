@@ -25,8 +25,8 @@ from articles.greader.wire import cross_origin
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
 from articles.personal.selection import followed_articles
-from crawler.pictures.loading import picture_cache
 from crawler.web.attempts import count_attempt, too_many
+from crawler.web.pictures.loading import picture_cache
 from crawler.web.syndication.item import full_body, title_of, web_url
 from feeds.icons import icon_key
 

@@ -20,9 +20,9 @@ from articles.models import Article, ArticleQuerySet, Subscriber, Subscription
 from articles.personal.labels import labelled
 from articles.personal.marking import marked_read, marked_starred
 from articles.personal.selection import followed_articles
-from crawler.http.urls import BadUrl
+from crawler.fetching.http.urls import BadUrl
 from crawler.web.pagination import beyond
-from feeds.adding import checked_address, known_feeds
+from feeds.adding.add import checked_address, known_feeds
 
 MAX_COUNTED = 1000
 """Unread articles of a feed are counted up to here, as the original did; readers show "1000+"."""

@@ -26,7 +26,7 @@ from articles.greader.streams import (
 from articles.greader.wire import ApiCall, cross_origin, in_json, plain, reads
 from articles.personal.following import export_subscriptions
 from articles.personal.selection import followed_articles
-from crawler.pictures.addresses import icon_address
+from crawler.web.pictures.addresses import icon_address
 
 DEFAULT_ITEMS = 20
 MAX_ITEMS = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from articles.interest.events import Log, LoggedAction
+from articles.interest.evaluation.events import Log, LoggedAction
 from articles.interest.facts import Facts
 from articles.interest.learned import weight_rows
 from articles.interest.model import DAY, HALF_LIFE, STRENGTHS, VERSION

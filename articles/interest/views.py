@@ -13,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
+from articles.interest.evaluation.replay import evaluate
+from articles.interest.evaluation.report import FEW_SESSIONS, remarks
 from articles.interest.export import MAX_EXPORTED, MAX_REPLAYED, export, own_log
 from articles.interest.learned import forgotten_features, strongest
 from articles.interest.log import delete_all, forget, remember, reset
 from articles.interest.models import Event
-from articles.interest.replay import evaluate
-from articles.interest.report import FEW_SESSIONS, remarks
 from articles.interest.scoring import explain
 from articles.models import Article
 from articles.personal.following import subscriber_of

@@ -33,8 +33,8 @@ from articles.personal.topics import TopicError, follow_topic
 from crawler.reading.documents import Entry
 from crawler.text.keys import digest
 from crawler.web.limits import LimitReached
+from feeds.adding.opml import NoFeedsError, OpmlError
 from feeds.models import Feed
-from feeds.opml import NoFeedsError, OpmlError
 
 MAX_ARCHIVE_BYTES = 50 * 1024 * 1024
 MAX_FILE_BYTES = {"starred.json": 50 * 1024 * 1024, "marks.json": 20 * 1024 * 1024}

@@ -17,11 +17,11 @@ from django.utils.translation import gettext as _
 
 from articles.models import PersonalFeed, Subscriber, Subscription
 from crawler.web.limits import check_limit, limit_of
-from feeds.adding import Added, Address, WantedFeed, add_feeds, checked, known_feeds
+from feeds.adding.add import Added, Address, WantedFeed, add_feeds, checked, known_feeds
+from feeds.adding.imports import within_limit
+from feeds.adding.opml import MAX_TITLE, Outline, feeds_in, write_opml
 from feeds.categories import all_paths
-from feeds.imports import within_limit
 from feeds.models import Feed
-from feeds.opml import MAX_TITLE, Outline, feeds_in, write_opml
 
 FOLDER_LENGTH = 400
 MAX_OFFERED = 1000

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from articles.models import Subscriber, Topic
 from articles.personal.following import renew_outputs
-from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 
 MAX_TOPICS = 200
 

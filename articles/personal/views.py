@@ -54,10 +54,10 @@ from crawler.web.permissions import person_of
 from crawler.web.sentences import translated
 from crawler.web.syndication.formats import FORMATS
 from crawler.web.throttles import DailyThrottle
-from feeds.adding import Added, WantedFeed, add_feeds
-from feeds.imports import AT_ONCE, start_import, within_limit
+from feeds.adding.add import Added, WantedFeed, add_feeds
+from feeds.adding.imports import AT_ONCE, start_import, within_limit
+from feeds.adding.opml import OpmlError, feeds_in
 from feeds.models import Feed
-from feeds.opml import OpmlError, feeds_in
 
 MAX_REFUSALS_SHOWN = 20
 

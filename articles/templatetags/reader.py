@@ -16,8 +16,8 @@ from articles.reader.counts import FeedCount
 from articles.reader.lists import ReadingList, read_path
 from articles.things.pages import person_address
 from articles.things.people import names_of, site_of
-from crawler.pictures.addresses import icon_address, picture_address, with_own_pictures
-from crawler.pictures.loading import picture_cache
+from crawler.web.pictures.addresses import icon_address, picture_address, with_own_pictures
+from crawler.web.pictures.loading import picture_cache
 from crawler.web.templatetags.freshet import icon
 
 register = template.Library()

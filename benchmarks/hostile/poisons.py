@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.hostile import wire
 from benchmarks.hostile.documents import Content, Shape
-from crawler.browser.jobs import MAX_NAVIGATIONS
+from crawler.fetching.browser.jobs import MAX_NAVIGATIONS
 from crawler.frontier.budgets import MAX_REDIRECTS
 
 Body = Callable[[str], bytes]

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from django.db import transaction
 from msgspec.structs import replace
 
-from crawler import logs
 from crawler.database.transactions import passing, retried
 from crawler.engine.models import Host
 from crawler.engine.settle import give_back, lose, settle
 from crawler.engine.signals import checked_in, robots_read
 from crawler.engine.work import hostless, work_of
 from crawler.failures import Failure
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Harvest, Report
+from crawler.telemetry import logs
 
 log = logging.getLogger(__name__)
 

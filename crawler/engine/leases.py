@@ -22,8 +22,8 @@ from crawler.engine.logins import logins_of
 from crawler.engine.models import Host
 from crawler.engine.settle import lose
 from crawler.engine.work import hostless, works
-from crawler.http.logins import Login
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.logins import Login
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Batch
 
 MAX_IN_BATCH = 20

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from crawler.database.secrets import UnreadableError, seal, unseal
 from crawler.engine.models import Host, SiteLogin
-from crawler.http.logins import Login, basic, checked_header, without_login
-from crawler.http.urls import canonical_url, host_key
+from crawler.fetching.http.logins import Login, basic, checked_header, without_login
+from crawler.fetching.http.urls import canonical_url, host_key
 
 log = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from django.db import connection
 
 from crawler.database.bulk import insert_rows, row_builder
 from crawler.engine.models import Host
+from crawler.fetching.http.domains import host_of, registrable_domain
 from crawler.frontier.budgets import Budgets, pattern, room_of, shape_refusal
 from crawler.frontier.models import Crawl, CrawlHost, CrawlPattern, CrawlUrl
 from crawler.frontier.queue import renew_hosts
-from crawler.http.domains import host_of, registrable_domain
 from crawler.text.keys import digest
 
 State = CrawlUrl.State

@@ -16,7 +16,6 @@ from rest_framework.response import Response
 from crawler.engine.models import Host
 from crawler.engine.wake import wake_controller
 from crawler.frontier.charts import as_csv
-from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import (
     CrawlError,
     begin,
@@ -28,6 +27,7 @@ from crawler.frontier.crawls import (
     resume,
     tried,
 )
+from crawler.frontier.evaluation.comparison import compare
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import Crawl
 from crawler.frontier.own_graph import crawled_graph

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from crawler.http.domains import host_of
-from crawler.http.urls import MAX_HOST_LENGTH
+from crawler.fetching.http.domains import host_of
+from crawler.fetching.http.urls import MAX_HOST_LENGTH
 from crawler.text.marking import gettext_noop
 
 CAUSES = (

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
-from crawler.frontier.comparison import Course
+from crawler.frontier.evaluation.comparison import Course
 from crawler.frontier.models import Crawl, CrawlBucket
 from crawler.text.words import Words
 from crawler.web.charts import SHARES, Axis, Line, line_plot

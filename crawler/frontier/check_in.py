@@ -16,14 +16,14 @@ from django.db.models import F
 from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.models import Host
 from crawler.failures import Failure, Retry, retry_of
+from crawler.fetching.http.domains import host_of, registrable_domain
+from crawler.fetching.http.site_lines import sitemaps_in
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import MAX_REDIRECTS
 from crawler.frontier.figures import note
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.queue import drop_expired, renew_hosts
 from crawler.frontier.strategies import Parent
-from crawler.http.domains import host_of, registrable_domain
-from crawler.http.site_lines import sitemaps_in
 from crawler.messages import Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.text.keys import digest

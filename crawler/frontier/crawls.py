@@ -10,6 +10,8 @@ from django.db.models import Count, Exists, F, FloatField, OuterRef, QuerySet
 from django.db.models.functions import Cast, Extract, Now
 
 from crawler.engine.logins import take_login
+from crawler.fetching.http.logins import LoginError
+from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import max_requests, max_seconds
 from crawler.frontier.figures import note
@@ -24,8 +26,6 @@ from crawler.frontier.queue import (
 from crawler.frontier.ranking import rank_known
 from crawler.frontier.scope import Scope
 from crawler.frontier.signals import more_expected, query_tried
-from crawler.http.logins import LoginError
-from crawler.http.urls import BadUrl, canonical_url
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason
 

@@ -17,10 +17,10 @@ from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedRow
 from crawler.engine.models import Host
+from crawler.fetching.http.domains import host_of
 from crawler.frontier.scope import Scope
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.frontier.strategies import DEFAULT, STRATEGIES, LinkScore, Strategy, make_strategy
-from crawler.http.domains import host_of
 from crawler.web.validators import between
 
 MAX_QUERY = 20_000

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.db.models import Count, QuerySet, Sum
 
+from crawler.fetching.http.domains import top_level_domain
 from crawler.frontier.causes import HTTP_CAUSES, PAPER_CRAWLED, cause
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.domains import top_level_domain
 
 State = CrawlUrl.State
 

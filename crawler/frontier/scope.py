@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from crawler.http.domains import host_of
+from crawler.fetching.http.domains import host_of
 from crawler.text.patterns import PatternAllowance, PatternError, compiled
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from crawler.fetching.http.urls import MAX_URL_LENGTH
 from crawler.frontier.crawls import MAX_SEEDS, refusal_of
 from crawler.frontier.models import MAX_QUERY, Crawl, CrawlUrl
 from crawler.frontier.scope import Scope, ScopeError
-from crawler.http.urls import MAX_URL_LENGTH
 from crawler.text.patterns import LONGEST, MOST
 from crawler.web.fields import ReasonCodeField, RowSerializer, TextField
 

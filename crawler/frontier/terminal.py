@@ -11,11 +11,11 @@ from lxml import etree, html
 from msgspec.structs import replace
 
 from crawler.failures import Failure, FetchError
+from crawler.fetching.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response, location_of
+from crawler.fetching.http.robots import check_allowed, product_of
+from crawler.fetching.http.site_lines import Robots
+from crawler.fetching.http.urls import BadUrl, canonical_url, host_key, join, page_key
 from crawler.frontier.budgets import Budgets, without_session
-from crawler.http.client import ACCEPT_ANY, ACCEPT_PAGE, Client, Response, location_of
-from crawler.http.robots import check_allowed, product_of
-from crawler.http.site_lines import Robots
-from crawler.http.urls import BadUrl, canonical_url, host_key, join, page_key
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import BINARY, EMPTY, HTML, XHTML, detect
 from crawler.reading.documents import CrawledPage, FeedLink

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
 from crawler.frontier.charts import as_csv, charts, courses_chart, lead_chart
-from crawler.frontier.comparison import compare
 from crawler.frontier.crawls import (
     CrawlError,
     begin,
@@ -31,6 +30,7 @@ from crawler.frontier.crawls import (
     resume,
     tried,
 )
+from crawler.frontier.evaluation.comparison import compare
 from crawler.frontier.forms import CrawlForm, QueryForm, ScopeForm
 from crawler.frontier.graph import GraphError
 from crawler.frontier.models import MAX_QUERY, Crawl, CrawlUrl

@@ -20,8 +20,8 @@ from django.db.models import Count
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from crawler.fetching.http.transfer import MAX_ERROR_BYTES
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.transfer import MAX_ERROR_BYTES
 from crawler.messages import MAX_BYTES
 from crawler.reading.documents import REQUEST, STATUS
 from crawler.reading.inflate import inflated

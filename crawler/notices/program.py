@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from crawler.http.addresses import AddressGuard
-from crawler.process import memory
-from crawler.process.fork_server import PROGRAMS, Program
+from crawler.fetching.http.addresses import AddressGuard
+from crawler.fetching.walled.programs import OK
+from crawler.isolation import memory
+from crawler.isolation.fork_server import PROGRAMS, Program
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason, packed
-from crawler.walled.programs import OK
 
 SEND = "send-notice"
 CPU_SECONDS = 10

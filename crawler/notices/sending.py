@@ -19,6 +19,8 @@ from django.db.models import F, Min, QuerySet
 
 from crawler.database.secrets import UnreadableError
 from crawler.database.threads import ConnectionThreads
+from crawler.fetching.walled import client
+from crawler.fetching.walled.client import ProgramError
 from crawler.notices import push
 from crawler.notices.models import MAX_ATTEMPTS, Notification, Target
 from crawler.notices.program import SEND, TOO_SLOW, SendOutcome
@@ -28,8 +30,6 @@ from crawler.notices.writing import stop_address
 from crawler.text.characters import one_line
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason, packed, unpacked
-from crawler.walled import client
-from crawler.walled.client import ProgramError
 
 log = logging.getLogger(__name__)
 

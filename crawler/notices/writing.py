@@ -23,8 +23,8 @@ from crawler.accounts.models import Account
 from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.times import HOUR, after_quiet_hours, last_slot
 from crawler.notices.wording import MAX_TEXT, MAX_TITLE, filled
-from crawler.pictures.addresses import picture_address
 from crawler.text.characters import one_line
+from crawler.web.pictures.addresses import picture_address
 from crawler.web.zones import zone_named
 
 MAX_IN_DIGEST = 60

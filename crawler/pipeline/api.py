@@ -20,6 +20,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from crawler.engine.wake import wake_controller
+from crawler.fetching.walled.client import ProgramError
 from crawler.pipeline.asking import search, term_of
 from crawler.pipeline.charts import progress
 from crawler.pipeline.documents import resend
@@ -54,7 +55,6 @@ from crawler.pipeline.serializers import (
 from crawler.pipeline.sparql.questions import QUESTIONS
 from crawler.pipeline.store import quads
 from crawler.pipeline.trying import document_for, read_again, tried
-from crawler.walled.client import ProgramError
 from crawler.web.filters import search_problem
 from crawler.web.permissions import OperatorWrites
 from crawler.web.roles import OPERATOR, is_at_least

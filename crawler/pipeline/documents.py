@@ -18,12 +18,12 @@ from crawler.database.bulk import columns_except, update_rows
 from crawler.engine.leased import without_suspects
 from crawler.frontier.check_in import keep_bodies
 from crawler.frontier.models import Crawl, CrawlUrl
+from crawler.isolation import memory
 from crawler.messages import Harvest
 from crawler.pipeline.messages import HEAD, Done, PhaseOutcome, PhaseWork, Plugin, Sheet, Task
 from crawler.pipeline.models import Document, HttpTransformer, PhaseFigure, Stylesheet
 from crawler.pipeline.signals import page_contents
 from crawler.pipeline.terms import plain
-from crawler.process import memory
 from crawler.reading.detect import BINARY
 from crawler.reading.documents import RetrievedFeed
 from crawler.text.keys import digest

@@ -13,11 +13,11 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from crawler.database.bulk import update_rows
+from crawler.fetching.http.domains import host_of, registrable_domain
+from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.frontier.admission import Found, admit
 from crawler.frontier.budgets import without_session
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.domains import host_of, registrable_domain
-from crawler.http.urls import BadUrl, canonical_url
 from crawler.pipeline.documents import State, note
 from crawler.pipeline.index import context_of
 from crawler.pipeline.messages import PhaseOutcome

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from crawler import logs
 from crawler.pipeline.messages import Done, PhaseOutcome, PhaseWork, Task
 from crawler.pipeline.terms import plain
 from crawler.pipeline.transform.dispatch import transform
@@ -21,6 +20,7 @@ from crawler.pipeline.transform.plugins import Call, Plugins
 from crawler.pipeline.transform.rdf import FORMATS
 from crawler.reading.detect import BINARY, EMPTY, detect
 from crawler.reading.errors import ReadingError
+from crawler.telemetry import logs
 
 MARGIN = 30.0
 """Seconds before a lease ends at which no further document of its batch is begun."""

@@ -7,8 +7,8 @@ from functools import cache
 from django.conf import settings
 
 from crawler.failures import FetchError
-from crawler.http.client import Client, ClientConfig
-from crawler.http.gate import HostGate
+from crawler.fetching.http.client import Client, ClientConfig
+from crawler.fetching.http.gate import HostGate
 from crawler.pipeline.transform.graph import MAX_OUTPUT, SourceDocument
 from crawler.pipeline.transform.plugins import ACCEPT, PluginError
 

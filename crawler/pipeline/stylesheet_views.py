@@ -13,10 +13,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
+from crawler.fetching.walled.client import ProgramError
 from crawler.pipeline.forms import StylesheetForm
 from crawler.pipeline.models import Stylesheet
 from crawler.pipeline.trying import document_for, read_again, tried
-from crawler.walled.client import ProgramError
 from crawler.web import undo
 from crawler.web.permissions import needs
 from crawler.web.roles import OPERATOR

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from crawler.fetching.walled import client
 from crawler.pipeline.documents import content_of, key_of
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.pipeline.terms import Term, read_triples
@@ -15,7 +16,6 @@ from crawler.pipeline.transform.fitting import fits
 from crawler.pipeline.transform.graph import SourceDocument
 from crawler.pipeline.transform.trial import TRIAL
 from crawler.reading.detect import HTML, XHTML
-from crawler.walled import client
 
 SECONDS = 15.0
 MAX_BYTES = 5_000_000

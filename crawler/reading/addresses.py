@@ -1,6 +1,7 @@
 """Links of feeds and pages made absolute by the WHATWG URL standard (ada), http and https only.
 
-Unlike crawler.http.urls.join this keeps fragments, which readers follow and some feeds tell entries apart by.
+Unlike crawler.fetching.http.urls.join this keeps fragments, which readers follow and by which some
+feeds tell entries apart.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from crawler.failures import Failure, FetchError
-from crawler.http.encodings import decoded
+from crawler.fetching.http.encodings import decoded
 from crawler.reading.errors import ReadingError
 
 _GZIP = b"\x1f\x8b"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import Listed
 from crawler.reading.errors import ReadingError
 from crawler.reading.inflate import head_inside_gzip, without_gzip

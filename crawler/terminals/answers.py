@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.failures import FetchError
-from crawler.http.client import Response
+from crawler.fetching.http.client import Response
 from crawler.messages import Assignment, Harvest
 from crawler.text.characters import storable
 

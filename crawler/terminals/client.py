@@ -9,8 +9,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from crawler.http.client import Client, ClientConfig
-from crawler.http.gate import HostGate
+from crawler.fetching.http.client import Client, ClientConfig
+from crawler.fetching.http.gate import HostGate
 
 THREADS = 32
 

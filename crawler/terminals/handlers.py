@@ -9,8 +9,8 @@ from importlib import import_module
 
 from django.conf import settings
 
-from crawler.http.client import Client
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.client import Client
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Harvest
 
 Run = Callable[[Client, Assignment, Robots | None, float], Harvest]

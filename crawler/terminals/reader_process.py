@@ -15,8 +15,8 @@ import resource
 import struct
 from typing import Any, BinaryIO
 
-from crawler.process import memory, walls
-from crawler.process.fork_server import PROGRAMS, Program, readable
+from crawler.isolation import memory, walls
+from crawler.isolation.fork_server import PROGRAMS, Program, readable
 
 LENGTH = struct.Struct("<Q")
 MEMORY_BYTES = memory.share(1 / 5, 280, 2000)

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from crawler.failures import Failure
-from crawler.process import fork_server, memory, walls
-from crawler.process.fork_server import ForkServer
+from crawler.isolation import fork_server, memory, walls
+from crawler.isolation.fork_server import ForkServer
 from crawler.reading import documents
 from crawler.reading.errors import ReadingError
 from crawler.terminals import reader_process

@@ -11,14 +11,14 @@ from queue import Empty, SimpleQueue
 
 from msgspec.structs import replace
 
-from crawler import logs
 from crawler.failures import Failure, FetchError
-from crawler.http import robots, urls
-from crawler.http.client import Client
-from crawler.http.site_lines import Robots
+from crawler.fetching.http import robots, urls
+from crawler.fetching.http.client import Client
+from crawler.fetching.http.site_lines import Robots
+from crawler.isolation import memory
+from crawler.isolation.lifeline import ending
 from crawler.messages import TURN_SECONDS, Assignment, Batch, Harvest, Report, encode
-from crawler.process import memory
-from crawler.process.lifeline import ending
+from crawler.telemetry import logs
 from crawler.terminals.answers import refused
 from crawler.terminals.handlers import handler_of
 

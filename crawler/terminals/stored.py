@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from itertools import islice
 
-from crawler.http.client import Response
+from crawler.fetching.http.client import Response
 from crawler.reading.documents import REQUEST, STATUS, CrawledPage
 from crawler.text.characters import storable
 from crawler.text.keys import digest_of_bytes

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from celery import current_app, shared_task
 
+from crawler.isolation import memory
 from crawler.messages import Batch, decode_all
-from crawler.process import memory
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from crawler import logs
+from crawler.telemetry import logs
 
 HEADER = "X-Request-Id"
 _ID = re.compile(r"[\w.-]{8,64}", re.ASCII)

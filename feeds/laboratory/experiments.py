@@ -24,7 +24,7 @@ from feeds.replay.comparison import Options, budgeted_retrievals, replay
 from feeds.replay.sample import sample_trace
 from feeds.replay.simulation import flat_optimum
 from feeds.replay.trace import Trace, TraceError, TraceLimits, pack_trace, parse_trace, unpack_trace
-from feeds.rules import rules
+from feeds.visiting.rules import rules
 
 LIMITS = TraceLimits(posts=1_000_000, feeds=2_000, days=400)
 MAX_BYTES = 20_000_000

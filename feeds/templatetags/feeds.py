@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from crawler.pictures.addresses import icon_address
+from crawler.web.pictures.addresses import icon_address
 from feeds.models import Feed
 
 register = template.Library()

@@ -11,7 +11,7 @@ from django.db.models.functions import Least
 from django.urls import reverse
 
 from crawler.engine.models import Host
-from crawler.http.urls import BadUrl, canonical_url, host_key
+from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import FeedDocument
 from feeds.models import Feed
 from feeds.scheduling.floors import WEBSUB

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from crawler.failures import FetchError
-from crawler.http.client import Client
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.client import Client
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Harvest
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves

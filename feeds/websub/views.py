@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from crawler.engine.wake import wake_controller
 from feeds.models import Feed
-from feeds.selection import retrieve_now
+from feeds.visiting.selection import retrieve_now
 from feeds.websub.models import HubSubscription, Push
 from feeds.websub.protocol import signed
 from feeds.websub.subscriptions import confirm, deny

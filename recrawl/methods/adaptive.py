@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.arrays import Flags, Floats, Numbers, exp, log, sums
 from recrawl.methods.base import Method, unfetched
 from recrawl.methods.gates import gates_of
 from recrawl.methods.listings import naming_new
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 LEVELS = np.array([0.0, 0.05, 0.2, 0.5, 0.95])
 SPREAD = np.array([0.5, 0.2, 0.1, 0.2])

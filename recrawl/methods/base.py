@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recrawl.known_server import KnownServer, OpenVisit
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 
 class Method:

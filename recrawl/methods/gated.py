@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from recrawl.division import PageGroup, by_directory, by_links, groups_above
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
 from recrawl.structure import SiteGraph
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 
 class ByDirectory(Method):

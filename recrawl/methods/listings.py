@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.structure import SiteGraph, is_index, parent_directory, raw_directory, shallow
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 MIN_LINKS, MIN_SHARE = 2, 0.3
 """A page that links to this number, and this share, of the pages beside a new page lists them."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 
 class BreadthFirstMethod(Method):

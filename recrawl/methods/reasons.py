@@ -6,8 +6,8 @@ from collections.abc import Container
 
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.gates import gates_of
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 MAX_LENGTH = 150
 

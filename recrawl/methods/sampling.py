@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 SHARE = 0.05
 MIN_SAMPLE = 3

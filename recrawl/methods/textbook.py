@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method, unfetched
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 SITE_WEIGHT = 4.0
 """Weight of the site's rate for a page, in checks."""

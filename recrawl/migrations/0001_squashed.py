@@ -496,7 +496,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "look",
-                    models.BinaryField(default=bytes, help_text="Grid of the screenshot (`recrawl.visual`)."),
+                    models.BinaryField(default=bytes, help_text="Grid of the screenshot (`recrawl.comparing.visual`)."),
                 ),
                 (
                     "picture",

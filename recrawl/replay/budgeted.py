@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.base import Method
 from recrawl.replay.history import History
 from recrawl.replay.one_shot import share
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 SAVED_WEEKS = 8
 

@@ -15,12 +15,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import MAX_SAVED_WEEKS, Adaptive
 from recrawl.methods.base import Method
 from recrawl.methods.gated import ByLinksGated
 from recrawl.methods.sampling import WORTH, ServerSampling
 from recrawl.replay.history import History
+from recrawl.visiting.known_server import CheckOutcome, KnownServer, OpenVisit
 
 ORDERS = ("breadth-first", "history", "cho-garcia-molina")
 SAVERS = ("adaptive", "oracle")

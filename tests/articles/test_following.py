@@ -16,9 +16,9 @@ from articles.personal.following import (
     subscriber_of,
     unfollow,
 )
+from feeds.adding.opml import OpmlError, read_opml
 from feeds.categories import category_at
 from feeds.models import Feed
-from feeds.opml import OpmlError, read_opml
 from tests.factories import make_feed, make_personal_feed, make_subscriber, make_user
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ from articles.models import PersonalFeed, Subscription
 from articles.personal.following import follow
 from articles.personal.selection import address_token
 from articles.personal.urls import urlpatterns
+from feeds.adding.opml import read_opml
 from feeds.models import Feed
-from feeds.opml import read_opml
 from tests.factories import make_article, make_feed, make_personal_feed, make_subscriber, make_user
 
 pytestmark = pytest.mark.django_db

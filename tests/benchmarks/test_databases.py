@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from benchmarks.database import mark_disposable
-from crawler.embedded.postgresql import PostgreSQL
+from crawler.postgresql.postgresql import PostgreSQL
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {

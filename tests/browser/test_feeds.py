@@ -13,12 +13,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from articles.models import PersonalFeed
+from crawler.fetching.walled import client as walled
+from crawler.fetching.walled.client import FetchLimits
+from crawler.fetching.walled.programs import Fetched
 from crawler.inline import work_off
 from crawler.terminals.client import terminal_client
-from crawler.walled import client as walled
-from crawler.walled.client import FetchLimits
-from crawler.walled.programs import Fetched
-from feeds import imports
+from feeds.adding import imports
 from feeds.categories import category_at
 from feeds.models import Category, Feed, FeedImport
 from feeds.websub.models import HubSubscription
@@ -51,7 +51,7 @@ def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     settings.DATA_DIR = tmp_path
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     settings.FETCH_HOST_SPACING_SECONDS = 0.0
-    monkeypatch.setattr("feeds.adding.Deployment.networks", lambda: ("127.0.0.0/8",))
+    monkeypatch.setattr("feeds.adding.add.Deployment.networks", lambda: ("127.0.0.0/8",))
     terminal_client.cache_clear()
     with WebServer({"/": page_with("/main.xml", "/main.atom", "/other.xml")}) as server:
         server.replies |= {"/main.xml": rss("Main"), "/main.atom": rss("Main"), "/other.xml": rss("Other")}
@@ -347,7 +347,7 @@ def test_a_page_of_a_known_source_is_followed_by_its_feed(
             return Fetched(url, "application/json", answer)
         return Fetched(url, "text/html", b"<html><title>A page</title><p>Hello")
 
-    monkeypatch.setattr("feeds.discovery.client.fetch", fetch)
+    monkeypatch.setattr("feeds.adding.discovery.client.fetch", fetch)
     page = keeper.goto("/add/")
     page.locator("#address").fill(address)
     expect(page.locator("#found")).to_contain_text("Special number 0")

@@ -14,11 +14,11 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from crawler.fetching.walled import client as walled
 from crawler.notices import push
 from crawler.notices.models import Notification, Rule, Target
 from crawler.notices.sending import send_for
 from crawler.notices.writing import write
-from crawler.walled import client as walled
 from feeds.models import Feed
 from recrawl.models import Site
 from tests.browser.conftest import Visitor

@@ -13,13 +13,13 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from crawler.browser.look import missing
+from crawler.fetching.browser.look import missing
+from crawler.fetching.walled import client as walled
 from crawler.notices.models import Rule, Target
 from crawler.terminals.client import terminal_client
-from crawler.walled import client as walled
 from recrawl.inline import work_off
 from recrawl.models import Change, SeenChanges, Site
-from recrawl.visits import visit_now
+from recrawl.visiting.visits import visit_now
 from tests.browser.conftest import Visitor
 from tests.servers import Reply, WebServer
 

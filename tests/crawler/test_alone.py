@@ -11,7 +11,7 @@ import pytest
 from billiard.exceptions import SoftTimeLimitExceeded
 
 from crawler import celery
-from crawler.process import memory
+from crawler.isolation import memory
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from articles.models import PersonalFeedToken
 from articles.personal.selection import address_token, revoke_address
-from crawler.site import retention
+from crawler.operation.site import retention
 from crawler.web import attempts
 from crawler.web.attempts import client_address, count_attempt, seconds_to_wait, too_many
 from crawler.web.models import Attempts

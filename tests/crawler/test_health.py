@@ -10,8 +10,8 @@ import pytest
 from django.db import OperationalError
 
 from crawler.engine.models import Pulse
-from crawler.site import health
-from crawler.site.health import check_health
+from crawler.operation.site import health
+from crawler.operation.site.health import check_health
 from feeds.models import Tick
 
 pytestmark = pytest.mark.django_db

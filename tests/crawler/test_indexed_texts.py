@@ -11,8 +11,8 @@ from articles.models import Article
 from crawler.engine.check_in import check_in
 from crawler.reading.documents import FeedDocument, RetrievedFeed
 from crawler.text.characters import INDEXED_BYTES
+from feeds.adding.opml import import_opml
 from feeds.models import Category, Feed, Retrieval
-from feeds.opml import import_opml
 from tests.factories import make_feed
 from tests.harvests import entry, found, lease, report
 
@@ -23,7 +23,7 @@ CUT_WHERE_THEY_COME_IN = {
         "feeds_feed",
         "title",
     ),  # crawler.text.characters.indexable, crawler.text.characters.MAX_INDEXED_CHARACTERS
-    ("feeds_feed", "canonical_url"),  # crawler.http.urls.MAX_URL_LENGTH, in ASCII
+    ("feeds_feed", "canonical_url"),  # crawler.fetching.http.urls.MAX_URL_LENGTH, in ASCII
     ("feeds_feedalias", "canonical_url"),
     ("crawler_sitelogin", "url"),  # canonical, too
     ("recrawl_site", "url"),

@@ -13,7 +13,7 @@ from articles.personal.following import follow, subscriber_of
 from crawler.web.limits import LimitReached
 from crawler.web.roles import EDITOR, OPERATOR, give_role
 from crawler.web.throttles import DailyThrottle
-from feeds.opml import Outline, write_opml
+from feeds.adding.opml import Outline, write_opml
 from recrawl.models import Site
 from tests.factories import make_feed, make_token, make_user
 

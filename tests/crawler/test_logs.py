@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from crawler.logs import JsonLine, NotWorthALine, OneLine, RefusalsInOneLine
+from crawler.telemetry.logs import JsonLine, NotWorthALine, OneLine, RefusalsInOneLine
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.process import forks, memory
+from crawler.isolation import forks, memory
 from crawler.reading.pages import language
 
 MB = memory.MEGABYTE

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.site_lines import Robots
+from crawler.isolation.walls import environment as bare_environment
 from crawler.messages import MAX_BYTES, Assignment, Batch, Harvest, Report, decode, encode
-from crawler.process.walls import environment as bare_environment
 from crawler.reading.documents import (
     CrawledPage,
     Disagreement,

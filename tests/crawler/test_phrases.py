@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.site.health import Health
-from crawler.site.phrases import cost, freshness, parts, verdict
-from crawler.site.statistics import Budget, Delay, Statistics
+from crawler.operation.site.health import Health
+from crawler.operation.site.phrases import cost, freshness, parts, verdict
+from crawler.operation.site.statistics import Budget, Delay, Statistics
 
 WELL = Health("ok", "ok", "ok", "ok")
 FIGURES = Statistics(

@@ -230,7 +230,7 @@ def test_a_browser_gets_a_page_with_a_way_on(client: Client) -> None:
 def test_a_failure_has_a_number_that_stands_in_the_log(
     staff: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("feeds.views.health_counts", lambda: 1 / 0)
+    monkeypatch.setattr("feeds.pages.views.health_counts", lambda: 1 / 0)
     staff.raise_request_exception = False
     make_feed()
     answer = staff.get("/feeds/?a=1", headers=BROWSER)

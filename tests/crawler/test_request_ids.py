@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from crawler import logs
+from crawler.telemetry import logs
 
 pytestmark = pytest.mark.django_db
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawler.site import room
-from crawler.site.models import RoomSample
-from crawler.site.room import days_left, growth_a_day, sample_room
+from crawler.operation.site import room
+from crawler.operation.site.models import RoomSample
+from crawler.operation.site.room import days_left, growth_a_day, sample_room
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 DAY = date(2026, 3, 1)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.site.statistics import statistics
+from crawler.operation.site.statistics import statistics
 from feeds.models import Retrieval, Tick
 from tests.factories import make_article, make_feed, make_user
 

@@ -17,7 +17,7 @@ from crawler.engine.models import Host
 from crawler.inline import work_off
 from crawler.messages import Batch
 from feeds.models import Feed, Retrieval
-from feeds.ticks import tick
+from feeds.visiting.ticks import tick
 from tests.servers import Reply, WebServer, article, rss
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("terminal_on_loopback")]

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from crawler.embedded.postgresql import running_postmaster
+from crawler.postgresql.postgresql import running_postmaster
 
 pytestmark = pytest.mark.faults
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from feeds.adding import WantedFeed, add_feed, add_feeds
+from feeds.adding.add import WantedFeed, add_feed, add_feeds
 from feeds.categories import category_at
 from feeds.models import Feed, FeedAlias
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.http.urls import BadUrl
+from crawler.fetching.http.urls import BadUrl
 from crawler.reading.documents import FeedLink
 from feeds.addresses import follow_discovery, known_as, move_to
 from feeds.models import Feed

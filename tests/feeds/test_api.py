@@ -6,8 +6,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from feeds.adding.opml import read_opml
 from feeds.models import Category, Feed, FeedAlias, Retrieval
-from feeds.opml import read_opml
 from tests.factories import make_article, make_feed, make_token, make_user
 
 pytestmark = pytest.mark.django_db

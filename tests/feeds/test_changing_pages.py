@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from articles.models import Subscription
-from feeds.adding_views import addresses_in
+from feeds.adding.views import addresses_in
 from feeds.categories import category_at
 from feeds.models import Feed, FeedImport
 from feeds.removal import delete_removed

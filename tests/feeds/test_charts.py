@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from feeds.charts import clock, heat_map, sparkline
+from feeds.pages.charts import clock, heat_map, sparkline
 
 SVG = "{http://www.w3.org/2000/svg}"
 

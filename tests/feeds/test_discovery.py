@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from crawler.walled import client as walled
-from feeds import discovery
-from feeds.discovery import look_at
+from crawler.fetching.walled import client as walled
+from feeds.adding import discovery
+from feeds.adding.discovery import look_at
 from tests.factories import make_feed, make_token, make_user
 from tests.servers import Reply, WebServer
 

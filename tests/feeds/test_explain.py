@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from feeds.explain import next_visits
 from feeds.models import Tick
 from feeds.scheduling.forecast import Population
+from feeds.visiting.explain import next_visits
 from tests.factories import make_feed
 from tests.harvests import entry, lease, select, visit
 
@@ -51,7 +51,7 @@ def test_a_floor_that_holds_a_feed_back_is_the_reason():
 
 
 def test_a_ranked_feed_is_visited_when_its_key_reaches_the_last_cut_off(monkeypatch):
-    monkeypatch.setattr("feeds.posting.default_prior", Population)  # .05 an hour
+    monkeypatch.setattr("feeds.visiting.posting.default_prior", Population)  # .05 an hour
     last = NOW - 2 * HOUR
     feed = make_feed(phase="normal", last_success=last, not_before=last)
     tick = Tick.objects.create(started=NOW, policy="freshness", cutoff=None)

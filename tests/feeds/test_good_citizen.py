@@ -1,6 +1,6 @@
 """Good-citizen rules as behaviours of the whole controller.
 
-Those of the client stand in tests/crawler/http, the arithmetic of the floors in test_floors.py.
+Those of the client stand in tests/crawler/fetching, the arithmetic of the floors in test_floors.py.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -12,8 +12,8 @@ from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
 from crawler.reading.documents import FeedLink, RetrievedFeed
 from feeds.models import Feed, FeedAlias
-from feeds.selection import retrieve_now
-from feeds.ticks import tick
+from feeds.visiting.selection import retrieve_now
+from feeds.visiting.ticks import tick
 from tests.factories import make_feed, make_subscriber
 from tests.harvests import (
     entry,

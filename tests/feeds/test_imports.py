@@ -17,11 +17,11 @@ from django.test import Client
 from articles.personal.following import follow, subscriber_of
 from crawler.web.limits import LimitReached
 from crawler.web.roles import EDITOR, OPERATOR, give_role
-from feeds import imports
-from feeds.adding import add_feed
-from feeds.imports import go_on, progress_of, start_import, unfinished
+from feeds.adding import imports
+from feeds.adding.add import add_feed
+from feeds.adding.imports import go_on, progress_of, start_import, unfinished
+from feeds.adding.opml import Outline, outlines_in
 from feeds.models import Category, Feed, FeedImport, ImportLine
-from feeds.opml import Outline, outlines_in
 from tests.factories import make_feed, make_user
 
 pytestmark = pytest.mark.django_db

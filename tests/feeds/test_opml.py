@@ -2,9 +2,9 @@
 
 import pytest
 
-from feeds.adding import add_feed
+from feeds.adding.add import add_feed
+from feeds.adding.opml import OpmlError, export_opml, import_opml, read_opml
 from feeds.models import Category, Feed
-from feeds.opml import OpmlError, export_opml, import_opml, read_opml
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feeds.opml import MAX_BYTES, MAX_DEPTH, OpmlError, Outline, read_opml, write_opml
+from feeds.adding.opml import MAX_BYTES, MAX_DEPTH, OpmlError, Outline, read_opml, write_opml
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from feeds import planning
 from feeds.models import Feed, PostingPlan, PostingPopulation
-from feeds.posting import histories, observe, population
-from feeds.priors import default_prior
 from feeds.scheduling.planning import planned, todays_prices
-from feeds.states import blocks, live_policy
+from feeds.visiting import planning
+from feeds.visiting.posting import histories, observe, population
+from feeds.visiting.priors import default_prior
+from feeds.visiting.states import blocks, live_policy
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db

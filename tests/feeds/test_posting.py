@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from feeds.models import PostingHistory
-from feeds.posting import histories, observe
 from feeds.scheduling.history import unpack
+from feeds.visiting.posting import histories, observe
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from feeds.models import PostingPopulation
-from feeds.planning import plan
-from feeds.posting import histories, observe, population
-from feeds.priors import PriorError, default_prior, learn_prior, parse_prior
 from feeds.replay.trace import Trace
+from feeds.visiting.planning import plan
+from feeds.visiting.posting import histories, observe, population
+from feeds.visiting.priors import PriorError, default_prior, learn_prior, parse_prior
 from tests.factories import make_feed
 from tests.feeds.test_planning import NOW
 

@@ -13,16 +13,16 @@ from django.db import connection
 from django.test import Client
 
 from articles.models import Mark, Subscription
-from feeds import planning
-from feeds.delays import latest_feeds
-from feeds.explain import next_visits
 from feeds.laboratory.experiments import advance
 from feeds.laboratory.models import Experiment
 from feeds.models import Feed, PlanningRules, PostingHistory, PostingPlan, Tick
-from feeds.posting import observe
-from feeds.rules import VisitRules, rules
-from feeds.states import live_policy, training_policy
-from feeds.ticks import tick
+from feeds.visiting import planning
+from feeds.visiting.delays import latest_feeds
+from feeds.visiting.explain import next_visits
+from feeds.visiting.posting import observe
+from feeds.visiting.rules import VisitRules, rules
+from feeds.visiting.states import live_policy, training_policy
+from feeds.visiting.ticks import tick
 from tests.factories import make_article, make_feed, make_subscriber, make_token, make_user
 from tests.feeds.test_planning import NOW, make_daily_feed
 from tests.html import flat

@@ -24,7 +24,7 @@ from crawler.pipeline.sparql.replica import Replica
 from crawler.terminals.client import terminal_client, terminal_threads
 from crawler.terminals.readers import read
 from crawler.terminals.serve import serve
-from recrawl import visits
+from recrawl.visiting import visits
 from tests.factories import make_token, make_user
 
 PAUSE = 0.05

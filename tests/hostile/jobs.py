@@ -13,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 
 from articles.models import Page as ArticlePage
 from crawler.engine.models import Host
+from crawler.fetching.http.urls import host_key
 from crawler.frontier.crawls import begin as begin_crawl
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.urls import host_key
 from crawler.messages import Kind
 from crawler.text.keys import digest
 from feeds.models import Feed, Retrieval

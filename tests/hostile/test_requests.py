@@ -30,7 +30,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from crawler import logs
+from crawler.telemetry import logs
 from crawler.web.requests import Utf8WSGIHandler
 from tests.demo import seed
 from tests.factories import make_token, make_user

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from recrawl.inline import work_off
-from recrawl.mapping import add_site
 from recrawl.models import Change, Site, Visit
-from recrawl.visits import begin
+from recrawl.visiting.mapping import add_site
+from recrawl.visiting.visits import begin
 from tests.servers import Reply, Request, WebServer
 
 

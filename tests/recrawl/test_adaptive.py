@@ -8,7 +8,6 @@ import random
 import numpy as np
 import pytest
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.adaptive import (
     ANSWER,
     FIRST_ODDS,
@@ -20,6 +19,7 @@ from recrawl.methods.adaptive import (
     causes_of,
 )
 from recrawl.methods.adaptive import _needed as needed
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 SECTIONS, PAGES = 4, 12
 

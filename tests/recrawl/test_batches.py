@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crawler.engine.models import Host
-from recrawl import visits
 from recrawl.models import Announcement, Check, Site, Source, Visit, Wanted, WatchedPage, key_of
+from recrawl.visiting import visits
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.oracle import Oracle
 from recrawl.methods.textbook import Textbook
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 
 def server() -> KnownServer:

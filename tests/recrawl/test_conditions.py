@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recrawl.conditions import Conditions, Prices
-from recrawl.differences import difference
+from recrawl.comparing.conditions import Conditions, Prices
+from recrawl.comparing.differences import difference
 
 NO_PRICES = Prices()
 

@@ -17,7 +17,7 @@ from crawler.reading.lines import (
     unpacked,
     usable_selector,
 )
-from recrawl.differences import compared
+from recrawl.comparing.differences import compared
 
 PAGE = """<html><head><title>News of the {town}</title><style>p {{}}</style></head><body>
 <nav><a href="/">Home</a><a href="/all">All</a></nav><div id="ad">Buy {ad} now</div>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.differences import CONTEXT, MAX_LINES, Difference, difference
+from recrawl.comparing.differences import CONTEXT, MAX_LINES, Difference, difference
 
 LINES = st.lists(st.sampled_from("abcde"), max_size=30)
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from recrawl.estimators import gamma_mode
+from recrawl.visiting.estimators import gamma_mode
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.5])

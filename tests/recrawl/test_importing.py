@@ -12,9 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from recrawl import changedetection
-from recrawl.changedetection import BackupError, ForeignWatch, watches_of
-from recrawl.importing import import_watches
+from recrawl.importing import changedetection
+from recrawl.importing.changedetection import BackupError, ForeignWatch, watches_of
+from recrawl.importing.watches import import_watches
 from recrawl.models import Site
 from tests.factories import make_user
 
@@ -224,7 +224,7 @@ def test_watches_that_are_set_alike_become_one_list_and_only_once() -> None:
 
 def test_a_file_of_too_many_lines_is_refused_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("recrawl.changedetection._of_line", read.append)
+    monkeypatch.setattr("recrawl.importing.changedetection._of_line", read.append)
     with pytest.raises(BackupError, match="1000000 watches in this file; 10000 are allowed"):
         of_text("a.example\n" * 1_000_000)
     assert not read

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from crawler.browser.look import missing
+from crawler.fetching.browser.look import missing
 from recrawl.inline import work_off
-from recrawl.mapping import add_pages
 from recrawl.models import Change, Check, Site
+from recrawl.visiting.mapping import add_pages
 from tests.factories import make_user
 from tests.html import flat
 from tests.recrawl.sites import visit

@@ -12,13 +12,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
-from recrawl import inbox_views, seen
-from recrawl.describing import sentence
-from recrawl.differences import Difference, difference
+from recrawl.changes import inbox_views, seen
+from recrawl.changes.describing import sentence
+from recrawl.comparing.differences import Difference, difference
+from recrawl.comparing.word_differences import word_difference
 from recrawl.inline import work_off
-from recrawl.mapping import add_pages
 from recrawl.models import LIST_DEFAULTS, Change, Site, Version
-from recrawl.word_differences import word_difference
+from recrawl.visiting.mapping import add_pages
 from tests.factories import make_user
 from tests.html import flat
 from tests.recrawl.sites import Paper, visit, watch
@@ -134,7 +134,7 @@ def test_marks_stay_right_however_many_there_are(
 def test_lists_are_those_of_a_site_and_go_on(
     site: Site, ann: User, reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recrawl.inbox_views.PAGE_SIZE", 2)
+    monkeypatch.setattr("recrawl.changes.inbox_views.PAGE_SIZE", 2)
     page = reader.get("/sites/?show=all").content.decode()
     assert page.count('class="item') == 2 and "Older changes" in page
     before = unseen(ann)[1]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, Run
 from recrawl.methods.listings import listings, naming_new
 from recrawl.methods.reasons import reason
 from recrawl.structure import SiteGraph
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 TOP = "/index.html"
 NEW = "/news/2014/06/post"

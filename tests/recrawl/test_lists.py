@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from recrawl.inline import work_off
-from recrawl.mapping import SiteError, add_pages, add_site, map_again, set_pages
 from recrawl.models import Change, Check, Site, StatedOffer, WatchedPage
+from recrawl.visiting.mapping import SiteError, add_pages, add_site, map_again, set_pages
 from tests.factories import make_user
 from tests.recrawl.sites import Paper, changes, visit
 from tests.servers import Reply

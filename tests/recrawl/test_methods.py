@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.known_server import CheckOutcome, KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, causes_of
 from recrawl.methods.base import Method
 from recrawl.methods.registry import METHODS, make_method
 from recrawl.methods.sampling import chosen
+from recrawl.visiting.known_server import CheckOutcome, KnownServer, OpenVisit
 from tests.recrawl.test_division import FIGURE_4
 
 ALL = set(FIGURE_4)

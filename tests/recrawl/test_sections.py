@@ -8,12 +8,12 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.known_server import KnownServer, OpenVisit
 from recrawl.methods.adaptive import Adaptive, Run
 from recrawl.methods.gates import gates_of
 from recrawl.methods.listings import listings
 from recrawl.methods.sections import MIN_PAGES, sections
 from recrawl.structure import MAX_LEVELS, SiteGraph, parent_directory, shallow
+from recrawl.visiting.known_server import KnownServer, OpenVisit
 
 POSTS = [f"news/2014/{month:02}/{day:02}/post/index.html" for month in (1, 2, 3) for day in (5, 9, 20)]
 NAMES = st.lists(st.sampled_from("ab"), max_size=4).map(lambda parts: "".join(f"{part}/" for part in parts))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from recrawl.browser_steps import lines_of_steps, steps_of_lines
-from recrawl.visual import grid_of, region, screenshot_of, size_of, visual_difference
+from recrawl.comparing.visual import grid_of, region, screenshot_of, size_of, visual_difference
+from recrawl.importing.browser_steps import lines_of_steps, steps_of_lines
 
 
 def picture(*boxes: tuple[int, int, int, int], size: tuple[int, int] = (1280, 800)) -> Image.Image:

@@ -19,15 +19,15 @@ from crawler.frontier.crawls import cancel
 from crawler.frontier.crawls import tend as tend_crawls
 from crawler.frontier.models import Crawl
 from crawler.messages import Batch, Report, decode, encode
-from crawler.site import retention
+from crawler.operation.site import retention
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
-from recrawl import visits
-from recrawl.differences import Difference
+from recrawl.comparing.differences import Difference
 from recrawl.inline import work_off
-from recrawl.mapping import SiteError, add_site, map_again
 from recrawl.models import Announcement, Change, Check, Site, Source, Visit, Wanted, WatchedPage
-from recrawl.site_summary import in_words
+from recrawl.pages.site_summary import in_words
+from recrawl.visiting import visits
+from recrawl.visiting.mapping import SiteError, add_site, map_again
 from tests.recrawl.sites import Paper, changes, visit, watch
 from tests.servers import Reply, Request
 
@@ -112,7 +112,7 @@ def test_whoever_waits_for_a_server_that_refuses_is_told_why(monkeypatch: pytest
 
 
 def test_a_visit_tells_what_it_asks_for_again(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recrawl.check_in.retry_at", lambda harvest, attempts: datetime.now(UTC))
+    monkeypatch.setattr("recrawl.visiting.check_in.retry_at", lambda harvest, attempts: datetime.now(UTC))
     monkeypatch.setattr("recrawl.inline.TEND_SECONDS", 0.0)
     site = watch(paper)
     paper.replies["/about"] = Reply(status=500)

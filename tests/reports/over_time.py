@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from django.test import override_settings
 
-from crawler.http import freshness
+from crawler.fetching.http import freshness
 from feeds.scheduling.base import FeedStates, select
 from feeds.scheduling.budget import TokenBudget
 from feeds.scheduling.floors import FloorLimits, VisitOutcome, floor
@@ -23,7 +23,7 @@ from feeds.scheduling.rates import PeriodicRates
 from feeds.scheduling.redirects import should_move
 from feeds.scheduling.registry import make_policy
 from feeds.scheduling.training import START_M, START_T, after_retrieval
-from recrawl.differences import difference
+from recrawl.comparing.differences import difference
 from recrawl.own_history import as_lines
 from recrawl.replay.history import HistoryError, read_history
 from tests.reports.runners import Input, _script, runner, server_of, whole_way, without_host
@@ -110,8 +110,8 @@ def ticked(given: Input) -> Any:
     Times of feeds are in minutes from now. Steps: ["tick", minutes], ["everything"], ["now", name].
     """
     from feeds.models import Feed  # noqa: PLC0415
-    from feeds.selection import retrieve_now  # noqa: PLC0415
-    from feeds.ticks import tick  # noqa: PLC0415
+    from feeds.visiting.selection import retrieve_now  # noqa: PLC0415
+    from feeds.visiting.ticks import tick  # noqa: PLC0415
     from tests.factories import make_feed  # noqa: PLC0415
 
     now = datetime.fromisoformat(given["at"]) if "at" in given else datetime.now(UTC)
@@ -293,11 +293,11 @@ def kept(given: Input) -> Any:
     from django.utils import timezone  # noqa: PLC0415
     from warcio.archiveiterator import ArchiveIterator  # noqa: PLC0415
 
+    from recrawl.changes.versions import version_at, version_count, warc_chunks  # noqa: PLC0415
     from recrawl.inline import work_off  # noqa: PLC0415
-    from recrawl.mapping import add_pages  # noqa: PLC0415
     from recrawl.models import Change, WatchedPage  # noqa: PLC0415
-    from recrawl.versions import version_at, version_count, warc_chunks  # noqa: PLC0415
-    from recrawl.visits import begin  # noqa: PLC0415
+    from recrawl.visiting.mapping import add_pages  # noqa: PLC0415
+    from recrawl.visiting.visits import begin  # noqa: PLC0415
 
     with server_of({"/page": given["versions"][0]}) as web:
         site = add_pages([f"{web.origin}/page"], every=1.0, budget=1.0, **given.get("settings", {}))

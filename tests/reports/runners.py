@@ -28,10 +28,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.warcwriter import WARCWriter
 
 from crawler.failures import FetchError
-from crawler.http.client import Response
-from crawler.http.robots import check_allowed, kept
-from crawler.http.site_lines import Robots
-from crawler.http.urls import BadUrl, canonical_url, join
+from crawler.fetching.http.client import Response
+from crawler.fetching.http.robots import check_allowed, kept
+from crawler.fetching.http.site_lines import Robots
+from crawler.fetching.http.urls import BadUrl, canonical_url, join
 from crawler.messages import Assignment
 from crawler.notices.times import after_quiet_hours, last_slot
 from crawler.notices.wording import filled, has_any
@@ -47,7 +47,7 @@ from crawler.reading.feeds import feed_links, parse_feed
 from crawler.reading.lines import unpacked
 from crawler.reading.pages import extract_page
 from crawler.text.numbers import number_in
-from feeds.opml import OpmlError, read_opml
+from feeds.adding.opml import OpmlError, read_opml
 from recrawl.terminal import listed_pages, read_document
 from tests.servers import Reply, Request, WebServer
 
@@ -311,7 +311,7 @@ def fetched(given: Input) -> Any:
 @whole_way
 def found(given: Input) -> Any:
     """Answers of a server and a `path` that a person gives -> the feeds found there, or the problem."""
-    from feeds.discovery import look_at  # noqa: PLC0415
+    from feeds.adding.discovery import look_at  # noqa: PLC0415
 
     with server_of(given["answers"]) as web:
         (look,) = look_at([web.origin + given["path"]])
@@ -328,9 +328,9 @@ def followed(given: Input) -> Any:
     from articles.models import Article  # noqa: PLC0415
     from crawler.engine.logins import keep_login  # noqa: PLC0415
     from crawler.inline import work_off  # noqa: PLC0415
-    from feeds.adding import add_feed  # noqa: PLC0415
+    from feeds.adding.add import add_feed  # noqa: PLC0415
     from feeds.models import Feed  # noqa: PLC0415
-    from feeds.ticks import tick  # noqa: PLC0415
+    from feeds.visiting.ticks import tick  # noqa: PLC0415
 
     visits = given.get("visits") or [given["answers"]]
     with server_of(visits[0]) as web:
@@ -384,9 +384,9 @@ def watched(given: Input) -> Any:
     from django.utils import timezone  # noqa: PLC0415
 
     from recrawl.inline import work_off  # noqa: PLC0415
-    from recrawl.mapping import add_pages  # noqa: PLC0415
     from recrawl.models import Change, StatedOffer  # noqa: PLC0415
-    from recrawl.visits import begin  # noqa: PLC0415
+    from recrawl.visiting.mapping import add_pages  # noqa: PLC0415
+    from recrawl.visiting.visits import begin  # noqa: PLC0415
 
     versions = given["versions"]
     told: list[str] = []
@@ -726,7 +726,7 @@ def _step(client: Any, reader: Any, feeds: Sequence[Any], seen: str, step: Seque
     from articles.models import Article  # noqa: PLC0415
     from articles.personal.following import unfollow  # noqa: PLC0415
     from articles.personal.labels import add_labels  # noqa: PLC0415
-    from crawler.site.retention import tidy  # noqa: PLC0415
+    from crawler.operation.site.retention import tidy  # noqa: PLC0415
     from tests.factories import make_article  # noqa: PLC0415
 
     name, *rest = step
@@ -772,9 +772,9 @@ def reread(given: Input) -> Any:
     from articles.personal.following import follow  # noqa: PLC0415
     from articles.personal.marking import mark_read, marked_read, star  # noqa: PLC0415
     from crawler.inline import work_off  # noqa: PLC0415
-    from feeds.adding import add_feed  # noqa: PLC0415
+    from feeds.adding.add import add_feed  # noqa: PLC0415
     from feeds.models import Feed  # noqa: PLC0415
-    from feeds.ticks import tick  # noqa: PLC0415
+    from feeds.visiting.ticks import tick  # noqa: PLC0415
     from tests.factories import make_subscriber  # noqa: PLC0415
 
     reader = make_subscriber("reader")

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from articles.interest.events import EventsError, read_events
-from articles.interest.replay import evaluate
-from articles.interest.report import table
-from crawler.progress import bar
+from articles.interest.evaluation.events import EventsError, read_events
+from articles.interest.evaluation.replay import evaluate
+from articles.interest.evaluation.report import table
+from crawler.telemetry.progress import bar
 
 FORMAT = """
 EVENTS.jsonl (or .jsonl.gz) has one JSON object a line, in order of time:

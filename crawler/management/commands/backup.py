@@ -18,9 +18,9 @@ from django.db import DatabaseError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from crawler.database.backups import write_backup
-from crawler.deployment.database import answering_database
+from crawler.operation.deployment.database import answering_database
+from crawler.telemetry.version import version
 from crawler.text.encrypted import EncryptedWriter
-from crawler.version import version
 
 PASSWORD = "FRESHET_BACKUP_PASSWORD"  # noqa: S105 - a variable's name
 NAME = "freshet-{}.backup"

@@ -19,7 +19,7 @@ from crawler.frontier.scope import ScopeError
 from crawler.frontier.score import INTER_WEIGHT, INTRA_WEIGHT
 from crawler.frontier.strategies import DEFAULT, STRATEGIES
 from crawler.pipeline.inline import run_crawl
-from crawler.progress import end_line, write_line
+from crawler.telemetry.progress import end_line, write_line
 from crawler.web.validators import first_fault
 
 

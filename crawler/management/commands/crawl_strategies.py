@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from crawler.frontier.charts import courses_chart
-from crawler.frontier.comparison import compare
+from crawler.frontier.evaluation.comparison import compare
 from crawler.frontier.graph import GraphError, LinkGraph, read_site_history
 from crawler.frontier.models import Crawl
 from crawler.frontier.own_graph import crawled_graph

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from crawler.deployment.doctor import Finding, examined
+from crawler.operation.deployment.doctor import Finding, examined
 
 MARKS = {"fine": "✓", "note": "!", "bad": "✗"}
 EXIT_CODES = {"fine": 0, "note": 1, "bad": 2}

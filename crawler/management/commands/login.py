@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from crawler.engine.logins import keep_login
 from crawler.engine.models import SiteLogin
-from crawler.http.logins import LoginError, without_login
-from crawler.http.urls import BadUrl, canonical_url
+from crawler.fetching.http.logins import LoginError, without_login
+from crawler.fetching.http.urls import BadUrl, canonical_url
 
 
 class Command(BaseCommand):

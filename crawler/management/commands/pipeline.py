@@ -14,7 +14,7 @@ from crawler.pipeline.documents import take_crawl
 from crawler.pipeline.inline import run_crawl, work_off
 from crawler.pipeline.models import Document
 from crawler.pipeline.report import PhaseReport, phase_report, phases, summary
-from crawler.progress import write_line
+from crawler.telemetry.progress import write_line
 
 
 class Command(BaseCommand):

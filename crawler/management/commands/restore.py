@@ -18,8 +18,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from crawler.database.backups import BackupReader, UnreadableBackup, unknown_migrations
 from crawler.database.takeover import refuse_older
-from crawler.deployment.database import answering_database, is_given, is_running
 from crawler.management.commands.backup import add_password_argument, password_of
+from crawler.operation.deployment.database import answering_database, is_given, is_running
 from crawler.pipeline.sparql.replica import home
 from crawler.text.encrypted import MAGIC, EncryptedReader, PasswordError
 

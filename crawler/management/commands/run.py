@@ -33,14 +33,14 @@ from crawler.accounts.demo import VISITOR
 from crawler.accounts.models import Account
 from crawler.celery import app
 from crawler.database.takeover import refuse_older
-from crawler.deployment import database
-from crawler.deployment.processes import Sealed, bind, children, load
-from crawler.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
-from crawler.embedded import broker, place
-from crawler.embedded.credentials import EmbeddedError
-from crawler.embedded.postgresql import PostgreSQL
+from crawler.isolation import forks, memory
 from crawler.management.commands.restore import UNFINISHED
-from crawler.process import forks, memory
+from crawler.operation.deployment import database
+from crawler.operation.deployment.processes import Sealed, bind, children, load
+from crawler.operation.deployment.supervisor import Child, Stop, Supervisor, raise_stop_on_signals
+from crawler.postgresql import broker, place
+from crawler.postgresql.credentials import EmbeddedError
+from crawler.postgresql.postgresql import PostgreSQL
 
 # A process that has not used the processor for so long while it starts does not start.
 PATIENCE_SECONDS = 300.0
@@ -253,7 +253,7 @@ def static_fingerprint() -> str:
 
 def seed_demonstration() -> str:
     """Fill an empty database with invented data, and make a snapshot of its graph."""
-    from crawler.deployment.demo import seed  # noqa: PLC0415 - much to load, which nobody else needs
+    from crawler.operation.deployment.demo import seed  # noqa: PLC0415 - much to load, which nobody else needs
 
     if User.objects.filter(username=VISITOR).exists():
         return "exists"

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 
+from crawler.isolation import lifeline
 from crawler.pipeline.sparql.mirror import MIRROR, Mirror
 from crawler.pipeline.sparql.replica import Replica, home
-from crawler.process import lifeline
 
 log = logging.getLogger(__name__)
 PAUSE_SECONDS = 5.0

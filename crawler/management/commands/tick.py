@@ -15,9 +15,9 @@ from crawler.engine import pulses
 from crawler.engine.tasks import dispatch
 from crawler.engine.ticking import tick_seconds
 from crawler.inline import work_off
-from feeds import planning
 from feeds.models import Feed, Retrieval, Tick
-from feeds.ticks import tick
+from feeds.visiting import planning
+from feeds.visiting.ticks import tick
 
 
 class Command(BaseCommand):

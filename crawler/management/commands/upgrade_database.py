@@ -14,9 +14,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler.deployment.database import is_given, is_running
-from crawler.embedded.credentials import EmbeddedError, credentials_file
-from crawler.embedded.postgresql import MAJOR, PostgreSQL, binaries_of, major_of
+from crawler.operation.deployment.database import is_given, is_running
+from crawler.postgresql.credentials import EmbeddedError, credentials_file
+from crawler.postgresql.postgresql import MAJOR, PostgreSQL, binaries_of, major_of
 
 ROOT = Path(__file__).resolve().parents[3]
 """The folder with our packages."""
@@ -100,7 +100,7 @@ class Command(BaseCommand):
     def _run(self, variables: dict[str, str], *command: str) -> None:
         """Run one of our commands in a process of its own, which reads its settings anew."""
         inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        program = [sys.executable, "-c", "from crawler.command_line import main; main()", *command]
+        program = [sys.executable, "-c", "from crawler.operation.command_line import main; main()", *command]
         path = os.pathsep.join([str(ROOT), inherited.get("PYTHONPATH", "")])
         environment = {**inherited, "PYTHONPATH": path, **variables}
         done = subprocess.run(program, env=environment, check=False)  # noqa: S603 - our own commands

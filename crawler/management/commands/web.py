@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler.deployment.processes import bind
-from crawler.deployment.web_server import WebServer
+from crawler.operation.deployment.processes import bind
+from crawler.operation.deployment.web_server import WebServer
 
 
 class Command(BaseCommand):

@@ -17,8 +17,8 @@ from typing import Any
 
 import pyoxigraph
 
-from crawler.process.fork_server import PROGRAMS, Program
-from crawler.process.walls import no_more_files, shut
+from crawler.isolation.fork_server import PROGRAMS, Program
+from crawler.isolation.walls import no_more_files, shut
 from crawler.text.cells import csv_row, guarded, is_number
 from crawler.text.matching import matcher
 from crawler.text.search import SearchError, parse_search

@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from crawler.isolation import fork_server
+from crawler.isolation.fork_server import ForkServer, ServedChild
+from crawler.isolation.walls import environment as bare_environment
 from crawler.pipeline.sparql.child import LENGTH
-from crawler.process import fork_server
-from crawler.process.fork_server import ForkServer, ServedChild
-from crawler.process.walls import environment as bare_environment
 
 MAX_AT_ONCE = 4
 """Queries that are answered at one time: each may use a processor and 2 GB."""

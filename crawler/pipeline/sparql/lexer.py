@@ -3,7 +3,7 @@
 Oxigraph's parser has no tokenizer. It splits `true.SERVICE` and `SERVICE:name{` where that makes the query
 valid, reads `<` as "less than" where no IRI can stand, and reads a malformed long string as an empty one. So
 the functions here follow each of these readings, and refuse a query if any of them may have the word. This is
-the first wall; the second is the process of the query, which can open no socket (crawler/process/walls.py).
+the first wall; the second is the process of the query, which can open no socket (crawler/isolation/walls.py).
 """
 
 from __future__ import annotations

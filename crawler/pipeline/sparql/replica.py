@@ -21,10 +21,10 @@ import pyoxigraph
 from django.conf import settings
 from django.db import DataError, connection
 
+from crawler.isolation import memory
 from crawler.pipeline.models import GraphChange
 from crawler.pipeline.store import META, read_terms
 from crawler.pipeline.terms import Node, node
-from crawler.process import memory
 from crawler.text.reasons import Reason
 
 AT_ONCE = 20 if memory.is_small() else 50

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from crawler.isolation.walls import environment as bare_environment
 from crawler.pipeline.sparql import client
 from crawler.pipeline.sparql.lexer import refusal
 from crawler.pipeline.sparql.n3ql import N3qlError, as_sparql, is_n3ql
-from crawler.process.walls import environment as bare_environment
 
 SECONDS = 10
 MAX_ROWS = 10_000
@@ -99,7 +99,7 @@ def wall() -> str:
 
 @cache
 def _tried_wall() -> str:
-    command = [sys.executable, "-m", "crawler.process.walls"]
+    command = [sys.executable, "-m", "crawler.isolation.walls"]
     completed = subprocess.run(  # noqa: S603 - this very interpreter
         command, capture_output=True, timeout=SECONDS, cwd=_ROOT, env=bare_environment(), check=True
     )

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from crawler.process.walls import environment, no_more_files, shut
+from crawler.isolation.walls import environment, no_more_files, shut
 from crawler.reading.errors import ReadingError
 
 CPU_SECONDS = 5

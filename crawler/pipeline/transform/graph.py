@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 import pyoxigraph
 
-from crawler.http.urls import BadUrl, join
+from crawler.fetching.http.urls import BadUrl, join
 from crawler.pipeline.terms import (
     MAX_IRI_CHARACTERS,
     Kind,

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from lxml import etree, html
 
-from crawler.http.urls import BadUrl, host_key
+from crawler.fetching.http.urls import BadUrl, host_key
 from crawler.pipeline.terms import safe
 from crawler.pipeline.transform import jsonld, microdata, sheets
 from crawler.pipeline.transform.graph import Graph, SourceDocument, resolved

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.process.fork_server import PROGRAMS, Program
-from crawler.walled.programs import OK, failure, read_alone
+from crawler.fetching.walled.programs import OK, failure, read_alone
+from crawler.isolation.fork_server import PROGRAMS, Program
 
 TRIAL = "stylesheet"
 

@@ -11,7 +11,7 @@ from functools import cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from crawler.process import memory
+from crawler.isolation import memory
 from crawler.reading.language_tags import language_tag
 
 _ADDRESS = re.compile(r"https?://\S+")

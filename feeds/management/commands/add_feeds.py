@@ -15,10 +15,10 @@ from django.db import transaction
 from crawler.engine.pulses import worker_alive
 from crawler.failures import Failure
 from crawler.web.limits import LimitReached
-from feeds.adding import Added, known_feeds
+from feeds.adding.add import Added, known_feeds
+from feeds.adding.opml import OpmlError, Outline, feeds_in, import_outlines
 from feeds.categories import category_at, path_of
 from feeds.models import Feed
-from feeds.opml import OpmlError, Outline, feeds_in, import_outlines
 from feeds.signals import added, wanted
 
 FEW = 10  # addresses for which somebody waits at the keyboard

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from feeds.opml import export_opml
+from feeds.adding.opml import export_opml
 
 
 class Command(BaseCommand):

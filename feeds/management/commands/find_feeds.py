@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from crawler.walled import client
-from feeds.discovery import MAX_ADDRESSES, look_at
+from crawler.fetching.walled import client
+from feeds.adding.discovery import MAX_ADDRESSES, look_at
 
 
 class Command(BaseCommand):

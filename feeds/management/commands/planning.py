@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from feeds.models import PlanningRules
-from feeds.rules import in_force, stored_rules
+from feeds.visiting.rules import in_force, stored_rules
 
 FIELDS = ("policy", "budget", "audience_weight", "active_only", "training_max_ticks")
 

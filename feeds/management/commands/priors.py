@@ -12,9 +12,9 @@ import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from feeds.models import PostingHistory, PostingPopulation
-from feeds.posting import NOTHING_POSTED
-from feeds.priors import SHIPPED, PriorError, as_json, learn_prior, read_prior
 from feeds.replay.trace import TraceError, read_trace
+from feeds.visiting.posting import NOTHING_POSTED
+from feeds.visiting.priors import SHIPPED, PriorError, as_json, learn_prior, read_prior
 
 
 class Command(BaseCommand):

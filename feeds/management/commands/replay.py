@@ -11,13 +11,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.progress import bar
+from crawler.telemetry.progress import bar
 from crawler.text.cells import aligned
-from feeds.priors import parse_prior, read_prior
 from feeds.replay.comparison import Options, PolicyComparison, compare
 from feeds.replay.setup import Setup
 from feeds.replay.trace import TraceError, read_subscribers, read_trace
 from feeds.scheduling.registry import POLICIES
+from feeds.visiting.priors import parse_prior, read_prior
 
 COLUMNS = (
     ("pending", "total_pending", "{:.2f}"),

@@ -11,12 +11,12 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crawler.web.validators import first_fault
-from recrawl.browser_steps import steps_of_lines
+from recrawl.importing.browser_steps import steps_of_lines
 from recrawl.inline import work_off
-from recrawl.mapping import SiteError, add_pages, add_site
 from recrawl.methods.registry import DEFAULT, METHODS
 from recrawl.models import LIST_DEFAULTS, SETTINGS, Site
-from recrawl.site_summary import in_words
+from recrawl.pages.site_summary import in_words
+from recrawl.visiting.mapping import SiteError, add_pages, add_site
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from recrawl.changedetection import BackupError
-from recrawl.importing import import_watches
+from recrawl.importing.changedetection import BackupError
+from recrawl.importing.watches import import_watches
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.progress import bar
+from crawler.telemetry.progress import bar
 from recrawl.methods.registry import REPLAYED
 from recrawl.replay.budgeted import SAVED_WEEKS
 from recrawl.replay.comparison import compare

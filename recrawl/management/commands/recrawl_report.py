@@ -12,11 +12,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from crawler.progress import bar
+from crawler.telemetry.progress import bar
 from crawler.web.charts import standalone
+from recrawl.evaluation.paper_figures import Figure, figures, trade_off
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.methods.registry import METHODS
-from recrawl.paper_figures import Figure, figures, trade_off
 from recrawl.replay.comparison import compare
 from recrawl.replay.history import group_of, read_history
 from recrawl.replay.study import Study, study

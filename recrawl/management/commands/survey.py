@@ -13,7 +13,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler.http.domains import host_of, top_level_domain
+from crawler.fetching.http.domains import host_of, top_level_domain
 from recrawl.management.commands.recrawl_replay import periods_of
 from recrawl.models import Site
 from recrawl.own_history import WEEK, NoHistoryError, own_history

@@ -9,10 +9,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from recrawl.inline import work_off
-from recrawl.mapping import map_again
 from recrawl.models import Site
-from recrawl.site_summary import figures, in_words
-from recrawl.visits import begin
+from recrawl.pages.site_summary import figures, in_words
+from recrawl.visiting.mapping import map_again
+from recrawl.visiting.visits import begin
 
 
 class Command(BaseCommand):

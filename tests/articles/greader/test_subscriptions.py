@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from articles.models import PersonalFeed, Subscription
-from crawler.pictures.addresses import icon_address
+from crawler.web.pictures.addresses import icon_address
+from feeds.adding.opml import read_opml
 from feeds.models import Feed
-from feeds.opml import read_opml
 from tests.factories import make_feed, make_personal_feed
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articles.interest.crowd import DAY, MIN_LISTS, SIGNALS, Crowd, Rate
-from articles.interest.events import Log, LoggedAction
+from articles.interest.evaluation.events import Log, LoggedAction
+from articles.interest.evaluation.replay import evaluate
 from articles.interest.facts import Facts
 from articles.interest.model import Weights
 from articles.interest.ranking import Candidate, ranked_candidates
-from articles.interest.replay import evaluate
 
 POPULARITY = SIGNALS.index("popularity")
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from articles.interest.events import MAX_LINE_BYTES, EventsError, Log, parse_events
+from articles.interest.evaluation.events import MAX_LINE_BYTES, EventsError, Log, parse_events
 
 LINE = {"at": 1.7e9, "subscriber": "ann", "event": "impression", "article": "a1"}
 

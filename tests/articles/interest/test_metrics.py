@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score, roc_auc_score
 
-from articles.interest.metrics import intervals, measured, resampled_by
+from articles.interest.evaluation.metrics import intervals, measured, resampled_by
 
 lists = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, max_size=40)
 

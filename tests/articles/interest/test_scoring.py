@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from articles.enrichment.models import Enrichment
+from articles.interest.evaluation.replay import evaluate
 from articles.interest.export import own_log
 from articles.interest.log import Kind, note, reset
-from articles.interest.replay import evaluate
 from articles.interest.scoring import described, explain, ranked
 from articles.interest.stored import weights_of
 from articles.models import Article

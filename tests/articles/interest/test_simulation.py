@@ -6,11 +6,11 @@ import io
 
 import pytest
 
-from articles.interest.baselines import InterestRanking, KeywordsOnly, NewestFirst, SourceAffinity
-from articles.interest.events import parse_events
+from articles.interest.evaluation.baselines import InterestRanking, KeywordsOnly, NewestFirst, SourceAffinity
+from articles.interest.evaluation.events import parse_events
+from articles.interest.evaluation.replay import evaluate
 from articles.interest.model import Weights
 from articles.interest.ranking import Candidate, ranked_candidates
-from articles.interest.replay import evaluate
 from benchmarks.interest import Size, apart, as_lines, part_of, simulated_log
 
 SMALL = Size(subscribers=6, sessions=40)

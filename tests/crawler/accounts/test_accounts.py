@@ -27,7 +27,7 @@ from articles.personal.following import subscriber_of
 from crawler import environment
 from crawler.accounts import proxy
 from crawler.accounts.models import Account, Invitation
-from crawler.site import retention
+from crawler.operation.site import retention
 from crawler.web.roles import EDITOR, OWNER, give_role, role_of
 from feeds.models import Category
 from tests.factories import make_feed, make_user

@@ -11,8 +11,8 @@ from django.test import Client
 
 from articles.models import Article, Mark
 from crawler.accounts.demo import VISITOR
+from crawler.fetching.walled.client import FetchLimits, ProgramError, fetch
 from crawler.management.commands.run import seed_demonstration
-from crawler.walled.client import FetchLimits, ProgramError, fetch
 from feeds.models import Feed
 from tests.factories import make_article, make_feed, make_user
 
@@ -82,7 +82,7 @@ def test_it_is_well_without_workers(demonstration: Client) -> None:
 
 def test_its_data_is_made_once(settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.DEMO, settings.DATA_DIR = True, tmp_path
-    monkeypatch.setattr("crawler.deployment.demo._experiment", lambda replayed: None)
+    monkeypatch.setattr("crawler.operation.deployment.demo._experiment", lambda replayed: None)
     assert seed_demonstration() == "invented data made"
     assert seed_demonstration() == "exists"
     visitor = User.objects.get(username=VISITOR)

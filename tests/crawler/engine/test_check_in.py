@@ -11,7 +11,7 @@ from articles.models import Article, Page
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.site_lines import Robots
 from crawler.reading.documents import Enclosure, FeedDocument, RetrievedFeed
 from feeds.models import Feed, PostingHistory, Retrieval
 from tests.factories import make_feed

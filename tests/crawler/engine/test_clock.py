@@ -15,9 +15,9 @@ from crawler.engine import tasks
 from crawler.engine.clock import TOLERANCE, turn_back
 from crawler.engine.models import Host, Pulse
 from crawler.engine.schedule import Scheduler
-from crawler.site.health import check_health
+from crawler.operation.site.health import check_health
 from feeds.models import Feed, Tick
-from feeds.ticks import lately, tick
+from feeds.visiting.ticks import lately, tick
 from tests.factories import make_feed
 
 pytestmark = pytest.mark.django_db

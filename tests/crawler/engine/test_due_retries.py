@@ -10,9 +10,9 @@ from django.utils import timezone
 from crawler.engine import leases, tasks
 from crawler.engine.models import Host
 from crawler.engine.wake import under_way
-from recrawl.mapping import add_pages
 from recrawl.models import Site, Wanted
-from recrawl.visits import begin
+from recrawl.visiting.mapping import add_pages
+from recrawl.visiting.visits import begin
 
 pytestmark = pytest.mark.django_db
 SOON = timedelta(seconds=15)

@@ -19,9 +19,9 @@ from crawler.engine.leased import MAX_LOSSES, TURNS
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from crawler.failures import Failure
+from crawler.fetching.http.site_lines import Robots
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.site_lines import Robots
 from crawler.messages import Assignment, Batch, Harvest
 from crawler.reading.documents import CrawledPage
 from crawler.text.keys import digest

@@ -20,8 +20,8 @@ from crawler.engine.models import Host
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work
 from crawler.failures import FetchError
-from crawler.http.client import Client
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.client import Client
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
 from crawler.reading.documents import Payload
 from crawler.terminals import handlers

@@ -6,10 +6,10 @@ import pytest
 
 from crawler.engine import pulses
 from crawler.engine.models import Pulse
+from crawler.operation.site import retention
 from crawler.pipeline.models import PhaseFigure
-from crawler.site import retention
 from feeds.models import Feed, Retrieval, Tick
-from feeds.ticks import lately, tick
+from feeds.visiting.ticks import lately, tick
 from tests.factories import make_article, make_feed
 from tests.harvests import entry, visit
 

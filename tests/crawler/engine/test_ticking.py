@@ -14,7 +14,7 @@ from crawler.engine import ticking
 from crawler.engine.schedule import GIVEN, Scheduler
 from crawler.engine.ticking import tick_seconds
 from feeds.models import Tick
-from feeds.ticks import lately
+from feeds.visiting.ticks import lately
 
 pytestmark = pytest.mark.django_db
 ENTRY = {"task": "feeds.tasks.tick", "schedule": 600.0, "options": {"queue": "tick"}}

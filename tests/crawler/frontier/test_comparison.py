@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.comparison import compare, crawl_order
+from crawler.frontier.evaluation.comparison import compare, crawl_order
 from crawler.frontier.graph import GraphError, graph_of, pagerank, read_site_history
 from crawler.frontier.strategies import STRATEGIES, make_strategy
 

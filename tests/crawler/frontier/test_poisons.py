@@ -11,15 +11,15 @@ import pytest
 from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
 from crawler.engine.models import Host
+from crawler.fetching.http.site_lines import Robots
 from crawler.frontier.check_in import named_sitemaps
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Crawl, CrawlUrl
-from crawler.http.site_lines import Robots
 from crawler.messages import Batch, Report, decode, encode
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
-from recrawl.discovery import name_sitemaps
 from recrawl.models import Site
+from recrawl.visiting.discovery import name_sitemaps
 from tests.servers import Reply, WebServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.failures import Failure
+from crawler.fetching.http.domains import host_of, registrable_domain, top_level_domain
 from crawler.frontier.budgets import Budgets, pattern, shape_refusal, without_session
 from crawler.frontier.causes import cause
 from crawler.frontier.scope import Scope, ScopeError
 from crawler.frontier.score import link_scores
 from crawler.frontier.strategies import STRATEGIES, Parent, make_strategy
-from crawler.http.domains import host_of, registrable_domain, top_level_domain
 
 COUNTS = st.integers(0, 10_000)
 PAPER = {

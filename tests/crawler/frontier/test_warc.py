@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.fetching.http.transfer import MAX_ERROR_BYTES
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.warc import warc_chunks
-from crawler.http.transfer import MAX_ERROR_BYTES
 from crawler.inline import work_off
-from tests.crawler.http.conftest import Exchange, Serve, Server, answer, serve
+from tests.crawler.fetching.conftest import Exchange, Serve, Server, answer, serve
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("terminal_on_loopback")]
 __all__ = ["serve"]

@@ -22,7 +22,7 @@ from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.frontier.strategies import STRATEGIES
 from crawler.inline import work_off
 from crawler.messages import Report
-from crawler.site.retention import delete_unused_bodies
+from crawler.operation.site.retention import delete_unused_bodies
 from crawler.terminals.client import terminal_client
 from crawler.terminals.serve import serve_host
 from tests.servers import Reply, Request, WebServer

@@ -15,10 +15,10 @@ from django.test import Client, RequestFactory
 from articles.models import Article, PersonalFeed
 from articles.personal.selection import addresses, create_personal_feed, revoke_address
 from articles.personal.versions import touch
+from crawler.fetching.walled import client as walled
 from crawler.notices import hub
 from crawler.notices.hub import notice_changes, push_for, request_change
 from crawler.notices.models import HubClient
-from crawler.walled import client as walled
 from tests.factories import make_article, make_feed, make_subscriber
 from tests.servers import Reply, Request, WebServer
 

@@ -17,13 +17,13 @@ from articles.models import Article
 from articles.personal.topics import follow_topic
 from crawler.accounts.models import Account
 from crawler.database import secrets
+from crawler.fetching.walled import client as walled
 from crawler.notices import sending, watching
 from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.program import SendOutcome, signature
 from crawler.notices.sending import claim, delete_old, send_for, settle
 from crawler.notices.watching import look
 from crawler.notices.writing import stop_token, write
-from crawler.walled import client as walled
 from tests.factories import make_article, make_feed, make_subscriber, make_user
 from tests.html import flat
 from tests.servers import Reply, WebServer

@@ -15,7 +15,7 @@ import pyoxigraph
 import pytest
 from django.core.management import call_command
 
-from crawler.deployment import doctor
+from crawler.operation.deployment import doctor
 from crawler.pipeline.models import GraphChange
 from crawler.pipeline.sparql import mirror as mirrors
 from crawler.pipeline.sparql.mirror import MAX_REFUSALS, Mirror

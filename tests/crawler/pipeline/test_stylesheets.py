@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
+from crawler.fetching.walled import client as walled_client
 from crawler.frontier.models import Body
 from crawler.pipeline.inline import work_off
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.text.keys import digest
-from crawler.walled import client as walled_client
 from tests.crawler.pipeline.test_foreign import HEAD, PAGE, THEIRS, TITLE, URL
 from tests.crawler.pipeline.test_store import lines, transformed
 from tests.factories import make_user

@@ -14,9 +14,9 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
+from crawler.isolation import walls
 from crawler.pipeline.sparql import run
 from crawler.pipeline.sparql.run import QueryError, ask, wall
-from crawler.process import walls
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -107,7 +107,7 @@ def test_from_names_graphs_that_are_there_and_fetches_nothing(
 
 TRIED = """
 import socket
-from crawler.process.walls import {function}
+from crawler.isolation.walls import {function}
 stands = {call}
 for family, kind in ((socket.AF_INET, socket.SOCK_STREAM), (socket.AF_INET, socket.SOCK_DGRAM)):
     try:
@@ -139,7 +139,7 @@ def test_every_wall_that_says_it_stands_does(listener: Listener, function: str, 
 def test_threads_that_run_already_are_behind_the_wall_too(listener: Listener) -> None:
     code = f"""
 import socket, threading
-from crawler.process.walls import shut
+from crawler.isolation.walls import shut
 go = threading.Event()
 def reach():
     go.wait()
@@ -158,7 +158,7 @@ thread.join()
 
 
 def test_no_program_is_started_behind_the_wall() -> None:
-    code = "import os\nfrom crawler.process.walls import shut\nshut()\nos.execv('/bin/true', ['true'])"
+    code = "import os\nfrom crawler.isolation.walls import shut\nshut()\nos.execv('/bin/true', ['true'])"
     assert "PermissionError" in child(code).stderr
 
 

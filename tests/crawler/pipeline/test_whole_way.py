@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from crawler.frontier.crawls import begin
 from crawler.frontier.models import Body, Crawl, CrawlUrl
 from crawler.inline import work_off as fetch_all
+from crawler.operation.site.retention import delete_unused_bodies
 from crawler.pipeline import phases
 from crawler.pipeline.documents import LEASE_SECONDS, lease, queues, resend, settle, sweep, take_crawl, work
 from crawler.pipeline.export import FORMS, chunks
@@ -26,7 +27,6 @@ from crawler.pipeline.models import Document, HttpTransformer, LinkQuery, PhaseF
 from crawler.pipeline.phases import run
 from crawler.pipeline.store import quads
 from crawler.pipeline.terms import iri
-from crawler.site.retention import delete_unused_bodies
 from tests.servers import Reply, WebServer
 
 pytestmark = [

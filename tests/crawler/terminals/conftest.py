@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from crawler.http.client import Client, ClientConfig
-from crawler.http.gate import HostGate
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.client import Client, ClientConfig
+from crawler.fetching.http.gate import HostGate
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Batch
 from tests.servers import WebServer
 

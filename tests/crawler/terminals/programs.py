@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from crawler.process.fork_server import PROGRAMS, ForkServer, Program
+from crawler.isolation.fork_server import PROGRAMS, ForkServer, Program
 
 
 def _say(words: dict[str, Any], descriptors: list[int]) -> None:

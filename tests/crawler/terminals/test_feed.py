@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from crawler.http.client import Client
+from crawler.fetching.http.client import Client
 from crawler.messages import Harvest
 from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
 from feeds.terminal import SECOND_OPINIONS, retrieve_feed

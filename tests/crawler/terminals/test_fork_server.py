@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.process import fork_server
-from crawler.process.fork_server import ForkServer, ServedChild, start_server
+from crawler.isolation import fork_server
+from crawler.isolation.fork_server import ForkServer, ServedChild, start_server
 
 PROGRAMS = "tests.crawler.terminals.programs"
 SLOW = 60.0

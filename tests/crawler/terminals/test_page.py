@@ -8,8 +8,8 @@ import zlib
 import pytest
 from msgspec.structs import replace
 
-from crawler.http.client import Client
-from crawler.http.site_lines import Robots
+from crawler.fetching.http.client import Client
+from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Harvest
 from crawler.reading.documents import PageDocument
 from crawler.terminals.serve import ROBOTS_AGE, ROBOTS_PAUSE, serve_host

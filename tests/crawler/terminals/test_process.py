@@ -21,12 +21,12 @@ from celery import Celery
 from kombu import Connection
 
 from crawler import environment
-from crawler.embedded import broker
-from crawler.embedded.postgresql import PostgreSQL
 from crawler.messages import Assignment, Batch, Harvest, Report, decode, encode
+from crawler.postgresql import broker
+from crawler.postgresql.postgresql import PostgreSQL
 from crawler.reading.documents import PageDocument, RetrievedFeed
 from crawler.settings import BASE_DIR
-from tests.crawler.embedded.conftest import open_directory
+from tests.crawler.postgresql.conftest import open_directory
 from tests.crawler.terminals.conftest import batch
 from tests.servers import Reply, WebServer, article, rss
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from crawler.http import names
-from crawler.http.client import Client, ClientConfig
-from crawler.http.gate import HostGate
+from crawler.fetching.http import names
+from crawler.fetching.http.client import Client, ClientConfig
+from crawler.fetching.http.gate import HostGate
 from crawler.messages import Assignment, Batch, Harvest, Report, decode
 from crawler.reading.documents import PageDocument
 from crawler.terminals import serve as terminal

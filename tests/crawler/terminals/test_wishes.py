@@ -6,8 +6,8 @@ import pytest
 from lxml import html
 from urllib3 import HTTPHeaderDict
 
+from crawler.fetching.http.client import Client
 from crawler.frontier.terminal import page_links
-from crawler.http.client import Client
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import CrawledPage, PageDocument
 from crawler.reading.wishes import Wishes, wishes_of

@@ -13,14 +13,14 @@ from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
 from crawler.messages import Assignment, Batch, Harvest, Report
 from crawler.web.sentences import translated
-from feeds import planning
 from feeds.models import Feed, Tick
-from feeds.priors import default_prior
 from feeds.replay.setup import Setup
 from feeds.replay.simulation import Selection, simulate
 from feeds.replay.trace import Trace
 from feeds.scheduling.registry import make_policy
-from feeds.ticks import tick
+from feeds.visiting import planning
+from feeds.visiting.priors import default_prior
+from feeds.visiting.ticks import tick
 from tests.factories import make_feed
 from tests.feeds.replay.traces import DAY, invented
 from tests.harvests import entry, found, unchanged

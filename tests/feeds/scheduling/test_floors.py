@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feeds.outage import it_is_us
 from feeds.scheduling.floors import Floor, FloorLimits, VisitOutcome, floor
 from feeds.scheduling.redirects import should_move
 from feeds.scheduling.skips import day_bits, hour_bits, next_allowed, skipped
+from feeds.visiting.outage import it_is_us
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 # Monday 2026-01-05 10:20 UTC.

@@ -19,9 +19,9 @@ from crawler import environment
 from crawler.engine.leased import MAX_LOSSES
 from crawler.engine.leases import hand_out, sweep
 from crawler.inline import work_off
-from feeds.explain import next_visits
 from feeds.models import Feed, Retrieval
-from feeds.ticks import tick
+from feeds.visiting.explain import next_visits
+from feeds.visiting.ticks import tick
 from feeds.websub.models import MAX_WAITING_PUSHES, HubSubscription, Push
 from feeds.websub.protocol import lease_seconds, renew_after, retry_after, signed
 from feeds.websub.subscriptions import lapse

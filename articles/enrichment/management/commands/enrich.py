@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 from articles.enrichment.enrich import enrich, renew
 from articles.enrichment.figures import figures
 from articles.enrichment.models import Enrichment
-from crawler.progress import bar
+from crawler.telemetry.progress import bar
 
 
 class Command(BaseCommand):

@@ -1,0 +1,1 @@
+"""Measurements of the interest model on logs, for commands and benchmarks."""

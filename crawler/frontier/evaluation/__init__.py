@@ -1,0 +1,1 @@
+"""Comparison of strategies on recorded links."""

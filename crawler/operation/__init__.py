@@ -1,0 +1,1 @@
+"""What `make run` starts, watches, repairs and shows of the whole."""

@@ -1,0 +1,203 @@
+"""The processes that `manage.py run` starts on one machine, and how they are isolated."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.urls import get_resolver
+
+from crawler.engine import work
+from crawler.fetching.browser import look
+from crawler.isolation import confine, fork_server, memory
+from crawler.isolation.forks import Process
+from crawler.operation.deployment import workers
+from crawler.operation.deployment.supervisor import Child, forked
+from crawler.operation.deployment.web_server import WebServer
+
+CONTROLLER_QUEUES = ("tick", "store")
+GRAPH_QUEUES = ("recrawl", "later", "index", "extract")
+"""Plans take from some milliseconds to some seconds; only the laboratory's experiments, at an administrator's
+wish, let the graph wait for longer. A process of their own would keep 27 MB (benchmarks/footprint.py).
+"""
+NOTIFIER_QUEUES = ("notify", "enrich")
+"""Enrichment runs beside the graph, each on a processor; a message waits for it for some seconds at most."""
+DATABASE_QUEUES = (*CONTROLLER_QUEUES, *GRAPH_QUEUES, *NOTIFIER_QUEUES)
+WEB_NICENESS = 7
+"""Fifty readers slow a burst of feeds little; one waits a third longer in it (docs/notes/benchmarks.md)."""
+NICENESS = 10  # the graph can wait, the news cannot
+
+
+def load() -> None:
+    """Import the modules that all processes use, so that forked processes share their memory."""
+    memory.share_arenas()
+    workers.prepare()
+    importlib.import_module("django_celery_beat.schedulers")
+    work.discover()
+    get_resolver().url_patterns  # noqa: B018 - loads views and the admin
+
+
+def children(sealed: Sealed) -> list[Child]:
+    """Return all processes, with those that may start later last.
+
+    Each is a fork of this process, which has loaded what they share, except for the sealed ones.
+    """
+    if settings.DEMO:
+        return [Child("web", forked(_web))]
+    if memory.is_small():
+        at_database = [Child("controller", forked(_everything), DATABASE_QUEUES)]
+    else:
+        at_database = [
+            Child("controller", forked(_controller), CONTROLLER_QUEUES),
+            Child("graph", forked(_graph), GRAPH_QUEUES, later=True),
+            Child("notifier", forked(_notifier), NOTIFIER_QUEUES, later=True),
+        ]
+    return [
+        Child("web", forked(_web)),
+        sealed.child("terminal", "fetch", pool="threads", concurrency=8 if memory.is_small() else 32),
+        *at_database,
+        sealed.child("transformer", "detect,transform", niceness=NICENESS, later=True),
+    ]
+
+
+def bind() -> str:
+    """Return the address to listen on: LISTEN_ADDRESS; else all interfaces if ALLOWED_HOSTS names a host that
+    is not local, else loopback.
+    """
+    if settings.LISTEN_ADDRESS:
+        return f"{settings.LISTEN_ADDRESS}:{settings.PORT}"
+    local = set(settings.ALLOWED_HOSTS) <= set(settings.LOCAL_NAMES)
+    return f"{'127.0.0.1' if local else '0.0.0.0'}:{settings.PORT}"  # noqa: S104 - asked for
+
+
+class Sealed:
+    """The terminals and transformers, which handle untrusted bytes, and the server that forks them.
+
+    They have no database, only the needed part of this process's environment, and no access to files but
+    programs and their own notes on hosts.
+    """
+
+    def __init__(self) -> None:
+        self._server: fork_server.ForkServer | None = None
+        self._inodes: list[int] = []
+
+    def start(self) -> fork_server.ForkServer:
+        """Return the fork server, started if there is none.
+
+        It accepts requests at once and answers them when it is ready.
+        """
+        directories = _own_directories()
+        inodes = [directory.stat().st_ino for directory in directories]
+        # The walls are around directories, not names: one that was deleted and made again lies outside.
+        if self._server is None or not self._server.alive or inodes != self._inodes:
+            self.close()
+            self._inodes = inodes
+            read = [settings.BASE_DIR, *look.FILES]
+            walled = partial(confine.command, hide=settings.DATA_DIR, read=read, write=directories)
+            modules = ["crawler.operation.deployment.sealed"]
+            self._server = fork_server.start_server(modules, _sealed_environment(), walled)
+        return self._server
+
+    def child(
+        self,
+        name: str,
+        queues: str,
+        *,
+        pool: str = workers.SOLO,
+        concurrency: int = 1,
+        niceness: int = 0,
+        later: bool = False,
+    ) -> Child:
+        """Return a worker for these queues."""
+        options = {
+            "name": name,
+            "queues": queues,
+            "pool": pool,
+            "concurrency": concurrency,
+            "niceness": niceness,
+        }
+
+        def launch(words: Mapping[str, str], ready_fd: int) -> Process:
+            secret, write = os.pipe()
+            try:
+                os.write(write, settings.CELERY_BROKER_URL.encode())
+                os.close(write)
+                return self.start().fork(name, options, [secret, ready_fd])
+            finally:
+                os.close(secret)
+
+        return Child(name, launch, tuple(queues.split(",")), later=later)
+
+    def close(self) -> None:
+        """End the fork server."""
+        if self._server is not None:
+            self._server.close()
+
+
+def _own_directories() -> list[Path]:
+    """Create and return the directories that sealed processes may write to."""
+    directories = [settings.DATA_DIR / "hosts", settings.DATA_DIR / "scratch"]
+    for directory in directories:
+        directory.mkdir(mode=0o700, exist_ok=True)
+    return directories
+
+
+def _sealed_environment() -> dict[str, str]:
+    """Return the environment of sealed processes: no secret key and no database."""
+    return {
+        **confine.environment(os.environ),
+        "CELERY_BROKER_URL": without_password(settings.CELERY_BROKER_URL),
+        # Its default depends on the user and the user's folders, which these processes do not know.
+        "DATA_DIR": str(settings.DATA_DIR),
+        "DATABASE_URL": "none",
+        "DJANGO_SETTINGS_MODULE": "crawler.settings",
+        # glibc gives every thread an arena of its own, which keeps what large documents once took.
+        "MALLOC_ARENA_MAX": "2",
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "TMPDIR": str(settings.DATA_DIR / "scratch"),
+    }
+
+
+def without_password(address: str) -> str:
+    """Return an address without its user and password."""
+    return re.sub(r"//[^/?#]*@", "//", address)
+
+
+def _web() -> None:
+    """Run the web server, which yields to fetching when the processors are busy."""
+    os.nice(WEB_NICENESS)
+    WebServer(bind()).run()
+
+
+def _controller() -> None:
+    """Run the worker that hands out work and stores results, with the scheduler beside it."""
+    workers.beside(workers.beat, "beat")
+    workers.work("controller", ",".join(CONTROLLER_QUEUES))
+
+
+def _graph() -> None:
+    """Run the worker for plans and the graph, which can wait, with the SPARQL replica beside it."""
+    workers.beside(partial(call_command, "sparql_replica"), "replica")
+    workers.work("graph", ",".join(GRAPH_QUEUES), niceness=NICENESS)
+
+
+def _notifier() -> None:
+    """Run the worker that enriches articles, looks for news that people want to be told of, and sends it."""
+    workers.work("notifier", ",".join(NOTIFIER_QUEUES), niceness=NICENESS)
+
+
+def _everything() -> None:
+    """Run controller, graph worker and notifier in one process, for machines with little memory.
+
+    Each of them would keep 60 MB of its own in 512.
+    """
+    workers.beside(workers.beat, "beat")
+    workers.beside(partial(call_command, "sparql_replica"), "replica")
+    workers.work("controller", ",".join(DATABASE_QUEUES))

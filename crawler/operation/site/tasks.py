@@ -1,0 +1,29 @@
+"""Deletion of old rows: a few at every tick, contents of deleted crawls once a day; the room on the disk."""
+
+# ruff: noqa: PLC0415 - loaded by those who tidy
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.dispatch import receiver
+
+from crawler.engine.signals import planned, ticked
+
+
+@receiver(ticked)
+def tidy(now: datetime, **_: object) -> None:
+    """Apply the RETENTION_* settings, and note the room on the disk once a day."""
+    from crawler.operation.site import retention
+    from crawler.operation.site.room import sample_room
+
+    retention.tidy(now)
+    sample_room(now)
+
+
+@receiver(planned)
+def delete_unused_bodies(**_: object) -> None:
+    """Delete contents whose crawls were deleted."""
+    from crawler.operation.site import retention
+
+    retention.delete_unused_bodies()

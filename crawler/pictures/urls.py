@@ -1,9 +1,0 @@
-"""URLs of pictures under /img/."""
-
-from __future__ import annotations
-
-from django.urls import path
-
-from crawler.pictures import views
-
-urlpatterns = [path("<str:size>/", views.picture, name="picture")]

@@ -1,0 +1,1 @@
+"""Logs, traces and progress of this process."""

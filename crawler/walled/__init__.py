@@ -1,5 +1,0 @@
-"""Programs that handle bytes of the web on behalf of the web server, in processes of their own.
-
-The server forks them from a process that knows no secret and no database (`crawler.process.fork_server`). One
-program fetches and reads nothing of the answer; those that read can open no socket (`crawler.process.walls`).
-"""

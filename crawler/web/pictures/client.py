@@ -1,0 +1,55 @@
+"""Requests of the web server to the processes that fetch and decode pictures."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from crawler.failures import Failure
+from crawler.fetching.walled import client
+from crawler.fetching.walled.client import FetchLimits, ProgramError
+from crawler.web.pictures.programs import DECODE
+from crawler.web.pictures.render import PictureError, Rendered
+
+FETCH_SECONDS = 12.0
+DECODE_SECONDS = 20.0
+MAX_BYTES = 12_000_000
+"""Bytes of a picture as its publisher sends it."""
+ACCEPT = "image/avif, image/webp, image/png, image/jpeg, image/gif;q=0.9, image/*;q=0.5, text/html;q=0.2"
+_LIMITS = FetchLimits(ACCEPT, FETCH_SECONDS, MAX_BYTES)
+
+client.add_programs("crawler.web.pictures.programs")
+
+Made = TypeVar("Made")
+
+
+def fetched(url: str) -> tuple[bytes, str]:
+    """Return the document at an address, and the address after redirects. Raises PictureError."""
+    try:
+        document = client.fetch(url, _LIMITS)
+    except ProgramError as error:
+        raise PictureError(error.kind, error.detail) from error
+    return document.body, document.url
+
+
+def rendered(body: bytes) -> Rendered:
+    """Return a picture encoded anew. Raises PictureError."""
+    words = {"name": DECODE, "task": "picture"}
+    return _decoded(Rendered, words, body)
+
+
+def icon_links(body: bytes, url: str) -> list[str]:
+    """Return the addresses of icons that a page names. Raises PictureError."""
+    words = {"name": DECODE, "task": "icons", "url": url}
+    return _decoded(list[str], words, body)
+
+
+def _decoded(kind: type[Made], words: dict[str, Any], body: bytes) -> Made:
+    try:
+        answer = client.run(DECODE, words, body, DECODE_SECONDS, 3 * MAX_BYTES)
+        return msgspec.msgpack.decode(answer, type=kind)
+    except ProgramError as error:
+        raise PictureError(error.kind, error.detail) from error
+    except msgspec.MsgspecError as error:
+        raise PictureError(Failure.MALFORMED, "the decoder wrote nonsense") from error

@@ -1,0 +1,1 @@
+"""Adding feeds: addresses, discovery, lists in OPML."""

@@ -1,0 +1,226 @@
+"""Search for the feeds behind addresses that people give, with a preview of each, before anything is stored.
+
+All bytes are fetched and read in processes of their own (`crawler.fetching.walled`); this module only decides
+what is requested next and in which words the result is shown.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import msgspec
+from django.conf import settings
+from django.utils import translation
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from crawler.database.threads import ConnectionThreads, give_back_connections
+from crawler.engine.models import Deployment
+from crawler.failures import Failure
+from crawler.fetching.http.client import ACCEPT_FEED
+from crawler.fetching.http.urls import BadUrl
+from crawler.fetching.walled import client
+from crawler.fetching.walled.client import FetchLimits, ProgramError
+from crawler.web.sentences import translated
+from feeds.adding.add import checked_address
+from feeds.adding.discovery_programs import READ, ReadDocument, ReadFeed
+from feeds.phrases import failure_words, posts_often
+from feeds.sources import likely_feeds
+
+MAX_ADDRESSES = 8
+"""Addresses that are looked at; more are added without a preview."""
+MAX_FEEDS = 6
+"""Feeds shown of one address."""
+LOOK_SECONDS = 14.0
+"""Time for all requests of one look together."""
+FETCH_SECONDS = 8.0
+READ_SECONDS = 8.0
+MAX_BYTES = 10_000_000
+MAX_LOOKS = 4
+"""Looks at the same time; another one gets BusyError."""
+SAME_SHARE = 0.7
+"""Share of common entries from which two feeds are formats of one."""
+
+client.add_programs("feeds.adding.discovery_programs")
+
+_LIMITS = FetchLimits(ACCEPT_FEED, FETCH_SECONDS, MAX_BYTES)
+_looks = threading.BoundedSemaphore(MAX_LOOKS)
+_COMMENTS = re.compile(r"comment|kommentar|comentari|commentaire|коммент|评论|コメント", re.IGNORECASE)
+
+
+class BusyError(Exception):
+    """Error for a look while too many others are under way."""
+
+
+@dataclass(slots=True)
+class FoundFeed:
+    """A feed behind an address: its address, its contents, and its twin in another format if there is one."""
+
+    url: str
+    read: ReadFeed
+    same_as: str = ""
+    """The title of the feed above it with the same articles, "" without one."""
+    is_comments: bool = False
+    posted: list[datetime] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        """Its title, else its host."""
+        return self.read.title or (urlsplit(self.url).hostname or self.url)
+
+    @property
+    def is_chosen(self) -> bool:
+        """True for a feed that is worth following beside those above it."""
+        return not self.same_as and not self.is_comments
+
+    @property
+    def newest(self) -> list[tuple[str, str, datetime | None]]:
+        """Title, address and time of its newest articles."""
+        return [(entry.title, entry.url, _moment(entry.published)) for entry in self.read.newest]
+
+    def posts(self, now: datetime) -> str:
+        """Return how often it posts and when it last did, "" where it does not say."""
+        return posts_often(self.posted, now)
+
+
+@dataclass(slots=True)
+class Look:
+    """The feeds behind an address, or the reason in words why there are none."""
+
+    address: str
+    feeds: list[FoundFeed] = field(default_factory=list)
+    problem: str = ""
+    page: str = ""
+    """The title of the page, where the address is one."""
+    is_page: bool = False
+
+    @property
+    def site(self) -> str:
+        """The host of the address."""
+        return urlsplit(self.address).hostname or self.address
+
+
+def look_at(texts: Sequence[str]) -> list[Look]:
+    """Look at addresses as people typed them, at most MAX_ADDRESSES, in the order given.
+
+    Raises BusyError while too many other looks are under way.
+    """
+    if not _looks.acquire(timeout=2.0):
+        raise BusyError
+    try:
+        scope = _Scope(time.monotonic() + LOOK_SECONDS, Deployment.networks())
+        give_back_connections()
+        with ConnectionThreads(min(len(texts), 4) or 1) as threads:
+            language = translation.get_language() or settings.LANGUAGE_CODE
+            return list(threads.map(lambda text: _look(text, scope, language), texts[:MAX_ADDRESSES]))
+    finally:
+        _looks.release()
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Until when a look may ask for documents (monotonic seconds), and from which private networks."""
+
+    until: float
+    networks: Sequence[str]
+
+
+def _look(text: str, scope: _Scope, language: str) -> Look:
+    """Look at one address, in a thread of its own that describes problems in a language."""
+    with translation.override(language):
+        return _look_in_words(text, scope)
+
+
+def _look_in_words(text: str, scope: _Scope) -> Look:
+    try:
+        address = checked_address(text, scope.networks)
+    except BadUrl as error:
+        return Look(text, problem=f"{capfirst(translated(error.reason))}.")
+    look = Look(address.url)
+    try:
+        final, document = _read_at(address.url, scope.until)
+    except ProgramError as error:
+        look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
+        return look
+    if document.feed is not None:
+        look.feeds = [_feed_of(final, document.feed)]
+    elif document.page is not None:
+        look.page, look.is_page, look.address = document.page.title, True, final
+        links = [url for url, _ in document.page.links][:MAX_FEEDS]
+        look.feeds = _read_feeds(links, scope) if links else _guess_feed(final, scope)
+        if not look.feeds:
+            look.problem = _("This is a page, and no feed of it was found.")
+    else:
+        look.problem = f"{failure_words(document.failure, None, datetime.now(UTC))}."
+    _compare(look.feeds)
+    return look
+
+
+def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
+    """Return the address after redirects, and what stands there. Raises ProgramError."""
+    remaining = until - time.monotonic()
+    if remaining < 1.0:
+        raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
+    limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
+    fetched = client.fetch(url, limits)
+    words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type, "link": fetched.link}
+    encoded = client.run(READ, words, fetched.body, READ_SECONDS, MAX_BYTES)
+    try:
+        return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
+    except msgspec.MsgspecError as error:
+        raise ProgramError(Failure.MALFORMED, "its process wrote nonsense") from error
+
+
+def _read_feeds(urls: Iterable[str], scope: _Scope) -> list[FoundFeed]:
+    """Return the feeds among these addresses, in their order, each once."""
+    with ConnectionThreads(3) as threads:
+        feeds = list(threads.map(lambda url: _feed_at(url, scope), urls))
+    return list({feed.url: feed for feed in feeds if feed is not None}.values())
+
+
+def _guess_feed(page: str, scope: _Scope) -> list[FoundFeed]:
+    """Return the first feed at one of the usual addresses of a page's site."""
+    guesses = likely_feeds(page)
+    for start in range(0, len(guesses), 3):
+        if feeds := _read_feeds(guesses[start : start + 3], scope):
+            return feeds[:1]
+    return []
+
+
+def _feed_at(url: str, scope: _Scope) -> FoundFeed | None:
+    try:
+        final, document = _read_at(checked_address(url, scope.networks).url, scope.until)
+    except (ProgramError, BadUrl):
+        return None
+    return _feed_of(final, document.feed) if document.feed is not None else None
+
+
+def _feed_of(url: str, feed: ReadFeed) -> FoundFeed:
+    posted = [at for published in feed.posted if (at := _moment(published)) is not None]
+    is_comments = bool(_COMMENTS.search(f"{feed.title} {urlsplit(url).path}"))
+    return FoundFeed(url, feed, posted=posted, is_comments=is_comments)
+
+
+def _compare(feeds: Sequence[FoundFeed]) -> None:
+    """Record in each feed the title of the first one above it that has the same articles."""
+    for place, feed in enumerate(feeds):
+        entries = set(feed.read.identities)
+        for earlier in feeds[:place]:
+            earlier_entries = set(earlier.read.identities)
+            enough = max(SAME_SHARE * min(len(entries), len(earlier_entries)), 1)
+            if not earlier.same_as and len(entries & earlier_entries) >= enough:
+                feed.same_as = earlier.title
+                break
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

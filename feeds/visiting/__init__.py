@@ -1,0 +1,1 @@
+"""When feeds are visited, and what a visit changes."""

@@ -1,0 +1,1 @@
+"""What changed on watched pages, and who has seen it."""

@@ -1,0 +1,339 @@
+"""The pages of watched sites: add a site, follow its visits, read changes, inspect its division."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, TruncDate
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from crawler.frontier.warc import MEDIA_TYPE
+from crawler.reading.inflate import inflated
+from crawler.web.pages import render_list, wants_part
+from crawler.web.pagination import page_of
+from crawler.web.permissions import needs, person_of
+from crawler.web.roles import EDITOR
+from recrawl.changes.describing import diff_rows, stock
+from recrawl.changes.versions import version_at, version_count, warc_chunks
+from recrawl.comparing.differences import Difference, difference
+from recrawl.evaluation.own_report import by_domain, by_method, by_site, chart
+from recrawl.models import LONG_COLUMNS, SETTINGS, Change, Check, Site, Visit, WatchedPage
+from recrawl.pages.charts import WEEKS, calendar, price_chart, visits_chart
+from recrawl.pages.forms import ListForm, SettingsForm, SiteForm
+from recrawl.pages.method_sentences import SENTENCES
+from recrawl.visiting.estimators import gamma_mode
+from recrawl.visiting.mapping import (
+    SiteError,
+    add_pages,
+    add_site,
+    check_sites,
+    checked_addresses,
+    forget,
+    keep_logins,
+    map_again,
+    set_pages,
+)
+from recrawl.visiting.outline import outline
+from recrawl.visiting.visits import pause, resume, visit_now
+
+MAX_PICTURE_BYTES = 32 * 1024 * 1024
+SHOWN_VISITS, SHOWN_CHANGES, SHOWN_CHECKS, SHOWN_OFFERS = 104, 15, 200, 20
+PRIOR_SHAPE, PRIOR_DAYS = 1.5, 60.0
+"""The Gamma prior of a page's rate of change. It expects a change in some months."""
+
+
+@require_safe
+def site_list(request: HttpRequest) -> HttpResponse:
+    """Show all watched sites and lists."""
+    return _list_response(request)
+
+
+@needs(EDITOR)
+@require_http_methods(["GET", "HEAD", "POST"])
+def add(request: HttpRequest) -> HttpResponse:
+    """Show the form for a new watch, or begin it and go to its page.
+
+    `url` in the query fills in the address of a page. Raises LimitReached for more than one person may add.
+    """
+    if request.method != "POST":
+        url = request.GET.get("url", "").replace("\x00", "")[:2000]
+        kind = request.GET.get("kind", "pages" if url else "site")
+        part = request.GET.get("part", "").strip()[:500]
+        initial = {"url": [url] if url else [], "kind": kind, "parts": [part] if part else []}
+        return render(request, "recrawl/add.html", {"form": SiteForm(initial=initial), "part": part})
+    form = SiteForm(request.POST)
+    if form.is_valid():
+        check_sites(person_of(request))
+        fields = {name: form.cleaned_data[name] for name in SETTINGS} | {"added_by": request.user}
+        addresses = form.cleaned_data["url"]
+        try:
+            return redirect(
+                add_pages(addresses, **fields) if form.is_list else add_site(addresses[0], **fields)
+            )
+        except SiteError as error:
+            form.add_error("url", ValidationError(str(error)))
+    return render(request, "recrawl/add.html", {"form": form}, status=422)
+
+
+@never_cache
+@require_safe
+def site_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show one site: its last visit, charts, calendar, gates and changes."""
+    site = _site(pk)
+    visits = list(site.visits.filter(number__gt=0).order_by("-number")[:SHOWN_VISITS])
+    last = visits[0] if visits else None
+    states = dict(site.pages.order_by().values_list("state").annotate(count=Count("id")))
+    context: dict[str, Any] = {
+        "site": site,
+        "how": SENTENCES[site.method],
+        "mapping": site.visits.filter(number=0).first(),
+        "last": last,
+        "visits": visits[:12],
+        "live": states.get(WatchedPage.State.LIVE, 0),
+        "states": [(WatchedPage.State(state).label, state, count) for state, count in sorted(states.items())],
+        "changes": site.changes.counting().with_pages().defer("difference").order_by("-id")[:SHOWN_CHANGES],
+    }
+    if not wants_part(request):
+        ended = [visit for visit in reversed(visits) if visit.finished]
+        context |= {
+            "chart": visits_chart(ended) if ended else None,
+            "calendar": _calendar(site) if site.changes.exists() else None,
+            "gates": outline(site, last) if site.state != Site.State.MAPPING else [],
+            "sources": site.sources.all(),
+            "form": _settings_form(site),
+        }
+    return render(request, "recrawl/_now.html" if wants_part(request) else "recrawl/site.html", context)
+
+
+@needs(EDITOR)
+@require_POST
+def act(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pause, resume, visit, map again or delete a site."""
+    site, action = _site(pk), request.POST.get("action", "")
+    if action == "delete":
+        forget(site)
+        messages.success(request, _("%(site)s is watched no more.") % {"site": site})
+        return redirect("watched")
+    messages.success(request, _perform(site, action))
+    return redirect(site)
+
+
+@needs(EDITOR)
+@require_POST
+def settings(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change how a site is visited and which parts do not count."""
+    site = _site(pk)
+    form = _settings_form(site, request.POST)
+    if not form.is_valid():
+        for name, errors in form.errors.items():
+            messages.error(request, f"{form[name].label if name in form.fields else ''}: {errors[0]}")
+        return redirect(site)
+    Site.objects.filter(pk=pk).update(**{name: form.cleaned_data[name] for name in SETTINGS})
+    if "pages" in form.cleaned_data:
+        keep_logins(form.cleaned_data["pages"])
+        set_pages(site, checked_addresses(form.cleaned_data["pages"]))
+    messages.success(request, _("Saved. The next visit goes by it."))
+    return redirect(site)
+
+
+@require_safe
+def page_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the pages of a site, filtered by state and words, with the outcome of their last fetch."""
+    site = _site(pk)
+    rows = site.pages.light()
+    state, words = request.GET.get("state", ""), request.GET.get("q", "")[:200].replace("\x00", "")
+    if state in WatchedPage.State.values:
+        rows = rows.filter(state=state)
+    if words:
+        rows = rows.filter(Q(url__icontains=words) | Q(title__icontains=words))
+    order = {"changed": "-changed", "changes": "-changes"}.get(request.GET.get("sort", ""))
+    last = Check.objects.filter(page=OuterRef("pk")).order_by("-id")
+    rows = rows.annotate(
+        last_outcome=Subquery(last.values("outcome")[:1]), last_reason=Subquery(last.values("reason")[:1])
+    )
+    rows = rows.filter(changes__gt=0).order_by(order, "id") if order else rows.order_by("id")
+    context = {
+        "site": site,
+        "page": page_of(request, rows),
+        "states": WatchedPage.State.choices,
+        "outcomes": dict(Check.Outcome.choices),
+    }
+    return render_list(request, "recrawl/pages.html", "recrawl/_pages.html", context)
+
+
+@require_safe
+def page_history(request: HttpRequest, pk: int, page: int) -> HttpResponse:
+    """Show one page: its changes, its fetches, its estimated rate of change."""
+    site = _site(pk)
+    row = get_object_or_404(site.pages.light(), pk=page)
+    checks = list(row.all_checks.select_related("visit").order_by("-id")[:SHOWN_CHECKS])
+    outcomes = [
+        (check.days, check.outcome == Check.Outcome.CHANGED)
+        for check in checks
+        if check.outcome in {Check.Outcome.SAME, Check.Outcome.MINOR, Check.Outcome.CHANGED}
+    ]
+    rate = gamma_mode(outcomes, PRIOR_SHAPE, PRIOR_DAYS) if outcomes else None
+    offers = list(row.offers.order_by("-id")[:SHOWN_CHECKS])
+    context = {
+        "offers": [(offer, stock(offer.availability)) for offer in offers[:SHOWN_OFFERS]],
+        "prices": price_chart(offers[::-1], datetime.now(UTC)),
+        "site": site,
+        "row": row,
+        "checks": checks,
+        "changes": row.history.order_by("-id")[:SHOWN_CHECKS],
+        "every_seconds": 86_400 / rate if rate else None,
+    }
+    return render(request, "recrawl/page.html", context)
+
+
+@require_safe
+def page_versions(request: HttpRequest, pk: int, page: int) -> HttpResponse:
+    """Show a version of a page, the last one unless another is asked for, and how it differs from the one
+    before.
+    """
+    site = _site(pk)
+    row = get_object_or_404(site.pages, pk=page)
+    total = version_count(row)
+    text = request.GET.get("version", "")
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else total
+    version, before = version_at(row, number), version_at(row, number - 1)
+    hunks = diff_rows(difference(before.texts, version.texts)) if version and before else []
+    context = {
+        "site": site, "row": row, "version": version, "number": number, "total": total, "hunks": hunks,
+    }  # fmt: skip
+    return render(request, "recrawl/versions.html", context, status=200 if version else 404)
+
+
+@require_safe
+def page_warc(request: HttpRequest, pk: int, page: int) -> StreamingHttpResponse:
+    """Return all versions of a page as a WARC file."""
+    row = get_object_or_404(_site(pk).pages.select_related("body"), pk=page)
+    response = StreamingHttpResponse(warc_chunks(row), content_type=MEDIA_TYPE)
+    response.headers["Content-Disposition"] = f'attachment; filename="page-{row.pk}.warc.gz"'
+    return response
+
+
+@require_safe
+def page_picture(request: HttpRequest, pk: int, page: int, version: int | None = None) -> HttpResponse:
+    """Return the screenshot of a page, or of one of its versions by primary key."""
+    row = get_object_or_404(_site(pk).pages.light().select_related("picture"), pk=page)
+    if version is None:
+        picture = row.picture
+    else:
+        picture = get_object_or_404(row.versions.select_related("picture"), pk=version).picture
+    if picture is None:
+        raise Http404("there is no picture")
+    content = inflated(bytes(picture.content), MAX_PICTURE_BYTES)
+    response = HttpResponse(content, content_type="image/webp")
+    response.headers["Cache-Control"] = "private, max-age=3600"
+    return response
+
+
+@require_safe
+def visit_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Show the fetches of a visit with their reasons, in order."""
+    site = _site(pk)
+    visit = get_object_or_404(Visit, site=site, number=number)
+    rows = (
+        visit.checks.select_related("page").defer(*(f"page__{name}" for name in LONG_COLUMNS)).order_by("id")
+    )
+    outcome = request.GET.get("outcome", "")
+    if outcome in Check.Outcome.values:
+        rows = rows.filter(outcome=outcome)
+    context = {
+        "site": site, "visit": visit, "page": page_of(request, rows), "outcomes": Check.Outcome.choices,
+    }  # fmt: skip
+    return render_list(request, "recrawl/visit.html", "recrawl/_checks.html", context)
+
+
+@require_safe
+def change_list(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the changes of a site. Changes that do not count are shown only if their kind is requested."""
+    site = _site(pk)
+    kind = request.GET.get("kind", "")
+    rows = site.changes.filter(kind=kind) if kind in Change.Kind.values else site.changes.counting()
+    rows = rows.with_pages().defer("difference").order_by("-id")
+    context = {"site": site, "page": page_of(request, rows), "kinds": Change.Kind.choices}
+    return render_list(request, "recrawl/changes.html", "recrawl/_changes.html", context)
+
+
+@require_safe
+def change_page(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """Show one change, its lines in one column or side by side."""
+    site = _site(pk)
+    row = get_object_or_404(site.changes.with_pages().select_related("visit"), pk=number)
+    history = row.page.history.order_by("id")
+    context = {
+        "site": site,
+        "change": row,
+        "difference": Difference.unpacked(bytes(row.difference)),
+        "side": request.GET.get("view") == "side",
+        "before": history.filter(pk__lt=row.pk).last(),
+        "after": history.filter(pk__gt=row.pk).first(),
+    }
+    return render(request, "recrawl/change.html", context)
+
+
+@require_safe
+def report(request: HttpRequest) -> HttpResponse:
+    """Show update rate and coverage of this deployment's own sites, by domain group and method."""
+    sums = by_site()
+    context = {"rows": by_domain(sums), "totals": by_method(sums), "chart": chart(sums)}
+    return render(request, "recrawl/report.html", context)
+
+
+def _site(pk: int) -> Site:
+    return get_object_or_404(Site.objects.light(), pk=pk)
+
+
+def _settings_form(site: Site, data: Any = None) -> SettingsForm:
+    if not site.is_list:
+        return SettingsForm(data, instance=site)
+    pages = list(site.pages.order_by("id").values_list("url", flat=True))
+    return ListForm(data, instance=site, initial={"pages": pages})
+
+
+def _calendar(site: Site) -> Any:
+    today = datetime.now(UTC).date()
+    since = datetime.now(UTC) - timedelta(weeks=WEEKS)
+    changes = site.changes.counting().filter(at__gte=since).order_by()
+    days = changes.annotate(day=TruncDate("at")).values_list("day").annotate(count=Count("id"))
+    counts: Counter[date] = Counter(dict(days))
+    return calendar(counts, today)
+
+
+def _perform(site: Site, action: str) -> str:
+    """Perform an action on a site. Returns a message about the result."""
+    now = datetime.now(UTC)
+    if action == "pause" and pause(site, now):
+        return _("No more visits are begun.")
+    if action == "resume" and resume(site):
+        return _("Visits go on.")
+    if action == "visit" and visit_now(site, now):
+        return _("The next visit begins now.")
+    if action == "map" and map_again(site):
+        return _("It is mapped anew.")
+    return _("It is %(state)s: nothing was changed.") % {"state": site.get_state_display()}
+
+
+def _list_response(request: HttpRequest) -> HttpResponse:
+    last = Visit.objects.filter(site=OuterRef("pk"), number__gt=0).order_by("-number")
+    live = WatchedPage.objects.live().filter(site=OuterRef("pk")).order_by().values("site")
+    rows = Site.objects.light().annotate(
+        live=Coalesce(Subquery(live.annotate(count=Count("id")).values("count")), 0),
+        last_changed=Subquery(last.values("changed")[:1]),
+        last_fetched=Subquery(last.values("fetched")[:1]),
+        last_found=Subquery(last.values("found")[:1]),
+        last_started=Subquery(last.values("started")[:1]),
+    )
+    page = page_of(request, rows.order_by("id"), size=25)
+    return render_list(request, "recrawl/sites.html", "recrawl/_sites.html", {"page": page})

@@ -1,0 +1,1 @@
+"""Which pages of a site are fetched, and what a fetch changes."""
