@@ -1,8 +1,8 @@
 """The HTTP client: sends one conditional GET with its redirects, or one form, politely and within bounds.
 
 By a session of `requests` whose transport goes over guarded connections (`crawler.fetching.http.session`).
-The URL goes out as it was checked, no failure is retried, and redirects are followed here, for each of them is
-checked and waits for its host's turn. docs/architecture.md has what the session costs.
+The URL goes out as it was checked, no failure is retried, and redirects are followed here, for each of them
+is checked and waits for its host's turn. docs/architecture.md has what the session costs.
 """
 
 from __future__ import annotations
