@@ -3,8 +3,8 @@
 `shut` is called in the child itself, needs no privileges and cannot be undone. The first method that works on
 the kernel is taken: a filter of system calls (seccomp: Linux on x86-64 and AArch64, in containers too), else
 an empty network namespace of its own. Where neither works, a child that has all its files open can still be
-forbidden to open further descriptors (`no_more_files`). `python -m crawler.isolation.walls` prints what this
-kernel supports.
+forbidden to open further descriptors (`limits.forbid_new_descriptors`). `python -m crawler.isolation.walls`
+prints what this kernel supports.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import resource
 import socket
 import struct
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SECCOMP, NAMESPACE, DESCRIPTORS = "seccomp", "network namespace", "limit of descriptors"
+SECCOMP, NAMESPACE = "seccomp", "network namespace"
 
 _NO_NEW_PRIVILEGES = 38
 _FILTER_MODE, _ALL_THREADS = 1, 1
@@ -69,6 +68,10 @@ MACHINES = {
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "PYTHONHOME")
 
 
+standing: list[str] = []
+"""The method that closed the network to this process, if any did."""
+
+
 class _Program(ctypes.Structure):
     """The C struct `sock_fprog`: the number of instructions, and their address."""
 
@@ -83,14 +86,9 @@ def shut(ways: Sequence[str] = (SECCOMP, NAMESPACE)) -> str:
         except (OSError, AttributeError):  # no such call in this kernel, or none in this C library
             stands = False
         if stands:
+            standing.append(way)
             return way
     return ""
-
-
-def no_more_files() -> str:
-    """Forbid new descriptors, files and sockets alike; open ones stay. Returns the method's name."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
-    return DESCRIPTORS
 
 
 def environment() -> dict[str, str]:

@@ -9,8 +9,6 @@ import hashlib
 import hmac
 import json
 import logging
-import os
-import resource
 import socket
 import time
 from collections.abc import Callable
@@ -20,15 +18,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from crawler.fetching.http.addresses import AddressGuard
-from crawler.fetching.walled.programs import OK
-from crawler.isolation import memory
-from crawler.isolation.fork_server import PROGRAMS, Program
+from crawler.fetching.walled.programs import SENDING
+from crawler.isolation.calls import register
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason, packed
 
 SEND = "send-notice"
-CPU_SECONDS = 10
-MEMORY_BYTES = memory.share(1 / 5, 250, 600)
 MAX_ANSWER_BYTES = 4096
 TOO_SLOW = gettext_noop("it did not answer in time")
 CONNECT_SECONDS = 10.0
@@ -50,17 +45,12 @@ class RefusedError(OSError):
     """Error for a connection to an address that is not allowed."""
 
 
-def send(words: dict[str, Any], descriptors: list[int]) -> None:
-    """Send the message that comes through a pipe as JSON, and write the outcome to another."""
-    with os.fdopen(descriptors[0], "rb") as source, os.fdopen(descriptors[1], "wb") as out:
-        message = json.loads(source.read())
-        limit = memory.address_space() + MEMORY_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-        guard_sockets(AddressGuard(words["allowed_networks"]))
-        outcome = outcome_of(message)
-        outcome.detail = packed(outcome.detail)
-        out.write(OK + msgspec.msgpack.encode(outcome))
+def send(request: dict[str, Any], body: bytes) -> bytes:
+    """Send the message in the body, which is JSON. Returns the outcome as MessagePack."""
+    guard_sockets(AddressGuard(request["allowed_networks"]))
+    outcome = outcome_of(json.loads(body))
+    outcome.detail = packed(outcome.detail)
+    return msgspec.msgpack.encode(outcome)
 
 
 def outcome_of(message: dict[str, Any]) -> SendOutcome:
@@ -317,4 +307,4 @@ _SENDERS: dict[str, Callable[[dict[str, Any]], SendOutcome]] = {
     "hub-push": _hub_push,
     "hub-over": _hub_over,
 }
-PROGRAMS[SEND] = Program(send)
+register(SEND, send, SENDING)

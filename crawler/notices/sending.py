@@ -20,7 +20,7 @@ from django.db.models import F, Min, QuerySet
 from crawler.database.secrets import UnreadableError
 from crawler.database.threads import ConnectionThreads
 from crawler.fetching.walled import client
-from crawler.fetching.walled.client import ProgramError
+from crawler.isolation.calls import ProgramError
 from crawler.notices import push
 from crawler.notices.models import MAX_ATTEMPTS, Notification, Target
 from crawler.notices.program import SEND, TOO_SLOW, SendOutcome
@@ -42,7 +42,7 @@ MAX_OF_FAILING = 2
 """Messages of a target that fails which are tried together, so that one that hangs leaves room for others."""
 MAX_ANSWER = 65_536
 
-client.add_programs("crawler.notices.program")
+client.programs.add_module("crawler.notices.program")
 
 
 def send_for(seconds: float) -> bool:
@@ -121,14 +121,14 @@ def run_program(parcel: dict[str, Any]) -> SendOutcome:
     words = {"allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]}
     body = json.dumps(parcel).encode()
     try:
-        encoded_outcome = client.run(SEND, {"name": SEND, **words}, body, SECONDS, MAX_ANSWER)
+        encoded_outcome = client.programs.call(SEND, words, body, seconds=SECONDS, max_bytes=MAX_ANSWER)
         outcome = msgspec.msgpack.decode(encoded_outcome, type=SendOutcome)
         outcome.detail = unpacked(outcome.detail)
         return outcome
     except ProgramError as error:
         return SendOutcome("failed", _words_of(error))
     except msgspec.MsgspecError:
-        return SendOutcome("failed", "its process wrote nonsense")
+        return SendOutcome("failed", "the process returned invalid output")
 
 
 def _parcel(message: Notification, target: Target, address: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from crawler.engine.wake import wake_controller
-from crawler.fetching.walled.client import ProgramError
+from crawler.isolation.calls import ProgramError
 from crawler.pipeline.asking import search, term_of
 from crawler.pipeline.charts import progress
 from crawler.pipeline.documents import resend

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
-from crawler.fetching.walled.client import ProgramError
+from crawler.isolation.calls import ProgramError
 from crawler.pipeline.forms import StylesheetForm
 from crawler.pipeline.models import Stylesheet
 from crawler.pipeline.trying import document_for, read_again, tried

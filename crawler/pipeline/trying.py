@@ -22,7 +22,7 @@ MAX_BYTES = 5_000_000
 NEWEST = 1_000
 """Documents among which one that fits is looked for."""
 
-client.add_programs("crawler.pipeline.transform.trial")
+client.programs.add_module("crawler.pipeline.transform.trial")
 
 
 def document_for(types: Sequence[str], pattern: str, url: str = "") -> Document | None:
@@ -40,7 +40,9 @@ def tried(content: str, document: Document) -> list[tuple[Term, Term, Term]]:
     words = {
         "name": TRIAL, "url": document.url, "html": document.type in {HTML, XHTML}, "sheet": len(sheet),
     }  # fmt: skip
-    lines = client.run(TRIAL, words, sheet + content_of(document), SECONDS, MAX_BYTES)
+    lines = client.programs.call(
+        TRIAL, words, sheet + content_of(document), seconds=SECONDS, max_bytes=MAX_BYTES
+    )
     return read_triples(lines)[0]
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import resource
 import struct
 from typing import Any, BinaryIO
 
-from crawler.isolation import memory, walls
+from crawler.isolation import memory
 from crawler.isolation.fork_server import PROGRAMS, Program, readable
+from crawler.isolation.limits import Limits, allow_processor_time
 
 LENGTH = struct.Struct("<Q")
 MEMORY_BYTES = memory.share(1 / 5, 280, 2000)
@@ -37,14 +37,11 @@ def serve(words: dict[str, Any], pipes: list[int]) -> None:
     cpu_seconds = int(words["cpu_seconds"])
     jobs, answers = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
-    limit = memory.address_space() + MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    walls.shut()
+    Limits(cpu_seconds=None, memory_bytes=MEMORY_BYTES).apply()
     with contextlib.suppress(BrokenPipeError):
         _send(answers, b"ready")
         while (job := _next(jobs)) is not None:
-            _allow(cpu_seconds)
+            allow_processor_time(cpu_seconds)
             reply, large = _answer(job), len(job) > LARGE
             del job
             if large:  # before the reply: the terminal checks the size of the process when it arrives
@@ -70,13 +67,6 @@ def _next(jobs: BinaryIO) -> bytes | None:
     (length,) = LENGTH.unpack(head)
     job = jobs.read(length)
     return job if len(job) == length else None
-
-
-def _allow(cpu_seconds: int) -> None:
-    """Limit further processor time to `cpu_seconds`. The kernel counts from the start of the process."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
 def _answer(job: bytes) -> bytes:

@@ -26,7 +26,8 @@ from crawler.failures import Failure
 from crawler.fetching.http.client import ACCEPT_FEED
 from crawler.fetching.http.urls import BadUrl
 from crawler.fetching.walled import client
-from crawler.fetching.walled.client import FetchLimits, ProgramError
+from crawler.fetching.walled.client import FetchLimits
+from crawler.isolation.calls import ProgramError
 from crawler.web.sentences import translated
 from feeds.adding.add import checked_address
 from feeds.adding.discovery_programs import READ, ReadDocument, ReadFeed
@@ -47,7 +48,7 @@ MAX_LOOKS = 4
 SAME_SHARE = 0.7
 """Share of common entries from which two feeds are formats of one."""
 
-client.add_programs("feeds.adding.discovery_programs")
+client.programs.add_module("feeds.adding.discovery_programs")
 
 _LIMITS = FetchLimits(ACCEPT_FEED, FETCH_SECONDS, MAX_BYTES)
 _looks = threading.BoundedSemaphore(MAX_LOOKS)
@@ -170,11 +171,11 @@ def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
     words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type, "link": fetched.link}
-    encoded = client.run(READ, words, fetched.body, READ_SECONDS, MAX_BYTES)
+    encoded = client.programs.call(READ, words, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES)
     try:
         return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
     except msgspec.MsgspecError as error:
-        raise ProgramError(Failure.MALFORMED, "its process wrote nonsense") from error
+        raise ProgramError(Failure.MALFORMED, "the process returned invalid output") from error
 
 
 def _read_feeds(urls: Iterable[str], scope: _Scope) -> list[FoundFeed]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from crawler.fetching.walled.programs import OK, failure, read_alone
-from crawler.isolation.fork_server import PROGRAMS, Program
+from crawler.fetching.walled.programs import READING
+from crawler.isolation.calls import register
 from crawler.reading.documents import Entry, FeedLink
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, looks_like_html, parse_feed
@@ -99,16 +99,9 @@ def _time(entry: Entry) -> float | None:
     return entry.published or entry.updated
 
 
-def run(words: dict[str, Any], descriptors: list[int]) -> None:
-    """Read a document from a pipe, and write OK and what it is to another; or the failure."""
-
-    def read_body(body: bytes) -> bytes:
-        try:
-            return OK + msgspec.msgpack.encode(read(body, words["url"], words["content_type"], words["link"]))
-        except Exception as error:  # nothing says what readers raise on bytes that were made to break them
-            return failure("malformed", type(error).__name__)
-
-    read_alone(descriptors, read_body)
+def run(request: dict[str, Any], body: bytes) -> bytes:
+    """Return what a document is, as MessagePack."""
+    return msgspec.msgpack.encode(read(body, request["url"], request["content_type"], request["link"]))
 
 
-PROGRAMS[READ] = Program(run)
+register(READ, run, READING)

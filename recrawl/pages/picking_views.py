@@ -19,7 +19,8 @@ from django.views.decorators.http import require_safe
 from crawler.fetching.http.client import ACCEPT_PAGE
 from crawler.fetching.http.urls import BadUrl, canonical_url
 from crawler.fetching.walled import client
-from crawler.fetching.walled.client import FetchLimits, ProgramError
+from crawler.fetching.walled.client import FetchLimits
+from crawler.isolation.calls import ProgramError
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR
 from crawler.web.sentences import translated
@@ -29,7 +30,7 @@ from recrawl.pages.copy_program import COPY
 FETCH_SECONDS, READ_SECONDS = 15.0, 10.0
 MAX_BYTES = 10_000_000
 
-client.add_programs("recrawl.pages.copy_program")
+client.programs.add_module("recrawl.pages.copy_program")
 
 
 @needs(EDITOR)
@@ -72,7 +73,9 @@ def _copy_of(url: str) -> str:
     """Fetch a page and return its copy. Raises ProgramError."""
     fetched = client.fetch(url, FetchLimits(ACCEPT_PAGE, FETCH_SECONDS, MAX_BYTES))
     words = {"name": COPY, "content_type": fetched.content_type}
-    return client.run(COPY, words, fetched.body, READ_SECONDS, MAX_BYTES).decode("utf-8", "replace")
+    return client.programs.call(COPY, words, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES).decode(
+        "utf-8", "replace"
+    )
 
 
 def _problem(sentence: str) -> str:

@@ -57,7 +57,7 @@ def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         server.replies |= {"/main.xml": rss("Main"), "/main.atom": rss("Main"), "/other.xml": rss("Other")}
         yield server
     terminal_client.cache_clear()
-    walled.close()
+    walled.programs.close()
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_a_failing_place_says_why(keeper: Visitor, owner: User, settings: Any) -
         expect(page.locator("#test")).to_contain_text("it answers 500: out of order")
         page.goto(f"{keeper.address}/me/notifications/")
         expect(page.locator("main")).to_contain_text("out of order")
-    walled.close()
+    walled.programs.close()
 
 
 def test_a_digest_is_opened_and_ended_by_its_link(

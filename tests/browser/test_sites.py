@@ -44,7 +44,7 @@ def shop(settings: Any, tmp_path: Path) -> Iterator[WebServer]:
     with WebServer() as server:
         yield server
     terminal_client.cache_clear()
-    walled.close()
+    walled.programs.close()
     Site.objects.filter(url__startswith=server.origin).delete()
 
 

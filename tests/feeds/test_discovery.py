@@ -51,7 +51,7 @@ def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         server.replies["/main.atom"] = rss("main")
         server.replies["/comments.xml"] = rss("Comments on it")
         yield server
-    walled.close()
+    walled.programs.close()
 
 
 @pytest.fixture

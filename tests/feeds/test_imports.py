@@ -147,7 +147,7 @@ def test_a_readers_long_list_leads_to_its_progress_and_makes_no_folders(
 
 
 def test_the_api_says_how_many_feeds_it_adds_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("feeds.opml.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("feeds.adding.opml.MAX_AT_ONCE", 2)
     user = make_user("mara")
     give_role(user, OPERATOR)
     client.force_login(user)

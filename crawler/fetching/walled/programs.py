@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,14 +11,16 @@ import msgspec
 from crawler.failures import FetchError
 from crawler.fetching.http.client import Client, ClientConfig
 from crawler.fetching.http.gate import HostGate
-from crawler.isolation import memory, walls
-from crawler.isolation.fork_server import PROGRAMS, Program
+from crawler.isolation import memory
+from crawler.isolation.calls import ProgramError, register
+from crawler.isolation.limits import Limits
 
 FETCH = "fetch"
-CPU_SECONDS = 8
-MEMORY_BYTES = memory.share(1 / 5, 250, 600)
 MAX_LINK_CHARACTERS = 10_000
-OK, FAILED = b"+", b"-"
+READING = Limits(cpu_seconds=8, memory_bytes=memory.share(1 / 5, 250, 600))
+"""Limits of a program that reads what was fetched, without a way to the network."""
+SENDING = Limits(cpu_seconds=10, memory_bytes=memory.share(1 / 5, 250, 600), network=True)
+"""Limits of a program that asks other servers."""
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -44,46 +44,23 @@ class _OpenGate(HostGate):
         yield
 
 
-def fetch(words: dict[str, Any], descriptors: list[int]) -> None:
-    """Write OK and the document at an address to a pipe; or the failure."""
+def fetch(request: dict[str, Any], _: bytes) -> bytes:
+    """Return the document at an address as MessagePack. Raises ProgramError."""
     config = ClientConfig(
-        user_agent=words["user_agent"],
-        deadline=words["deadline"],
-        connect_timeout=min(words["deadline"], 5.0),
-        silence=min(words["deadline"], 5.0),
-        max_bytes=words["max_bytes"],
-        allowed_networks=tuple(words["allowed_networks"]),
+        user_agent=request["user_agent"],
+        deadline=request["deadline"],
+        connect_timeout=min(request["deadline"], 5.0),
+        silence=min(request["deadline"], 5.0),
+        max_bytes=request["max_bytes"],
+        allowed_networks=tuple(request["allowed_networks"]),
     )
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    with os.fdopen(descriptors[0], "wb") as out, Client(config, _OpenGate()) as client:
+    with Client(config, _OpenGate()) as client:
         try:
-            response = client.get(words["url"], accept=words["accept"])
+            response = client.get(request["url"], accept=request["accept"])
         except FetchError as error:
-            out.write(failure(error.label, error.detail))
-            return
+            raise ProgramError(error.label, error.detail) from error
         link = response.headers.get("link", "")[:MAX_LINK_CHARACTERS]
-        fetched = Fetched(response.url, response.content_type, response.body, link)
-        out.write(OK + msgspec.msgpack.encode(fetched))
+        return msgspec.msgpack.encode(Fetched(response.url, response.content_type, response.body, link))
 
 
-def read_alone(descriptors: list[int], read: Callable[[bytes], bytes]) -> None:
-    """Read a body from a pipe, without a way to the network, and write what `read` makes of it to another."""
-    limit = memory.address_space() + MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    walls.shut()
-    with os.fdopen(descriptors[0], "rb") as source, os.fdopen(descriptors[1], "wb") as out:
-        body = source.read()
-        try:
-            out.write(read(body))
-        except MemoryError:
-            out.write(failure("too-costly", "reading it takes more memory than is allowed"))
-
-
-def failure(kind: str, detail: str) -> bytes:
-    """Return a failure as programs write it."""
-    return FAILED + f"{kind}\n{detail}".encode("utf-8", "replace")
-
-
-PROGRAMS[FETCH] = Program(fetch)
+register(FETCH, fetch, SENDING)

@@ -1,15 +1,13 @@
 """One query on one snapshot, in a process that may be killed: forked by a fork server for this query alone.
 
-Reads JSON {"query", "formats", "rows", "bytes", "default_graphs", "named_graphs"} and writes a line of
-JSON {"type", "cut"} or {"error"}, then the result (`sealed`). It knows no Django and closes the network to
-itself.
+The body of a request is JSON {"query", "formats", "rows", "bytes", "default_graphs", "named_graphs"}, the
+answer a line of JSON {"type", "cut"} and the result.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
@@ -17,15 +15,14 @@ from typing import Any
 
 import pyoxigraph
 
-from crawler.isolation.fork_server import PROGRAMS, Program
-from crawler.isolation.walls import no_more_files, shut
+from crawler.isolation import walls
+from crawler.isolation.calls import ProgramError, register
+from crawler.isolation.limits import Limits, forbid_new_descriptors
 from crawler.text.cells import csv_row, guarded, is_number
 from crawler.text.matching import matcher
 from crawler.text.search import SearchError, parse_search
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema#"
-MEMORY = 2_000_000_000
-LENGTH = 8
 MATCHES = "urn:freshet:matches"
 """A function of queries: full-text search in a text."""
 RESULTS = {
@@ -42,35 +39,21 @@ GRAPHS = {
 }
 
 
-def serve(words: dict[str, Any], descriptors: list[int]) -> None:
-    """Answer the query or write its error, within a limit of processor time.
+def run(request: dict[str, Any], body: bytes) -> bytes:
+    """Return a line of JSON {"type", "cut"} and the result of the query in the body.
 
-    The walls stand before the query is read.
+    Raises ProgramError for a result that is too large, and whatever a wrong query provokes.
     """
     with open(os.devnull, "wb") as nothing:
         os.dup2(nothing.fileno(), 2)  # what Oxigraph prints when a query breaks it
-    seconds = words["seconds"]
-    wall = shut()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    with os.fdopen(descriptors[0], "rb") as requests, os.fdopen(descriptors[1], "wb") as answers:
-        try:
-            store = pyoxigraph.Store.read_only(words["snapshot"])
-            if not wall:
-                no_more_files()  # the store has its own open by now
-            question = json.load(requests)
-            header, body = answer(store, question)
-            if len(body) > question["bytes"]:
-                header, body = {"error": f"a result of more than {question['bytes']} bytes"}, b""
-        except (SyntaxError, ValueError, OSError, RuntimeError, MemoryError) as error:
-            header, body = {"error": f"{type(error).__name__}: {error}"[:2000]}, b""
-        answers.write(sealed(header, body))
-
-
-def sealed(header: dict[str, Any], body: bytes = b"") -> bytes:
-    """Prefix the result with its length (8 bytes), so that a truncated one is recognised."""
-    whole = json.dumps(header).encode() + b"\n" + body
-    return len(whole).to_bytes(LENGTH, "little") + whole
+    store = pyoxigraph.Store.read_only(request["snapshot"])
+    if not walls.standing:
+        forbid_new_descriptors()  # the store has its own open by now
+    question = json.loads(body)
+    header, result = answer(store, question)
+    if len(result) > question["bytes"]:
+        raise ProgramError("too-large")
+    return json.dumps(header).encode() + b"\n" + result
 
 
 def answer(store: pyoxigraph.Store, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -154,4 +137,4 @@ def _term(value: Any) -> dict[str, str]:
     return term if plain else term | {"datatype": value.datatype.value}
 
 
-PROGRAMS["query"] = Program(serve)
+register("query", run, Limits(cpu_seconds=10, memory_bytes=2_000_000_000))

@@ -1,6 +1,6 @@
 """Queries of strangers: read-only, on a snapshot, in a child with limits of time, memory, rows and bytes.
 
-The child (`child.py`) is forked by a kept process, which `client.py` starts and speaks to.
+Each is answered in a process of its own (`child.py`), which `client.py` asks for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from crawler.isolation.calls import ProgramError
 from crawler.isolation.walls import environment as bare_environment
 from crawler.pipeline.sparql import client
 from crawler.pipeline.sparql.lexer import refusal
@@ -75,18 +76,25 @@ def ask(
         "default_graphs": list(default_graphs), "named_graphs": list(named_graphs),
     }  # fmt: skip
     try:
-        whole = client.server().answer(snapshot, json.dumps(request).encode(), seconds)
-    except client.TurnedAwayError as error:
-        raise QueryTurnedAway(str(error)) from error
-    except TimeoutError as error:
-        raise QueryTooLong(f"the query took more than {seconds} s") from error
+        whole = client.server().answer(snapshot, json.dumps(request).encode(), seconds, 2 * MAX_BYTES)
+    except ProgramError as error:
+        raise _query_error(error, seconds) from error
     line, _, body = whole.partition(b"\n")
-    if not line:
-        raise QueryTooLong(f"the query took more than {seconds} s of processor time, or too much memory")
     header = json.loads(line)
-    if "error" in header:
-        raise QueryError(header["error"])
     return QueryAnswer(header["type"], body, header["cut"])
+
+
+def _query_error(error: ProgramError, seconds: int) -> QueryError:
+    """Return what a person is told of a query without an answer."""
+    if error.kind == "busy":
+        return QueryTurnedAway(error.detail)
+    if error.kind == "too-slow":
+        return QueryTooLong(f"the query took more than {seconds} s")
+    if error.kind == "too-costly":
+        return QueryTooLong(f"the query took more than {seconds} s of processor time, or too much memory")
+    if error.kind == "too-large":
+        return QueryError(f"a result of more than {MAX_BYTES} bytes")
+    return QueryError(error.detail)
 
 
 def wall() -> str:

@@ -37,7 +37,7 @@ def file_graph(document: SourceDocument, graph: Graph) -> str:
     if not is_pdf and not document.body.startswith(PICTURES):
         return ""
     try:
-        facts = json.loads(run_child("files_child", {"kind": "pdf" if is_pdf else "picture"}, document.body))
+        facts = json.loads(run_child("files", {"kind": "pdf" if is_pdf else "picture"}, document.body))
     except ReadingError as error:
         graph.notes.append(f"what it says of itself was skipped: {str(error)[:200]}")
         return ""

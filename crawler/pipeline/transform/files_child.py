@@ -1,20 +1,16 @@
-"""The metadata of one picture or PDF file, in a process of its own (see children.py).
-
-Reads a line of JSON {"kind": "pdf" or "picture", ...} and the file; writes a JSON object of facts, or the
-reason on standard error. No picture is decoded: only its head is read.
-"""
+"""The metadata of one picture or PDF file, in a process of its own. Only the head of a picture is read."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-import sys
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from crawler.pipeline.transform.children import limit
+from crawler.isolation.calls import register
+from crawler.pipeline.transform.children import LIMITS
 
 MAX_CHARACTERS = 1_000
 _EXIF = {0x010E: "description", 0x010F: "make", 0x0110: "model", 0x013B: "creator", 0x8298: "rights"}
@@ -22,18 +18,10 @@ _TAKEN, _EXIF_PART, _GPS_PART = 0x9003, 0x8769, 0x8825
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]+")
 
 
-def main() -> int:
-    """Read the file. Returns 1, with the reason on standard error, where that fails."""
-    request = json.loads(sys.stdin.buffer.readline())
-    body = sys.stdin.buffer.read()
+def run(request: dict[str, Any], body: bytes) -> bytes:
+    """Return a JSON object of the facts of the file in the body. Raises whatever a damaged one provokes."""
     read = of_pdf if request["kind"] == "pdf" else of_picture
-    limit(request, files=True)  # parts of the libraries are loaded when they are needed
-    try:
-        sys.stdout.write(json.dumps(read(body)))
-    except Exception as error:  # the libraries' own errors, and whatever damaged files provoke in them
-        sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
-        return 1
-    return 0
+    return json.dumps(read(body)).encode()
 
 
 def of_pdf(body: bytes) -> dict[str, Any]:
@@ -117,5 +105,4 @@ def _one_line(value: Any) -> Any:
     return " ".join(_CONTROL.sub(" ", value).split())[:MAX_CHARACTERS] if isinstance(value, str) else value
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+register("files", run, LIMITS)  # parts of the libraries are loaded when they are needed

@@ -40,4 +40,4 @@ def _run(sheet: Sheet, document: SourceDocument, url: str) -> bytes:
     """Run the stylesheet in a child. Returns RDF/XML. Raises ReadingError with the reason."""
     content = sheet.content.encode()
     request = {"html": document.type in {HTML, XHTML}, "url": url, "sheet": len(content)}
-    return run_child("xslt_child", request, content + document.body)
+    return run_child("xslt", request, content + document.body)

@@ -76,7 +76,7 @@ def _add(text: str, graph: Graph, *, is_block: bool) -> None:
 
 def _convert(value: Any, graph: Graph) -> None:
     """Convert with PyLD in a process of its own. Raises ReadingError."""
-    output = run_child("jsonld_child", {"url": graph.url}, json.dumps(value).encode())
+    output = run_child("jsonld", {"url": graph.url}, json.dumps(value).encode())
     notes, _, lines = output.partition(b"\n")
     graph.notes += json.loads(notes)
     graph.take_lines(lines, pyoxigraph.RdfFormat.N_QUADS)

@@ -1,25 +1,20 @@
-"""JSON-LD with contexts of any kind by PyLD, in a process of its own (see children.py).
-
-Reads a line of JSON {"url", ...} and the document; writes N-Quads, or the reason on standard error.
-"""
+"""JSON-LD with contexts of any kind by PyLD, in a process of its own."""
 
 from __future__ import annotations
 
 import json
-import sys
+from dataclasses import replace
 from typing import Any
 
-from crawler.pipeline.transform.children import limit
+from pyld import jsonld
+
+from crawler.isolation.calls import ProgramError, register
+from crawler.pipeline.transform.children import LIMITS
 from crawler.pipeline.transform.contexts import context_of
 
 
-def main() -> int:
-    """Convert the document. Returns 1, with the reason on standard error, where that fails."""
-    request = json.loads(sys.stdin.buffer.readline())
-    body = sys.stdin.buffer.read()
-    from pyld import jsonld  # noqa: PLC0415 - before the limits, for it loads its parts from files
-
-    limit(request, files=False)
+def run(request: dict[str, Any], body: bytes) -> bytes:
+    """Return a line of JSON with notes and the N-Quads of the document in the body. Raises ProgramError."""
     missing: set[str] = set()
 
     def load(url: str, _: Any) -> dict[str, Any]:
@@ -39,11 +34,9 @@ def main() -> int:
     try:
         lines = jsonld.to_rdf(json.loads(body), options)
     except Exception as error:  # the library raises what its parts do, and its own errors in chains
-        sys.stderr.write(_reason(error)[:300])
-        return 1
+        raise ProgramError("malformed", _reason(error)[:300]) from error
     notes = [f"the context {url} is not fetched" for url in sorted(missing)]
-    sys.stdout.buffer.write(json.dumps(notes[:20]).encode() + b"\n" + lines.encode("utf-8", "replace"))
-    return 0
+    return f"{json.dumps(notes[:20])}\n{lines}".encode("utf-8", "replace")
 
 
 def _reason(error: BaseException) -> str:
@@ -55,5 +48,4 @@ def _reason(error: BaseException) -> str:
     return f"{code}: {first}" if code else f"{type(error).__name__}: {first}"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+register("jsonld", run, replace(LIMITS, files=False))

@@ -34,7 +34,7 @@ def add_rdfa(document: SourceDocument, graph: Graph) -> None:
     if not has_rdfa(document):
         return
     try:
-        text = run_child("rdfa_child", {"url": graph.url}, document.body)
+        text = run_child("rdfa", {"url": graph.url}, document.body)
         graph.take_lines(text, pyoxigraph.RdfFormat.N_TRIPLES)
     except (ReadingError, SyntaxError, ValueError) as error:
         graph.notes.append(f"RDFa was skipped: {str(error)[:200]}")

@@ -1,32 +1,21 @@
-"""The RDFa of one page by pyRdfa3, in a process of its own (see children.py).
-
-Reads a line of JSON {"url", ...} and the page; writes N-Triples, or the reason on standard error.
-"""
+"""The RDFa of one page by pyRdfa3, in a process of its own."""
 
 from __future__ import annotations
 
 import io
-import json
 import socket
-import sys
+from typing import Any
 
-from crawler.pipeline.transform.children import limit
+from crawler.isolation.calls import register
+from crawler.pipeline.transform.children import LIMITS
 from crawler.reading.errors import ReadingError
 from crawler.reading.pages.tree import page_tree, text_of
 
 
-def main() -> int:
-    """Convert the page. Returns 1, with the reason on standard error, where that fails."""
-    request = json.loads(sys.stdin.buffer.readline())
-    body = sys.stdin.buffer.read()
-    limit(request, files=True)  # its parts are loaded when they are needed
+def run(request: dict[str, Any], body: bytes) -> bytes:
+    """Return the N-Triples of the page in the body."""
     socket.socket = None  # type: ignore[assignment, misc]  # also where the kernel has no wall
-    try:
-        sys.stdout.buffer.write(triples(body, request["url"]))
-    except Exception as error:  # the library has errors of its own, and raises whatever its parts do
-        sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
-        return 1
-    return 0
+    return triples(body, request["url"])
 
 
 def triples(body: bytes, url: str) -> bytes:
@@ -46,5 +35,4 @@ def triples(body: bytes, url: str) -> bytes:
     return lines.encode()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+register("rdfa", run, LIMITS)  # parts of the library are loaded when they are needed

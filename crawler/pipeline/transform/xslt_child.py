@@ -1,35 +1,20 @@
-"""A stylesheet of somebody else on one document, in a process of its own (see children.py).
-
-Reads a line of JSON {"html", "url", "sheet", ...}, the stylesheet of so many bytes and the document; writes
-RDF/XML, or the reason on standard error. No file is read or written and nothing is fetched.
-"""
+"""A stylesheet of somebody else on one document: no file is read or written and nothing is fetched."""
 
 from __future__ import annotations
 
-import json
-import sys
+from dataclasses import replace
 from typing import Any
 
 from lxml import etree
 
-from crawler.pipeline.transform.children import limit
+from crawler.isolation.calls import register
+from crawler.pipeline.transform.children import LIMITS
 
 
-def main() -> int:
-    """Transform the document. Returns 1, with the reason on standard error, where that fails."""
-    request = json.loads(sys.stdin.buffer.readline())
-    sheet, document = sys.stdin.buffer.read(request["sheet"]), sys.stdin.buffer.read()
-    limit(request, files=False)
-    try:
-        result = transformed(sheet, document, request["html"], request["url"])
-    except (etree.LxmlError, ValueError, MemoryError, RecursionError) as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}"[:500])
-        return 1
-    if len(result) > request["output"]:
-        sys.stderr.write(f"more than {request['output']} bytes of output")
-        return 1
-    sys.stdout.buffer.write(result)
-    return 0
+def run(request: dict[str, Any], body: bytes) -> bytes:
+    """Return RDF/XML: the body is the stylesheet, of `request["sheet"]` bytes, and the document behind it."""
+    sheet, document = body[: request["sheet"]], body[request["sheet"] :]
+    return transformed(sheet, document, request["html"], request["url"])
 
 
 class _Nowhere(etree.Resolver):
@@ -50,5 +35,4 @@ def transformed(sheet: bytes, document: bytes, html: bool, url: str) -> bytes:
     return bytes(rules(tree, url=etree.XSLT.strparam(url)))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+register("xslt", run, replace(LIMITS, files=False))

@@ -8,7 +8,8 @@ import msgspec
 
 from crawler.failures import Failure
 from crawler.fetching.walled import client
-from crawler.fetching.walled.client import FetchLimits, ProgramError
+from crawler.fetching.walled.client import FetchLimits
+from crawler.isolation.calls import ProgramError
 from crawler.web.pictures.programs import DECODE
 from crawler.web.pictures.render import PictureError, Rendered
 
@@ -19,7 +20,7 @@ MAX_BYTES = 12_000_000
 ACCEPT = "image/avif, image/webp, image/png, image/jpeg, image/gif;q=0.9, image/*;q=0.5, text/html;q=0.2"
 _LIMITS = FetchLimits(ACCEPT, FETCH_SECONDS, MAX_BYTES)
 
-client.add_programs("crawler.web.pictures.programs")
+client.programs.add_module("crawler.web.pictures.programs")
 
 Made = TypeVar("Made")
 
@@ -47,7 +48,7 @@ def icon_links(body: bytes, url: str) -> list[str]:
 
 def _decoded(kind: type[Made], words: dict[str, Any], body: bytes) -> Made:
     try:
-        answer = client.run(DECODE, words, body, DECODE_SECONDS, 3 * MAX_BYTES)
+        answer = client.programs.call(DECODE, words, body, seconds=DECODE_SECONDS, max_bytes=3 * MAX_BYTES)
         return msgspec.msgpack.decode(answer, type=kind)
     except ProgramError as error:
         raise PictureError(error.kind, error.detail) from error

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         try:
             looks = [look for first in range(0, len(url), MAX_ADDRESSES) for look in look_at(url[first:])]
         finally:
-            client.close()
+            client.programs.close()
         for look in looks:
             self.stdout.write(f"{look.address}: {look.problem or look.page or 'a feed'}")
             for feed in look.feeds:

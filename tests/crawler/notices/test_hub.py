@@ -50,7 +50,7 @@ def program(settings: Any) -> Iterator[Subscriber]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     with Subscriber() as server:
         yield server
-    walled.close()
+    walled.programs.close()
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_private_callbacks_are_refused(settings: Any, feed: Any, topic: str) -> 
         run()
         assert not program.requests
     assert "private network" in client_row().failure
-    walled.close()
+    walled.programs.close()
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def sink(settings: Any) -> Iterator[WebServer]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     with WebServer({"/hook": Reply(status=204)}) as server:
         yield server
-    walled.close()
+    walled.programs.close()
 
 
 def webhook(server: WebServer, path: str = "/hook") -> str:
@@ -310,7 +310,7 @@ def test_what_must_not_be_reached_is_named(
     assert message.state in {"waiting", "failed"}
     assert message.failure
     assert words in message.failure
-    walled.close()
+    walled.programs.close()
 
 
 @pytest.mark.parametrize(

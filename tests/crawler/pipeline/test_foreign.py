@@ -113,10 +113,10 @@ def test_it_stands_alone(word: str, address: str, tmp_path: Path) -> None:
     assert "stands alone" in " ".join(found.notes)
 
 
-@pytest.mark.parametrize("module", ["xslt_child", "rdfa_child"])
-def test_the_children_close_the_network_before_they_read(module: str) -> None:
+@pytest.mark.parametrize("name", ["xslt", "rdfa"])
+def test_the_children_close_the_network_before_they_read(name: str) -> None:
     code = f"""
-import io, runpy, socket, sys
+import os, socket
 from lxml import etree
 taken = socket.socket
 def tried(*_, **__):
@@ -125,12 +125,13 @@ def tried(*_, **__):
     except OSError as error:
         print(type(error).__name__)
     raise ValueError
+import crawler.pipeline.transform.{name}_child as program
+from crawler.isolation.fork_server import PROGRAMS
 etree.fromstring = tried
-import crawler.reading.pages.tree
-crawler.reading.pages.tree.text_of = tried
-asked = b'{{"url": "http://x/", "html": true, "sheet": 0, "seconds": 5, "memory": 1000000000, "output": 9}}'
-sys.stdin = type("", (), {{"buffer": io.BytesIO(asked)}})
-runpy.run_module("crawler.pipeline.transform.{module}", run_name="__main__")
+program.text_of = tried
+body, body_end = os.pipe()
+os.close(body_end)
+PROGRAMS["{name}"].run({{"url": "http://x/", "html": True, "sheet": 0}}, [body, os.pipe()[1]])
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
@@ -157,7 +158,6 @@ runpy.run_module("crawler.pipeline.transform.{module}", run_name="__main__")
 def test_what_goes_wrong_is_a_note_within_its_limits(content: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "CPU_SECONDS", 1)
     monkeypatch.setattr(children, "WALL_SECONDS", 4.0)
-    monkeypatch.setattr(children, "MEMORY", 400_000_000)
     page = PAGE.replace(b"</body>", b"<p>x</p>" * 5_000 + b"</body>")
     began = time.monotonic()
     found = made(content, page)

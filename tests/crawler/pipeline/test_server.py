@@ -16,6 +16,7 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
+from crawler.isolation import walls
 from crawler.pipeline.sparql import client, run
 from crawler.pipeline.sparql.client import QueryServer
 from crawler.pipeline.sparql.run import QueryError, QueryTooLong, QueryTurnedAway, ask
@@ -135,12 +136,6 @@ def test_a_child_that_is_killed_is_a_query_that_took_too_much(snapshot: Path, se
         ask(snapshot, ENDLESS, ["text/csv"])
 
 
-def test_an_answer_that_was_cut_off_is_none() -> None:
-    whole = client.child_answer(b"\x03" + bytes(7) + b"abc")
-    assert (whole, client.child_answer(b"\x03" + bytes(7) + b"ab")) == (b"abc", b"")
-    assert client.child_answer(b"\x03") == client.child_answer(b"") == b""
-
-
 def test_a_server_that_was_killed_is_started_again(snapshot: Path, server: QueryServer) -> None:
     counted(snapshot)
     first = server.pid
@@ -247,7 +242,7 @@ def test_it_knows_no_secret_and_loads_neither_django_nor_the_task_queue(
     counted(snapshot)
     assert b"hidden" not in Path(f"/proc/{server.pid}/environ").read_bytes()
     code = "import sys, crawler.pipeline.sparql.child; print({'django', 'celery'} & sys.modules.keys())"
-    own = client.bare_environment()
+    own = walls.environment()
     done = subprocess.run([sys.executable, "-c", code], env=own, cwd=ROOT, capture_output=True, check=True)
     assert done.stdout.strip() == b"set()"
 

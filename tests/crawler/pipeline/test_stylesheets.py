@@ -25,7 +25,7 @@ HEADING = "http://x.example/heading"
 @pytest.fixture(autouse=True)
 def programs() -> Iterator[None]:
     yield
-    walled_client.close()
+    walled_client.programs.close()
 
 
 @pytest.fixture

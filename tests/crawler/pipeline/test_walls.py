@@ -107,7 +107,8 @@ def test_from_names_graphs_that_are_there_and_fetches_nothing(
 
 TRIED = """
 import socket
-from crawler.isolation.walls import {function}
+from crawler.isolation.limits import forbid_new_descriptors
+from crawler.isolation.walls import shut
 stands = {call}
 for family, kind in ((socket.AF_INET, socket.SOCK_STREAM), (socket.AF_INET, socket.SOCK_DGRAM)):
     try:
@@ -123,10 +124,14 @@ print(stands)
 
 @pytest.mark.parametrize(
     ("function", "call"),
-    [("shut", "shut()"), ("shut", "shut(['network namespace'])"), ("no_more_files", "no_more_files()")],
+    [
+        ("shut", "shut()"),
+        ("shut", "shut(['network namespace'])"),
+        ("forbid_new_descriptors", "forbid_new_descriptors() or True"),
+    ],
 )
 def test_every_wall_that_says_it_stands_does(listener: Listener, function: str, call: str) -> None:
-    done = child(TRIED.format(function=function, call=call, port=listener.port))
+    done = child(TRIED.format(call=call, port=listener.port))
     assert done.returncode == 0, done.stderr
     *tries, stands = done.stdout.split("\n")[:-1]
     if stands:

@@ -41,7 +41,7 @@ def proxy(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     loading.picture_cache.cache_clear()
     yield
     loading.picture_cache.cache_clear()
-    walled.close()
+    walled.programs.close()
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_an_icon_is_that_of_the_feed_else_of_the_site_else_a_letter(publisher: W
 @pytest.mark.usefixtures("proxy")
 def test_the_processes_know_no_secret_and_end_with_their_picture(publisher: WebServer) -> None:
     assert ask(f"{publisher.origin}/p.png").status_code == 200
-    server = walled._server
+    server = walled.programs._server
     assert server is not None
     variables = Path(f"/proc/{server.pid}/environ").read_bytes()
     assert not any(name in variables for name in (b"SECRET", b"DATABASE", b"BROKER", b"PASSWORD"))
@@ -203,9 +203,9 @@ def test_the_processes_know_no_secret_and_end_with_their_picture(publisher: WebS
 @pytest.mark.usefixtures("proxy")
 def test_processes_that_were_killed_are_started_again(publisher: WebServer) -> None:
     assert ask(f"{publisher.origin}/p.png").status_code == 200
-    assert walled._server is not None
-    os.kill(walled._server.pid, 9)
-    walled._server.wait(5)
+    assert walled.programs._server is not None
+    os.kill(walled.programs._server.pid, 9)
+    walled.programs._server.wait(5)
     publisher.replies["/q.png"] = PICTURE
     assert ask(f"{publisher.origin}/q.png").status_code == 200
 
