@@ -33,18 +33,23 @@ Kind = str
 """Name of a kind of work, given by an app (`crawler.engine.work`)."""
 
 Brought = TypeVar("Brought", bound=Payload)
+Ordered = TypeVar("Ordered", bound="Order")
 Message = TypeVar("Message", bound=Record)
 
 
-class Assignment(Record, frozen=True):
-    """A task for a terminal; each kind of work uses the fields that it needs.
+class Order:
+    """What a kind of work asks of a terminal beside an address; subclasses are known by their names.
 
-    `content` is sent to the address, or came from it with its `content_type`. With `any_type`, types other
-    than pages are accepted, too, with `binaries` also pictures and the like. With `selectors` a page is read
-    for its text, and matching elements are marked as ignored; `parts` and `compared` say which of it
-    (`crawler.reading.parts`); its bytes are sent back with `keeps_body`. `steps` are those of a browser, as
-    JSON. A `suspect` has lost a lease, and is alone in its batch. `is_first` says that nothing was ever
-    received from the address, `wants_opinion` that its feed was never read by a second reader.
+    All of their fields have defaults.
+    """
+
+    __slots__ = ()
+
+
+class Assignment(Record, frozen=True):
+    """A task for a terminal: an address, what is known of it (`etag` to `body_hash`), and the kind's `order`.
+
+    A `suspect` has lost a lease, and is alone in its batch.
     """
 
     kind: Kind
@@ -53,20 +58,12 @@ class Assignment(Record, frozen=True):
     etag: str = ""
     last_modified: str = ""
     body_hash: str = ""
-    known: bytes = b""
-    subscribers: int = 0
-    content: bytes = b""
-    content_type: str = ""
-    any_type: bool = False
-    binaries: bool = False
-    selectors: tuple[str, ...] | None = None
-    parts: tuple[str, ...] = ()
-    compared: str = "text"
-    keeps_body: bool = False
-    steps: str = ""
     suspect: bool = False
-    is_first: bool = False
-    wants_opinion: bool = False
+    order: Order | None = None
+
+    def ordered(self, kind: type[Ordered]) -> Ordered:
+        """Return the order, which is of this class, or one of it without wishes."""
+        return self.order if isinstance(self.order, kind) else kind()
 
 
 class Batch(Record, frozen=True):
@@ -167,7 +164,7 @@ def decode(kind: type[Message], text: str) -> Message:
         if b"\\u0000" in raw:
             raw = _NUL.sub(rb"\1\\ufffd", raw)
         _know((kind,))
-        return msgspec.json.decode(raw, type=kind, dec_hook=_payload)
+        return msgspec.json.decode(raw, type=kind, dec_hook=_of_kind)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"damaged {kind.__name__}: {str(error)[:300]}") from error
 
@@ -183,9 +180,9 @@ def decode_all(kind: type[Message], texts: Sequence[str]) -> list[Message]:
     return read
 
 
-def _payload(_: type, plain: Any) -> Any:
-    """Convert plain data to a payload of the class that it names."""
-    kinds = tuple(Payload.__subclasses__())
+def _of_kind(base: type, plain: Any) -> Any:
+    """Convert plain data to an order or payload of the class that it names."""
+    kinds: tuple[type, ...] = tuple(base.__subclasses__())
     _know(kinds)
     return msgspec.convert(plain, Union[kinds])  # noqa: UP007 - known when it runs
 
@@ -202,5 +199,5 @@ def _know(kinds: tuple[type, ...]) -> None:
     """
     if kinds not in _known:
         with _learning:
-            msgspec.json.Decoder(Union[kinds], dec_hook=_payload)  # noqa: UP007 - known when it runs
+            msgspec.json.Decoder(Union[kinds], dec_hook=_of_kind)  # noqa: UP007 - known when it runs
             _known.add(kinds)

@@ -21,6 +21,7 @@ from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
 from crawler.terminals.stored import stored_page
+from feeds.orders import FeedOrder, PushOrder
 from feeds.sources import likely_feeds, podcast_named
 
 MAX_GUESSING_SECONDS = 20.0
@@ -33,14 +34,14 @@ SECOND_OPINIONS = 50
 @serves("feed")
 def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, spacing: float) -> Harvest:
     """Retrieve a feed. Returns its harvest, which names any failure instead of raising it."""
-    at = time.time()
+    at, order = time.time(), assignment.ordered(FeedOrder)
     try:
         response = client.get(
             assignment.url,
             accept=ACCEPT_FEED,
             etag=assignment.etag,
             last_modified=assignment.last_modified,
-            subscribers=assignment.subscribers,
+            subscribers=order.subscribers,
             spacing=spacing,
         )
     except FetchError as error:
@@ -51,7 +52,7 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
     if body_hash == assignment.body_hash:
         return answered(assignment, at, response, unchanged=True, body_hash=body_hash)
     try:
-        document = readers.read(read_feed, response, assignment.known)
+        document = readers.read(read_feed, response, order.known)
     except ReadingError as error:
         return answered(
             assignment,
@@ -64,7 +65,7 @@ def retrieve_feed(client: Client, assignment: Assignment, rules: Robots | None, 
     page = (
         stored_page(response) if settings.PIPELINE_STORED and (document.entries or document.edited) else None
     )
-    is_asked = assignment.wants_opinion or _is_drawn(body_hash)
+    is_asked = order.wants_opinion or _is_drawn(body_hash)
     opinion = _second_opinion(response) if is_asked and not readers.is_busy() else None
     found = RetrievedFeed(document, page, opinion=opinion)
     return answered(assignment, at, response, body_hash=body_hash, payload=found)
@@ -101,17 +102,15 @@ def read_push(client: Client, assignment: Assignment, rules: Robots | None, spac
 
     The document may be the whole feed or only its new entries, so entries known before stay known.
     """
-    at = time.time()
+    at, order = time.time(), assignment.ordered(PushOrder)
     try:
-        whole = readers.read(
-            parse_feed, assignment.content, url=assignment.url, content_type=assignment.content_type
-        )
+        whole = readers.read(parse_feed, order.content, url=assignment.url, content_type=order.content_type)
     except ReadingError as error:
         failure = error.kind.value
         return Harvest("push", assignment.id, at, assignment.url, failure=failure, detail=error.detail)
-    document = compare(whole, assignment.known)
-    document = replace(document, fingerprints=merged(document.fingerprints, assignment.known))
-    size = len(assignment.content)
+    document = compare(whole, order.known)
+    document = replace(document, fingerprints=merged(document.fingerprints, order.known))
+    size = len(order.content)
     return Harvest("push", assignment.id, at, assignment.url, bytes=size, payload=RetrievedFeed(document))
 
 
@@ -151,7 +150,7 @@ def _feeds_of_page(
         )
     except ReadingError:
         links = ()
-    if links or not assignment.is_first:
+    if links or not assignment.ordered(FeedOrder).is_first:
         return links
     until = time.monotonic() + MAX_GUESSING_SECONDS
     for guess in likely_feeds(response.url):

@@ -20,6 +20,7 @@ from crawler.messages import Assignment, Harvest
 from crawler.pipeline.documents import take_feeds
 from crawler.reading.documents import Entry, RetrievedFeed
 from feeds.models import Feed
+from feeds.orders import FeedOrder
 from feeds.signals import arrived
 from feeds.visiting.outage import outage
 from feeds.visiting.visits import FeedVisit, StoredEntries, open_visits, settle_visits
@@ -62,17 +63,9 @@ class FeedWork(Work):
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
         for host, feed, url, etag, modified, body_hash, known, subscribers, losses, attempted, asked in rows:
-            validators = (etag, modified, body_hash, bytes(known), subscribers)
+            order = FeedOrder(bytes(known), subscribers, attempted is None, asked is None)
             assignments.setdefault(host, []).append(
-                Assignment(
-                    "feed",
-                    feed,
-                    url,
-                    *validators,
-                    suspect=losses > 0,
-                    is_first=attempted is None,
-                    wants_opinion=asked is None,
-                )
+                Assignment("feed", feed, url, etag, modified, body_hash, losses > 0, order)
             )
         return assignments
 

@@ -19,6 +19,7 @@ from crawler.fetching.http.client import ACCEPT_ANY, ACCEPT_FEED, ACCEPT_PAGE, C
 from crawler.fetching.http.robots import check_allowed, product_of
 from crawler.fetching.http.site_lines import Robots
 from crawler.fetching.http.urls import BadUrl, canonical_url
+from crawler.frontier.orders import PageOrder
 from crawler.frontier.terminal import NO_COPY, page_links, read_page, redirect_of, title_of
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import HTML, XHTML, detect
@@ -51,10 +52,12 @@ def watch_page(client: Client, assignment: Assignment, rules: Robots | None, spa
     def read(response: Response) -> dict[str, Any]:
         if response.status not in {200, 226}:
             return {"payload": redirect_of(response)}
-        page = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
+        page = readers.read(
+            read_page, response, assignment.ordered(PageOrder), product_of(client.config.user_agent)
+        )
         return {
             "body_hash": page.digest,
-            "payload": page if assignment.keeps_body else replace(page, headers=()),
+            "payload": page if assignment.ordered(PageOrder).keeps_body else replace(page, headers=()),
         }
 
     return _fetch_conditionally(
@@ -68,21 +71,21 @@ def watch_document(client: Client, assignment: Assignment, rules: Robots | None,
 
     def read(response: Response) -> dict[str, Any]:
         product = product_of(client.config.user_agent)
-        document = readers.read(read_document, response, assignment, product)
+        document = readers.read(read_document, response, assignment.ordered(PageOrder), product)
         return {"body_hash": document.digest, "payload": document}
 
     return _fetch_conditionally(client, assignment, rules, read, accept=ACCEPT_ANY, spacing=spacing)
 
 
-def read_document(response: Response, assignment: Assignment, product: str) -> CrawledPage:
+def read_document(response: Response, order: PageOrder, product: str) -> CrawledPage:
     """Read the lines of a document's chosen parts, its title and its offer.
 
     Raises ReadingError: robots for a page that asks for no copy, and as `document_lines` does.
     """
-    reading = ReadingRules(assignment.parts, assignment.selectors or (), assignment.compared)
+    reading = ReadingRules(order.parts, order.selectors or (), order.compared)
     lines = document_lines(response.body, response.content_type, response.url, reading)
     page = replace(stored_page(response), lines=packed(lines))
-    if not assignment.keeps_body:
+    if not order.keeps_body:
         page = replace(page, body=b"", headers=())
     is_page = detect(response.body, response.content_type, response.url).type in {HTML, XHTML}
     text = text_of(response.body, response.content_type) if is_page else ""
@@ -101,14 +104,16 @@ def look_at_page(client: Client, assignment: Assignment, rules: Robots | None, s
     at = time.time()
     try:
         check_allowed(rules, assignment.url, client.config.user_agent)
-        steps = checked_steps(json.loads(assignment.steps or "[]"))
+        steps = checked_steps(json.loads(assignment.ordered(PageOrder).steps or "[]"))
         with client.turn(assignment.url, spacing):
             browser_look = look(LookJob(assignment.url, steps, seconds=client.config.deadline))
         response = _response_of(browser_look, time.time() - at)
         if browser_look.status >= 400:
             raise _refusal(browser_look)
         product = product_of(client.config.user_agent)
-        document = readers.read(read_look, response, assignment, product, browser_look.screenshot)
+        document = readers.read(
+            read_look, response, assignment.ordered(PageOrder), product, browser_look.screenshot
+        )
         return answered(assignment, at, response, body_hash=document.digest, payload=document)
     except FetchError as error:
         return refused(assignment, at, error)
@@ -116,9 +121,9 @@ def look_at_page(client: Client, assignment: Assignment, rules: Robots | None, s
         return answered(assignment, at, response, failure=error.kind.value, detail=error.detail)
 
 
-def read_look(response: Response, assignment: Assignment, product: str, screenshot: bytes) -> CrawledPage:
+def read_look(response: Response, order: PageOrder, product: str, screenshot: bytes) -> CrawledPage:
     """Read a page as a browser shows it. Raises ReadingError as `read_document` does."""
-    page = read_document(response, assignment, product)
+    page = read_document(response, order, product)
     root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
     page = page if root is None else replace(page, links=page_links(root, response.url).urls)
     if not screenshot:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from crawler.engine.leased import Room, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
+from crawler.frontier.orders import PageOrder
 from crawler.frontier.work import UrlWork
 from crawler.messages import Assignment, Kind
 from recrawl.models import LONG_COLUMNS, Site, Wanted
@@ -82,17 +83,14 @@ def _assignment(row: Wanted) -> Assignment:
     if row.page is None:
         raise ValueError(f"row {row.pk} wants nothing")
     page, site = row.page, row.visit.site
-    assignment = Assignment(
-        _kind(site),
-        row.pk,
-        page.url,
+    order = PageOrder(
         selectors=tuple(site.ignore_selectors),
         parts=tuple(site.parts),
         compared=site.compared,
         keeps_body=site.keep_copies,
         steps=json.dumps(site.steps) if site.browser else "",
-        suspect=row.losses > 0,
     )
+    assignment = Assignment(_kind(site), row.pk, page.url, suspect=row.losses > 0, order=order)
     if page.raw is None or page.selectors != site.selectors_digest or page.state != page.State.LIVE:
         return assignment
     return replace(assignment, etag=page.etag, last_modified=page.last_modified, body_hash=page.raw.hex)

@@ -16,6 +16,7 @@ from django.db import connection
 from crawler.engine.leased import Room, lease_rows
 from crawler.engine.models import Host
 from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
+from crawler.frontier.orders import PageOrder
 from crawler.frontier.signals import binaries_wanted
 from crawler.messages import Assignment
 
@@ -36,6 +37,7 @@ def lease_urls(
     assignments: dict[int, list[Assignment]] = {}
     binaries = crawl.into_graph and any(wanted for _, wanted in binaries_wanted.send(sender=Crawl))
     selectors = None if crawl.selectors is None else tuple(crawl.selectors)
+    order = PageOrder(any_type=crawl.into_graph, binaries=binaries, selectors=selectors)
     rows = lease_rows(
         CrawlUrl,
         leases,
@@ -48,15 +50,7 @@ def lease_urls(
     )
     for host, key, url, losses in rows:
         assignments.setdefault(host, []).append(
-            Assignment(
-                "crawl",
-                key,
-                url,
-                any_type=crawl.into_graph,
-                binaries=binaries,
-                selectors=selectors,
-                suspect=losses > 0,
-            )
+            Assignment("crawl", key, url, suspect=losses > 0, order=order)
         )
     CrawlHost.objects.filter(crawl=crawl, host__in=leases).update(served=now)
     renew_hosts(crawl, set(leases))

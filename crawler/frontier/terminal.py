@@ -16,6 +16,7 @@ from crawler.fetching.http.robots import check_allowed, product_of
 from crawler.fetching.http.site_lines import Robots
 from crawler.fetching.http.urls import BadUrl, canonical_url, host_key, join, page_key
 from crawler.frontier.budgets import Budgets, without_session
+from crawler.frontier.orders import PageOrder
 from crawler.messages import Assignment, Harvest
 from crawler.reading.detect import BINARY, EMPTY, HTML, XHTML, detect
 from crawler.reading.documents import CrawledPage, FeedLink
@@ -49,22 +50,22 @@ def crawl_page(client: Client, assignment: Assignment, rules: Robots | None, spa
 
     A redirect is stored as a page with one link: its target is another URL of the crawl, fetched in its turn.
     """
-    at = time.time()
+    at, order = time.time(), assignment.ordered(PageOrder)
     try:
         check_allowed(rules, assignment.url, client.config.user_agent)
-        accept = ACCEPT_ANY if assignment.any_type else ACCEPT_PAGE
-        archived = assignment.selectors is None
+        accept = ACCEPT_ANY if order.any_type else ACCEPT_PAGE
+        archived = order.selectors is None
         response = client.get(assignment.url, accept=accept, spacing=spacing, follow=False, errors=archived)
         if response.status not in {200, 226}:
             page = redirect_of(response)
             page = replace(_exchange(response), links=page.links) if archived else page
             return answered(assignment, at, response, payload=page)
-        page = readers.read(read_page, response, assignment, product_of(client.config.user_agent))
-        detail = "" if page.body or assignment.selectors is not None else NO_COPY
+        page = readers.read(read_page, response, order, product_of(client.config.user_agent))
+        detail = "" if page.body or order.selectors is not None else NO_COPY
         return answered(assignment, at, response, payload=page, detail=detail)
     except FetchError as error:
         harvest = refused(assignment, at, error)
-        if assignment.selectors is None and isinstance(error.response, Response):
+        if order.selectors is None and isinstance(error.response, Response):
             return replace(harvest, payload=_exchange(error.response))
         return harvest
     except ReadingError as error:
@@ -135,7 +136,7 @@ def _references(root: html.HtmlElement) -> Iterator[tuple[str, bool]]:
             yield reference.strip(), vouched_for(element.get("rel"))
 
 
-def read_page(response: Response, assignment: Assignment, product: str) -> CrawledPage:
+def read_page(response: Response, order: PageOrder, product: str) -> CrawledPage:
     """Read the stored form and the links of a page. For a watched site, also its text lines and feeds.
 
     A page of a watched site is kept as text instead of bytes. Neither is kept when the page asks robots for
@@ -146,18 +147,18 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
     feeds: tuple[FeedLink, ...] = ()
     lines: list[str] = []
     wishes = wishes_of(None, response.headers, product)
-    watched = assignment.selectors is not None
-    sitemap = is_sitemap(response.body) or _is_list(response, assignment.any_type)
+    watched = order.selectors is not None
+    sitemap = is_sitemap(response.body) or _is_list(response, order.any_type)
     if sitemap:
         links = Links(*_list_links(response)) if wishes.follow else links
-    elif _is_page(response, assignment):
+    elif _is_page(response, order):
         root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
         if root is not None:
             wishes = wishes_of(root, response.headers, product)
             links = page_links(root, response.url, follow=wishes.follow)
             title = title_of(root)
-            if assignment.selectors is not None:
-                reading = ReadingRules(assignment.parts, assignment.selectors, assignment.compared)
+            if order.selectors is not None:
+                reading = ReadingRules(order.parts, order.selectors, order.compared)
                 lines, feeds = page_lines(root, reading), declared_feeds(root, response.url)
     elif watched:
         lines = plain_lines(text_of(response.body, response.content_type))
@@ -171,7 +172,7 @@ def read_page(response: Response, assignment: Assignment, product: str) -> Crawl
         feeds=feeds,
     )
     if watched:
-        keeps_body = assignment.keeps_body and wishes.copy
+        keeps_body = order.keeps_body and wishes.copy
         page = page if keeps_body else replace(page, body=b"")
         return replace(page, lines=packed(lines if wishes.copy else []))
     return page if wishes.copy else replace(page, body=b"")
@@ -210,11 +211,11 @@ def _exchange(response: Response) -> CrawledPage:
     return page if response.body else replace(page, digest="", body=b"")
 
 
-def _is_page(response: Response, assignment: Assignment) -> bool:
-    if not assignment.any_type:
+def _is_page(response: Response, order: PageOrder) -> bool:
+    if not order.any_type:
         return media_type(response.body, response.content_type) == "text/html"
     verdict = detect(response.body, response.content_type, response.url)
-    if verdict.type == EMPTY or (verdict.type == BINARY and not assignment.binaries):
+    if verdict.type == EMPTY or (verdict.type == BINARY and not order.binaries):
         raise ReadingError("unsupported-type", verdict.reason)
     return verdict.type in {HTML, XHTML}
 

@@ -10,6 +10,7 @@ from crawler.fetching.http.site_lines import Robots
 from crawler.messages import Assignment, Harvest
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
+from feeds.orders import HubOrder
 
 
 @serves("hub")
@@ -17,7 +18,7 @@ def ask_hub(client: Client, assignment: Assignment, rules: Robots | None, spacin
     """Post the form to the hub. Returns a harvest, which names any failure instead of raising it."""
     at = time.time()
     try:
-        response = client.post(assignment.url, assignment.content, spacing=spacing)
+        response = client.post(assignment.url, assignment.ordered(HubOrder).form, spacing=spacing)
     except FetchError as error:
         return refused(assignment, at, error)
     return answered(assignment, at, response)

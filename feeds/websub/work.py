@@ -19,6 +19,7 @@ from crawler.engine.work import HostlessWork, Results, Stored, Work, register
 from crawler.messages import Assignment, Batch, Harvest, Kind
 from crawler.reading.inflate import inflated
 from feeds.models import Feed
+from feeds.orders import HubOrder, PushOrder
 from feeds.websub.models import HubSubscription, Push
 from feeds.websub.protocol import retry_after
 from feeds.websub.subscriptions import request_form
@@ -76,8 +77,8 @@ class HubWork(Work):
                     "hub",
                     subscription.feed_id,
                     subscription.hub,
-                    content=form,
                     suspect=subscription.losses > 0,
+                    order=HubOrder(form),
                 )
             )
         return assignments
@@ -162,13 +163,7 @@ def _batch(push: Push, feed: Feed, until: datetime) -> Batch:
     lease = uuid.uuid4()
     Push.objects.filter(pk=push.pk).update(lease=lease, leased_until=until)
     Feed.objects.filter(pk=feed.pk).update(lease=lease)
-    assignment = Assignment(
-        "push",
-        feed.id,
-        feed.url,
-        known=bytes(feed.fingerprints),
-        content=inflated(bytes(push.body), MAX_BYTES),
-        suspect=push.losses > 0,
-        content_type=push.content_type,
-    )
+    content = inflated(bytes(push.body), MAX_BYTES)
+    order = PushOrder(bytes(feed.fingerprints), content, push.content_type)
+    assignment = Assignment("push", feed.id, feed.url, suspect=push.losses > 0, order=order)
     return Batch("", str(lease), until.timestamp(), 0.0, (assignment,))

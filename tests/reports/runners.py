@@ -32,7 +32,7 @@ from crawler.fetching.http.client import Response
 from crawler.fetching.http.robots import check_allowed, kept
 from crawler.fetching.http.site_lines import Robots
 from crawler.fetching.http.urls import BadUrl, canonical_url, join
-from crawler.messages import Assignment
+from crawler.frontier.orders import PageOrder
 from crawler.notices.times import after_quiet_hours, last_slot
 from crawler.notices.wording import filled, has_any
 from crawler.pipeline.transform.dispatch import transform
@@ -181,13 +181,12 @@ def page(given: Input) -> Any:
 @runner
 def document(given: Input) -> Any:
     """A watched document with `parts`, `ignored` selectors -> its lines, title and offer, or {"failure"}."""
-    assignment = Assignment(
-        "document", 1, given.get("url", "https://site.example/page"),
+    order = PageOrder(
         parts=tuple(given.get("parts", ())), selectors=tuple(given.get("ignored", ())),
         compared=given.get("compared", "text"),
     )  # fmt: skip
     try:
-        read = read_document(response_of(given, "text/html"), assignment, "freshet")
+        read = read_document(response_of(given, "text/html"), order, "freshet")
     except ReadingError as error:
         return {"failure": error.kind.value, "detail": error.detail}
     return {"lines": unpacked(read.lines), "title": read.title, "offer": plain(read.offer)}

@@ -7,6 +7,7 @@ from lxml import html
 from urllib3 import HTTPHeaderDict
 
 from crawler.fetching.http.client import Client
+from crawler.frontier.orders import PageOrder
 from crawler.frontier.terminal import page_links
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import CrawledPage, PageDocument
@@ -84,7 +85,7 @@ def asked(
     web: WebServer, client: Client, body: bytes, selectors: tuple[str, ...] | None = None, **headers: str
 ) -> Harvest:
     web.replies["/p"] = Reply(body, headers={"Content-Type": "text/html"} | headers)
-    kind = Assignment("crawl", 1, f"{web.origin}/p", selectors=selectors)
+    kind = Assignment("crawl", 1, f"{web.origin}/p", order=PageOrder(selectors=selectors))
     (harvest,) = serve_host(client, batch(kind)).harvests
     assert harvest.failure == ""
     return harvest

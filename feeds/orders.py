@@ -1,0 +1,33 @@
+"""What terminals are asked to do with feeds, and with their hubs."""
+
+from __future__ import annotations
+
+from crawler.messages import Order
+from crawler.text.records import Record
+
+
+class FeedOrder(Record, Order, frozen=True, tag=True):
+    """The order to retrieve a feed. `known` are the fingerprints of its entries.
+
+    `is_first` says that nothing was ever received from the address, `wants_opinion` that the feed was never
+    read by a second reader.
+    """
+
+    known: bytes = b""
+    subscribers: int = 0
+    is_first: bool = False
+    wants_opinion: bool = False
+
+
+class PushOrder(Record, Order, frozen=True, tag=True):
+    """The order to read `content`, which a hub sent. `known` are the fingerprints of the feed's entries."""
+
+    known: bytes = b""
+    content: bytes = b""
+    content_type: str = ""
+
+
+class HubOrder(Record, Order, frozen=True, tag=True):
+    """The order to send a form to a hub."""
+
+    form: bytes = b""
