@@ -38,7 +38,7 @@ Message = TypeVar("Message", bound=Record)
 
 
 class Order:
-    """What a kind of work asks of a terminal beside an address; subclasses are known by their names.
+    """The wishes of a kind of work beside an address; subclasses are known by their names.
 
     All of their fields have defaults.
     """

@@ -1,4 +1,4 @@
-"""What terminals are asked to do with feeds, and with their hubs."""
+"""Orders to terminals about feeds and their hubs."""
 
 from __future__ import annotations
 

@@ -184,8 +184,7 @@ def once_a_run(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[
         yield None if done.exists() else done
 
 
-def _migrated_name() -> str:
-    return f"{environment.TEST_DATABASE_PREFIX}{connections.databases['default']['NAME']}_migrated"
+_MIGRATED = f"{environment.TEST_DATABASE_PREFIX}{connections.databases['default']['NAME']}_migrated"
 
 
 def _on_the_server(*statements: str) -> None:
@@ -196,7 +195,7 @@ def _on_the_server(*statements: str) -> None:
         dbname="postgres", autocommit=True,
     ) as server:  # fmt: skip
         for statement in statements:
-            server.execute(sql.SQL(statement).format(sql.Identifier(_migrated_name())))
+            server.execute(sql.SQL(statement).format(sql.Identifier(_MIGRATED)))
 
 
 @pytest.fixture(scope="session")
@@ -206,7 +205,7 @@ def migrated(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> str:
     """The name of a database that `migrate` has made once for the whole run, to copy: nobody works in it."""
-    name = _migrated_name()
+    name = _MIGRATED
     with once_a_run(tmp_path_factory, "migrated") as done:
         if done is None:
             return name

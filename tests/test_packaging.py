@@ -101,7 +101,7 @@ def test_alerts_are_understood() -> None:
 
 
 def test_alerts_and_dashboard_name_figures_that_exist() -> None:
-    source = (ROOT / "crawler" / "site" / "health.py").read_text()
+    source = (ROOT / "crawler" / "operation" / "site" / "health.py").read_text()
     known = {f"freshet_{name}" for name in re.findall(r'_gauge\(\s*"(\w+)"', source)}
     rules = yaml.safe_load((CONTRIB / "prometheus" / "freshet.rules.yaml").read_text())
     dashboard = json.loads((CONTRIB / "grafana" / "freshet.json").read_text())

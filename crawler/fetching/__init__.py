@@ -1,1 +1,1 @@
-"""The only way out to the web: HTTP, a browser, and programs that read on behalf of the web server."""
+"""The way out to the web: HTTP, a browser, and programs that fetch and read for the web server."""

@@ -1,4 +1,4 @@
-"""What terminals are asked to read of pages: of crawls, and of watched sites."""
+"""Orders to terminals about pages of crawls and of watched sites."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from crawler.isolation import fork_server, walls
 from crawler.isolation.fork_server import ForkServer, ServedChild
-from crawler.isolation.limits import Limits
+from crawler.isolation.limits import ProcessLimits
 
 START_SECONDS = 60.0
 """Time in which a process must have begun, longer because the machine may be busy with other things."""
@@ -91,7 +91,7 @@ class Programs:
         try:
             return self._called(program, request, body, seconds, max_bytes)
         except _ServerEndedError as error:
-            raise ProgramError("busy", "the process that starts it ended twice, or was busy") from error
+            raise ProgramError("busy", f"the process that starts it {error}") from error
 
     def fork(self, program: str, request: dict[str, Any], descriptors: Sequence[int]) -> ServedChild:
         """Start a program and leave it to the caller. Raises OSError if the server cannot be reached."""
@@ -117,29 +117,40 @@ class Programs:
                 threading.Thread(target=wait, name="wait for programs", daemon=True).start()
             return self._server
 
+    def _discard(self, server: ForkServer) -> _ServerEndedError:
+        """Forget a server that has ended, so that the next call starts another. Returns why there is none."""
+        with self._lock:
+            if self._server is server:
+                self._server = None
+        code = server.close()
+        return _ServerEndedError("could not be started" if code and code > 0 else "ended twice")
+
     def _called(
         self, program: str, request: dict[str, Any], body: bytes | None, seconds: float, max_bytes: int
     ) -> bytes:
+        server = self._running()
         answers, answers_end = os.pipe()
         bodies_end, bodies = os.pipe() if body is not None else (-1, -1)
         try:
             try:
                 ends = [end for end in (bodies_end, answers_end) if end >= 0]
-                child = self.fork(program, {"name": program, **request}, ends)
+                child = server.fork(program, {"name": program, **request}, ends)
             finally:
                 _close(bodies_end, answers_end)
         except OSError as error:
             _close(bodies, answers)
-            raise _ServerEndedError from error
+            raise self._discard(server) from error
         try:
             _wait_for_begin(child, bodies, answers)
             reply = _exchanged(bodies, body or b"", answers, time.monotonic() + seconds, max_bytes)
             return _answer_in(reply, child)
+        except _ServerEndedError:
+            raise self._discard(server) from None
         finally:
             child.close()
 
 
-def register(name: str, make: Make, limits: Limits) -> None:
+def register(name: str, make: Make, limits: ProcessLimits) -> None:
     """Register a program that answers with `make(request, body)`, within limits; called on import.
 
     A request may name other `cpu_seconds`.

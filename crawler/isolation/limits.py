@@ -1,4 +1,4 @@
-"""Limits of a process that handles strangers' bytes, set by the process itself before it reads them."""
+"""ProcessLimits of a process that handles strangers' bytes, set by the process itself before it reads them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from crawler.isolation import memory, walls
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a process may use from now on.
+class ProcessLimits:
+    """The bounds of a process from now on.
 
     `cpu_seconds` of processor time, None for no limit; `memory_bytes` beyond what it has taken already.
     Without `network` it can open no socket and start no program; where the kernel has no wall for that, a

@@ -1,1 +1,1 @@
-"""What `make run` starts, watches, repairs and shows of the whole."""
+"""Operation of a deployment: its processes, health, retention, and the pages about the whole."""

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from crawler.isolation import memory
 from crawler.isolation.fork_server import PROGRAMS, Program, readable
-from crawler.isolation.limits import Limits, allow_processor_time
+from crawler.isolation.limits import ProcessLimits, allow_processor_time
 
 LENGTH = struct.Struct("<Q")
 MEMORY_BYTES = memory.share(1 / 5, 280, 2000)
@@ -37,7 +37,7 @@ def serve(words: dict[str, Any], pipes: list[int]) -> None:
     cpu_seconds = int(words["cpu_seconds"])
     jobs, answers = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
-    Limits(cpu_seconds=None, memory_bytes=MEMORY_BYTES).apply()
+    ProcessLimits(cpu_seconds=None, memory_bytes=MEMORY_BYTES).apply()
     with contextlib.suppress(BrokenPipeError):
         _send(answers, b"ready")
         while (job := _next(jobs)) is not None:

@@ -1,1 +1,1 @@
-"""What changed on watched pages, and who has seen it."""
+"""Changes of watched pages: their feeds, their versions, and who has seen them."""

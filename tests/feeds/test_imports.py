@@ -56,7 +56,7 @@ def test_a_list_of_19_mb_is_refused_at_once_in_words(
 
 def test_a_long_list_is_read_without_a_tree() -> None:
     code = (
-        "import io, resource; from feeds.opml import outlines_in\n"
+        "import io, resource; from feeds.adding.opml import outlines_in\n"
         "rows = b''.join(b'<outline xmlUrl=\"https://%d.a.b/\"/>' % key for key in range(500_000))\n"
         "data = io.BytesIO(b'<opml><body>' + rows + b'</body></opml>'); del rows\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

@@ -13,14 +13,14 @@ from crawler.fetching.http.client import Client, ClientConfig
 from crawler.fetching.http.gate import HostGate
 from crawler.isolation import memory
 from crawler.isolation.calls import ProgramError, register
-from crawler.isolation.limits import Limits
+from crawler.isolation.limits import ProcessLimits
 
 FETCH = "fetch"
 MAX_LINK_CHARACTERS = 10_000
-READING = Limits(cpu_seconds=8, memory_bytes=memory.share(1 / 5, 250, 600))
-"""Limits of a program that reads what was fetched, without a way to the network."""
-SENDING = Limits(cpu_seconds=10, memory_bytes=memory.share(1 / 5, 250, 600), network=True)
-"""Limits of a program that asks other servers."""
+READING = ProcessLimits(cpu_seconds=8, memory_bytes=memory.share(1 / 5, 250, 600))
+"""ProcessLimits of a program that reads what was fetched, without a way to the network."""
+SENDING = ProcessLimits(cpu_seconds=10, memory_bytes=memory.share(1 / 5, 250, 600), network=True)
+"""ProcessLimits of a program that asks other servers."""
 
 
 class Fetched(msgspec.Struct, frozen=True):

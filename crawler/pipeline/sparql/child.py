@@ -17,7 +17,7 @@ import pyoxigraph
 
 from crawler.isolation import walls
 from crawler.isolation.calls import ProgramError, register
-from crawler.isolation.limits import Limits, forbid_new_descriptors
+from crawler.isolation.limits import ProcessLimits, forbid_new_descriptors
 from crawler.text.cells import csv_row, guarded, is_number
 from crawler.text.matching import matcher
 from crawler.text.search import SearchError, parse_search
@@ -137,4 +137,4 @@ def _term(value: Any) -> dict[str, str]:
     return term if plain else term | {"datatype": value.datatype.value}
 
 
-register("query", run, Limits(cpu_seconds=10, memory_bytes=2_000_000_000))
+register("query", run, ProcessLimits(cpu_seconds=10, memory_bytes=2_000_000_000))

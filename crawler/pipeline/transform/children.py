@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.isolation.calls import ProgramError, Programs
-from crawler.isolation.limits import Limits
+from crawler.isolation.limits import ProcessLimits
 from crawler.reading.errors import ReadingError
 
 CPU_SECONDS = 5
 WALL_SECONDS = 10.0
 OUTPUT = 5_000_000
-LIMITS = Limits(cpu_seconds=CPU_SECONDS, memory_bytes=1_000_000_000, writes=False)
+LIMITS = ProcessLimits(cpu_seconds=CPU_SECONDS, memory_bytes=1_000_000_000, writes=False)
 
 _programs = Programs(
     [f"crawler.pipeline.transform.{name}_child" for name in ("xslt", "rdfa", "jsonld", "files")],

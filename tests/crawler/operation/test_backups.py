@@ -26,6 +26,7 @@ from django.test import override_settings
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
+from crawler.environment import TEST_DATABASE_PREFIX
 from crawler.management.commands import backup
 from tests.copies import pour
 from tests.factories import make_article, make_feed, make_user
@@ -105,7 +106,9 @@ def made(migrated: str, django_db_setup: None, django_db_blocker: DjangoDbBlocke
 
     @contextmanager
     def database(name: str, folder: Path, template: str = "template1") -> Iterator[Deployment]:
-        deployment = Deployment(f"freshet_backup_{os.getpid()}_{name}", folder, django_db_blocker)
+        deployment = Deployment(
+            f"{TEST_DATABASE_PREFIX}backup_{os.getpid()}_{name}", folder, django_db_blocker
+        )
         server = deployment.address.rpartition("/")[0] + "/postgres"
         with psycopg.connect(server, autocommit=True) as admin:
             names = [sql.Identifier(word) for word in (deployment.name, template)]

@@ -10,6 +10,7 @@ import pytest
 from crawler.fetching.http.client import Client
 from crawler.messages import Harvest
 from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
+from feeds.orders import FeedOrder
 from feeds.terminal import SECOND_OPINIONS, retrieve_feed
 from tests.crawler.terminals.conftest import feed
 from tests.servers import Reply, WebServer, rss
@@ -40,7 +41,7 @@ def test_later_visits_bring_what_is_new(web: WebServer, client: Client) -> None:
     web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers=RSS)
     first = retrieve(client, web)
     web.replies["/feed"] = Reply(rss(web.origin, range(1, 5)), headers=RSS)
-    later = retrieve(client, web, known=document(first).fingerprints, body_hash=first.body_hash)
+    later = retrieve(client, web, order=FeedOrder(document(first).fingerprints), body_hash=first.body_hash)
     assert [entry.title for entry in document(later).entries] == ["Entry 3", "Entry 4"]
     assert document(later).size == 4
 
@@ -98,9 +99,9 @@ def opinion(harvest: Harvest) -> tuple[Disagreement, ...] | None:
 
 def test_a_feed_s_first_document_is_read_by_a_second_reader(web: WebServer, client: Client) -> None:
     web.replies["/feed"] = Reply(AS_PST, headers=RSS)
-    assert opinion(retrieve(client, web, wants_opinion=True)) == DISPUTED
+    assert opinion(retrieve(client, web, order=FeedOrder(wants_opinion=True))) == DISPUTED
     web.replies["/feed"] = Reply(rss(web.origin, range(3)), headers=RSS)
-    assert opinion(retrieve(client, web, wants_opinion=True)) == ()
+    assert opinion(retrieve(client, web, order=FeedOrder(wants_opinion=True))) == ()
 
 
 def test_the_second_reader_is_asked_only_while_no_document_waits(
@@ -109,7 +110,7 @@ def test_the_second_reader_is_asked_only_while_no_document_waits(
     """With it, a thousand new feeds took 2.8 times as long."""
     web.replies["/feed"] = Reply(AS_PST, headers=RSS)
     monkeypatch.setattr("feeds.terminal.readers.is_busy", lambda: True)
-    assert opinion(retrieve(client, web, wants_opinion=True)) is None
+    assert opinion(retrieve(client, web, order=FeedOrder(wants_opinion=True))) is None
 
 
 def test_one_in_fifty_later_documents_is_read_by_a_second_reader(web: WebServer, client: Client) -> None:
@@ -129,5 +130,5 @@ def test_a_document_that_the_second_reader_cannot_bear_is_read(
 ) -> None:
     monkeypatch.setattr("feeds.terminal.opinion_of", os.abort)
     web.replies["/feed"] = Reply(AS_PST, headers=RSS)
-    harvest = retrieve(client, web, wants_opinion=True)
+    harvest = retrieve(client, web, order=FeedOrder(wants_opinion=True))
     assert (harvest.failure, len(document(harvest).entries), opinion(harvest)) == ("", 1, ())
