@@ -32,7 +32,7 @@ _FILMS = {
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture of an article; `width` and `height` in pixels are 0 where they are not known."""
+    """A picture of an article; `width` and `height` in pixels are 0 if they are not known."""
 
     url: str
     alt: str = ""
@@ -71,7 +71,7 @@ def peertube_player(url: str) -> str:
 def body_of(article: Article) -> ArticleBody:
     """Return the body of an article, whose page is loaded.
 
-    The feed's HTML is shown where it has nearly all of the text, for a publisher wrote it to be read in a
+    The feed's HTML is shown if it has nearly all of the text, for a publisher wrote it to be read in a
     reader; else the page's.
     """
     feed = article.content or article.summary

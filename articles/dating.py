@@ -46,7 +46,7 @@ def date_entry(published: float | None, updated: float | None, fetched: float, p
 def date_first_entries(claims: Sequence[tuple[float | None, float | None]], fetched: float) -> list[Dated]:
     """Return the times of a feed's first entries from what it claims for each, published and updated.
 
-    One without a usable date is as old as the next that has one, else as the one before; where none has any,
+    One without a usable date is as old as the next that has one, else as the one before; if none has any,
     they are a day old. As of the time of fetching, a feed without dates stood on top of all others as new
     (issue 57).
     """

@@ -95,7 +95,7 @@ class ArticleFilter(django_filters.FilterSet):  # type: ignore[misc]
         return articles.search(value, self.form.cleaned_data.get("language", ""))
 
     def by_category(self, articles: ArticleQuerySet, name: str, value: str) -> ArticleQuerySet:
-        """Filter by the id of a category of feeds where there is one, else by the article's own category."""
+        """Filter by the id of a category of feeds if there is one, else by the article's own category."""
         is_key = value.isascii() and value.isdecimal() and len(value) < 19
         if is_key and Category.objects.filter(pk=int(value)).exists():
             return self.in_folder(articles, name, int(value))

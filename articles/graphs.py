@@ -11,7 +11,7 @@ from feeds.models import Feed
 
 
 def documents_of_feed(number: str) -> list[uuid.UUID]:
-    """Return the keys of a feed's documents. Raises ExportError where there is no such feed."""
+    """Return the keys of a feed's documents. Raises ExportError if there is no such feed."""
     feed = Feed.objects.filter(pk=int(number)).first() if number.isdecimal() and len(number) < 10 else None
     if feed is None:
         raise ExportError(f"there is no feed {number[:20]}")

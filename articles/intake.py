@@ -237,7 +237,7 @@ def _media(enclosure: Enclosure) -> dict[str, object]:
 
 
 def _rewrite(arrival: Arrival, entry: Entry) -> int:
-    """Update an article from its edited entry. Keeps the page's main text where there is one.
+    """Update an article from its edited entry. Keeps the page's main text if there is one.
 
     Returns the number of rows changed.
     """

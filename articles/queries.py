@@ -29,6 +29,6 @@ def query_of_author(words: str, *, typing: bool = False) -> ParsedQuery:
 
 
 def last_word(words: str) -> str:
-    """Return the plain word at the end of what is being typed, "" where it is too short or something else."""
+    """Return the plain word at the end of what is being typed, "" if it is too short or something else."""
     word = words.rpartition(" ")[2]
     return word if len(word) >= _MIN_BEGINNING and word.isalnum() else ""

@@ -68,7 +68,7 @@ class TermSerializer(serializers.Serializer[Any]):
 
 
 class DetailsSerializer(serializers.Serializer[Any]):
-    """The rest of what a feed says of an article; empty, 0 or null where it does not say."""
+    """The rest of what a feed says of an article; empty, 0 or null if it does not say."""
 
     image = serializers.CharField()
     image_width = serializers.IntegerField(help_text="Pixels.")
@@ -112,7 +112,7 @@ class ArticleDetailSerializer(ArticleSerializer):
         source="page.failure",
         default="",
         read_only=True,
-        help_text="Why its page could not be had, last time.",
+        help_text="Why fetching its page failed last time.",
     )
     page_failure_detail = serializers.CharField(source="page.failure_detail", default="", read_only=True)
     content_html = serializers.SerializerMethodField(help_text="The body as it is shown, sanitised HTML.")

@@ -251,7 +251,7 @@ def page_moments(count: int, speed: float, began: float, minutes: float) -> list
 
 @contextmanager
 def web(work: Path, moments: dict[str, list[list[float]]], port: int, faults: float) -> Iterator[None]:
-    """Serve the feeds and pages in a process of its own, with this share of faults."""
+    """Serve the feeds and pages in a separate process, with this share of faults."""
     path = work / "moments.json"
     path.write_text(json.dumps(moments))
     command = [sys.executable, str(ROOT / "benchmarks" / "day_server.py"), str(path)]

@@ -3,7 +3,7 @@
     python benchmarks/day_server.py MOMENTS.json --port 8700 [--faults 0.2]
 
 MOMENTS.json has `feeds` and `pages`: for each a list of rising times in seconds since 1970. Every feed shows
-its newest 20 entries with validators, and answers 304 where nothing is new. `/served` on 127.77.0.1 tells how
+its newest 20 entries with validators, and answers 304 if nothing is new. `/served` on 127.77.0.1 tells how
 many entries of each feed, and how many states of each page, were sent at least once. With `--faults` that
 share of the requests goes wrong: refused, cut off, or answered by what is neither feed nor page.
 """

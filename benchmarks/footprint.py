@@ -76,7 +76,7 @@ class Product:
         }
         self.process: subprocess.Popen[bytes] | None = None
         self.group: Path | None = None
-        """The control group to start in, where there is one."""
+        """The control group to start in, if there is one."""
 
     def start(self) -> float:
         """Seconds until it says that all is ready."""
@@ -109,7 +109,7 @@ class Product:
         return family(self.process.pid)
 
     def sql(self, statement: str) -> Any:
-        """The first value that its PostgreSQL answers to the superuser, None where there is none."""
+        """The first value that its PostgreSQL answers to the superuser, None if there is none."""
         known = Credentials.read(self.work / "data")
         assert known is not None
         with psycopg.connect(

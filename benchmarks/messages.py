@@ -115,7 +115,7 @@ def fill(messages: int, places: int, address: str) -> None:
 
 
 def send_until_killed() -> None:
-    """Send what is due, over and over; a process of its own, on the database of the one that started it."""
+    """Send what is due, over and over; a separate process, on the database of the one that started it."""
     import django
 
     django.setup()

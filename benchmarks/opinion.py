@@ -54,7 +54,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def reason(disagreement: Disagreement, body: bytes) -> str:
-    """Return why the readers differ where that is known and feedparser is not right, else ""."""
+    """Return why the readers differ if that is known and feedparser is not right, else ""."""
     if disagreement.kind == "date" and _NAMED_ZONE.search(body):
         return "feedparser takes a time whose zone is written as a name for one in UTC"
     return ""

@@ -46,7 +46,7 @@ def alike(ours: str, theirs: str) -> tuple[str, str]:
 
 
 def placed(url: str, base: str) -> str:
-    """Return an address in its canonical form, or as it is where it has none."""
+    """Return an address in its canonical form, or as it is if it has none."""
     try:
         return join(base, url) if url else ""
     except BadUrl:
@@ -124,7 +124,7 @@ def _comparisons(expectation: str) -> Iterator[tuple[ast.expr, Any]]:
 
 
 def _looked_up(node: ast.expr, told: Any) -> Any:
-    """Return the value of a chain of names, keys and numbers, None where our reading has no such thing."""
+    """Return the value of a chain of names, keys and numbers, None if our reading has no such thing."""
     if isinstance(node, ast.Name):
         return told.get(node.id)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "len":

@@ -4,7 +4,7 @@
 
 In an embedded PostgreSQL of its own. Every pattern is asked for quads that are there, at most 100 of each
 answer, as prepared statements; nothing is turned from ids into terms: median and 99th percentile in ms.
-With `--replica` the graph is also copied into the replica, in a process of its own: how long that takes, how
+With `--replica` the graph is also copied into the replica, in a separate process: how long that takes, how
 long it takes to go on after the process has ended, how long until a changed graph can be asked for, and the
 memory of that process.
 """

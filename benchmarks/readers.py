@@ -47,7 +47,7 @@ def main() -> int:
     rates: dict[str, list[float]] = {"alone": [], "read": []}
     failed = False
     for _ in range(options.rounds):
-        for name, found in rates.items():  # in processes of their own: Django knows one database
+        for name, found in rates.items():  # in separate processes: Django knows one database
             command = [
                 sys.executable,
                 "-m",

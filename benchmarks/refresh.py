@@ -90,7 +90,7 @@ def free_port() -> int:
 
 @contextmanager
 def feed_server(feeds: int, items: int, port: int) -> Iterator[None]:
-    """The web of feeds in a process of its own."""
+    """The web of feeds in a separate process."""
     command = [sys.executable, str(HERE / "feed_server.py")]
     command += [f"--feeds={feeds}", f"--items={items}", f"--port={port}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -292,7 +292,7 @@ def wait_for(condition: Callable[[], bool], seconds: float, complaint: str, ever
 
 
 def in_own_process(work: Callable[..., Any], *arguments: object) -> Any:
-    """Call a function in a process of its own: Django knows one database."""
+    """Call a function in a separate process: Django knows one database."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         return pool.submit(work, *arguments).result()
 

@@ -32,7 +32,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class SignIns:
-    """Connections in threads of their own, each of which signs in with a new name again and again."""
+    """Connections in separate threads, each of which signs in with a new name again and again."""
 
     def __init__(self, port: int, count: int) -> None:
         self._base = f"http://127.0.0.1:{port}"

@@ -130,7 +130,7 @@ def main() -> int:
 
 
 def ask_repeatedly(api: Api, targets: dict[str, str], seconds: float) -> dict[str, Latencies]:
-    """Ask for each address at a steady pace, each in a thread of its own."""
+    """Ask for each address at a steady pace, each in a separate thread."""
     latencies = {name: Latencies() for name in targets}
     threads = [
         threading.Thread(target=_ask, args=(api, target, latencies[name], time.monotonic() + seconds))

@@ -150,7 +150,7 @@ def _ask(port: int, what: str):  # type: ignore[no-untyped-def]
 
 
 def _body(url: str, port: int) -> bytes:
-    """A page as the faultless server has it, with the other's port in its links; nothing where it is gone."""
+    """A page as the faultless server has it, with the other's port in its links; nothing if it is gone."""
     parts = urlsplit(url)
     address = parts._replace(netloc=f"{parts.hostname}:{port}").geturl()
     try:

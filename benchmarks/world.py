@@ -28,7 +28,7 @@ class Site:
 
 def sites(world: Path) -> Iterator[Site]:
     """The sites of a folder of zip files, each with a manifest.json that names its `base_url`, and perhaps
-    its `feeds` (addresses below that) and its `language`. Ends the command where there are none.
+    its `feeds` (addresses below that) and its `language`. Ends the command if there are none.
     """
     paths = sorted(world.glob("*.zip"))
     if not paths:

@@ -367,7 +367,7 @@ class FetchError(Exception):
 
     `status` is the HTTP status or 0, `retry_after` seconds, `hops` the redirects followed,
     `elapsed` seconds since the retrieval began, `bytes` what came over the wire, `response` the
-    client's Response where there was an answer.
+    client's Response if there was an answer.
     """
 
     def __init__(

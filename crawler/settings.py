@@ -19,7 +19,7 @@ from crawler.postgresql import place
 from crawler.postgresql.credentials import Credentials
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Templates and translations: within this package where it was installed from a wheel, beside it in a clone.
+# Templates and translations: within this package if it was installed from a wheel, beside it in a clone.
 IS_INSTALLED = (Path(__file__).parent / "templates").is_dir()
 SHARED_DIR = Path(__file__).resolve().parent if IS_INSTALLED else BASE_DIR
 PROGRAM = "freshet" if IS_INSTALLED else "manage.py"
@@ -36,7 +36,7 @@ _EMBEDDED = Credentials.read(DATA_DIR)
 DATABASE_URL = environment.text("DATABASE_URL", _EMBEDDED.database_url if _EMBEDDED else "none")
 
 # redis://, amqp:// or pgmq:// (PostgreSQL as broker). Empty: the embedded server, or with a DATABASE_URL
-# given, queues in that database; then terminals hold its password, so name a broker where that matters.
+# given, queues in that database; then terminals hold its password, so name a broker if that matters.
 CELERY_BROKER_URL = environment.broker(
     environment.text("DATABASE_URL"), _EMBEDDED.broker_url if _EMBEDDED else "memory://"
 )
@@ -62,10 +62,10 @@ PUBLIC_URL, URL_PREFIX = environment.origin_and_path("PUBLIC_URL")
 FORCE_SCRIPT_NAME = URL_PREFIX or None
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = f"{URL_PREFIX}/"
 
-# True where a proxy that ends TLS and sets X-Forwarded-Proto and -For stands before this server, as one must
-# where PUBLIC_URL is https. Guesses are counted by the last address in X-Forwarded-For then, which the proxy
-# itself wrote; else by who connects, and everybody who comes through a proxy would count as one. Say no where
-# nothing stands before the server: anybody could write the header.
+# Whether the server runs behind a TLS-terminating proxy that sets X-Forwarded-Proto and -For; it must if
+# PUBLIC_URL is https. If yes, wrong passwords are counted by the last address in X-Forwarded-For, which the
+# proxy wrote; if no, by the address that connects, so that everybody behind a proxy would count as one. Say
+# no if there is no proxy: anybody could write the header.
 BEHIND_TLS_PROXY = environment.switch("BEHIND_TLS_PROXY", PUBLIC_URL.startswith("https://"))
 
 # What the processes write to stderr, beside the steps of `manage.py run`: warnings and errors, one line each.
@@ -101,7 +101,7 @@ CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, mi
 CRAWL_AUDIENCE_WEIGHT = environment.number("CRAWL_AUDIENCE_WEIGHT", 0.1)
 # Download the pages of new articles for their full text.
 CRAWL_ARTICLE_PAGES = environment.switch("CRAWL_ARTICLE_PAGES", True)
-# Hosts that may be out with terminals at one time; raise it with the number of terminals.
+# Maximum number of hosts leased to terminals at once; raise it with the number of terminals.
 CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, min_value=1)
 # What a lease on a host allows for on top of the last request's deadline: the batch itself, queues, slow
 # clocks (seconds). The work of a terminal that was killed comes back after deadline and slack.

@@ -49,7 +49,7 @@ _FLOORS: dict[str, str | Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class FeedFacts:
-    """The state of a feed that sentences are made of. `next_at` is None where no visit is planned."""
+    """The state of a feed that sentences are made of. `next_at` is None if no visit is planned."""
 
     status: str
     is_learning: bool
@@ -160,7 +160,7 @@ def how_often(month: int, year: int) -> str:
 
 
 def short_check(facts: FeedFacts, now: datetime, zone: tzinfo = UTC) -> str:
-    """Return when the next check is in a few words, "" where none is planned."""
+    """Return when the next check is in a few words, "" if none is planned."""
     words = (
         (facts.status != "active", ""),
         (facts.is_on_its_way, _("now")),
@@ -187,7 +187,7 @@ def posts_often(posted: Sequence[datetime], now: datetime) -> str:
 
 
 def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -> tuple[int, int] | None:
-    """Return the shortest span of whole hours in which most articles appear, None where there is none.
+    """Return the shortest span of whole hours in which most articles appear, None if there is none.
 
     The second number is the end of the last hour; a span may reach over midnight.
     """
@@ -266,7 +266,7 @@ def _often(times: Sequence[datetime], now: datetime) -> str:
 
 
 def _days(times: Sequence[datetime], zone: tzinfo) -> str:
-    """Return the days of the week on which a feed posts, "" where there are no usual ones."""
+    """Return the days of the week on which a feed posts, "" if there are no usual ones."""
     counts = Counter(at.astimezone(zone).weekday() for at in times)
     (first, count), *others = counts.most_common()
     if count >= USUAL_SHARE * len(times):

@@ -77,7 +77,7 @@ class FeedList(serializers.ListSerializer[Any]):
 class FeedSerializer(serializers.ModelSerializer[Feed]):
     """A feed with its next visit.
 
-    `phase` is the status where the feed is not active (paused, gone), else the phase (training, normal).
+    `phase` is the status if the feed is not active (paused, gone), else the phase (training, normal).
     `next_retrieval` and `reason` say when the next visit is, and why then.
     """
 

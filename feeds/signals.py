@@ -19,7 +19,7 @@ Receivers raise LimitReached where these are more than the person may follow. No
 added = Signal()
 """A person has added feeds: `user`, the `feeds`, new ones and such as were known already, and `folders`.
 
-`folders` are the ones in which the person's list has them, by primary key; "" or none where it has none.
+`folders` are the ones in which the person's list has them, by primary key; "" or none if it has none.
 """
 
 moved = Signal()

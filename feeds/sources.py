@@ -24,7 +24,7 @@ Rule = Callable[[str, Sequence[str], str], str]
 
 
 def feed_address(url: str) -> str:
-    """Return the address of the feed that belongs to a page of a known site, "" where there is no rule."""
+    """Return the address of the feed that belongs to a page of a known site, "" if there is no rule."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")

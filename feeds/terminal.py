@@ -134,7 +134,7 @@ def _feeds_of_page(
 ) -> tuple[FeedLink, ...]:
     """Return the feeds of a page that was retrieved in place of a feed.
 
-    Those that it names; where it names none, at the first visit, the first that stands at a usual address.
+    Those that it names; if it names none, at the first visit, the first that stands at a usual address.
     """
     if podcast := podcast_named(response.body):
         return (FeedLink(podcast),)

@@ -225,12 +225,12 @@ def _read(reading: _Reading) -> bool:
 
 
 def _guessed_language(article: Article) -> str:
-    """Return the language that the text is in, empty where memory is short: the model takes 75 MB."""
+    """Return the language that the text is in, empty if memory is short: the model takes 75 MB."""
     return "" if memory.is_small() else language_of(f"{article.title}\n{article.text[:HEARD]}")
 
 
 def _address(row: Enrichment) -> uuid.UUID | None:
-    """Return the key of the page's canonical address, None where it is only a site's home page."""
+    """Return the key of the page's canonical address, None if it is only a site's home page."""
     page = row.article.page
     if page is None:
         return None

@@ -64,7 +64,7 @@ def signatures(minhashes: Sequence[bytes]) -> np.ndarray:
 
 
 def likenesses(signature: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Estimate the Jaccard index of one MinHash with each row of a table. It is 0 where one is missing."""
+    """Estimate the Jaccard index of one MinHash with each row of a table. It is 0 if one is missing."""
     if not signature.any():
         return np.zeros(len(table))
     shares: np.ndarray = np.count_nonzero(table == signature, axis=1) / (BANDS * ROWS)

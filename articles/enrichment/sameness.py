@@ -50,7 +50,7 @@ def same_text(first: frozenset[int], second: frozenset[int], threshold: float) -
 def min_likeness(first: StoryCandidate, second: StoryCandidate) -> float | None:
     """Return the text similarity that two articles with these titles need to be one story.
 
-    Returns None where the titles share hardly a word, or number different issues of a series.
+    Returns None if the titles share hardly a word, or number different issues of a series.
     """
     akin = _overlap(first.title, second.title)
     if told_apart(first, second) or akin < AKIN:

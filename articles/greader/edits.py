@@ -181,7 +181,7 @@ def _subscription(call: ApiCall, name: str) -> Subscription:
 
 
 def _label(call: ApiCall, name: str, index: int = 0) -> str | None:
-    """Return the folder named by the value of a parameter at a place, by the first where there are fewer.
+    """Return the folder named by the value of a parameter at a place, by the first if there are fewer.
 
     Returns None when the parameter is missing.
     """

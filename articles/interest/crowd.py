@@ -1,6 +1,6 @@
 """The crowd: articles that all subscribers of a deployment open, beside one's own interest. Pure.
 
-An article's score is a weighted sum of signals, each of which is 0 where nothing is known:
+An article's score is a weighted sum of signals, each of which is 0 if nothing is known:
 
     personal    the subscriber's own weights for its features (`model`)
     recency     the subscriber's own slope times its age

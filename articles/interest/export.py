@@ -16,7 +16,7 @@ from articles.models import Subscriber
 MAX_EXPORTED = 20_000
 MAX_REPLAYED = 20_000
 WORDS = {"shown": "impression", "opened": "click", "hidden": "hide", "saved": "save"}
-"""Kinds as `manage.py evaluate_interest` calls them, where it has another word."""
+"""Kinds as `manage.py evaluate_interest` calls them, if it has another word."""
 
 
 def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:

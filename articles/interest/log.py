@@ -127,7 +127,7 @@ def said_of(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozen
 
 def _row(subscriber: Subscriber, now: datetime) -> Interest:
     row = locked(subscriber, now)
-    assert row is not None  # noqa: S101 - made where there was none
+    assert row is not None  # noqa: S101 - made if there was none
     return row
 
 

@@ -89,7 +89,7 @@ def ranked(subscriber: Subscriber, articles: QuerySet[Article], limit: int | Non
 
 
 def reasons(subscriber: Subscriber, articles: Collection[int], now: datetime) -> dict[int, str]:
-    """Return for each article the sentence of the feature that speaks most for it, "" where none does.
+    """Return for each article the sentence of the feature that speaks most for it, "" if none does.
 
     Takes at most four queries for any number of articles.
     """

@@ -22,7 +22,7 @@ def learn_crowd() -> None:
 
 @receiver(ticked)
 def look_for_events(**_: object) -> None:
-    """Queue the task at a tick, where there are new events."""
+    """Queue the task at a tick, if there are new events."""
     from articles.interest.stored_crowd import is_due
 
     if is_due():

@@ -457,7 +457,7 @@ def _take_own_feed(subscriber: Subscriber, row: OwnFeed) -> bool:
 def _take_interests(
     subscriber: Subscriber, archive: zipfile.ZipFile, feeds: Mapping[str, int], now: datetime
 ) -> int:
-    """Take the learned weights over where nothing was learned here yet. Returns their number."""
+    """Take the learned weights over if nothing was learned here yet. Returns their number."""
     interests = _decoded(archive, "interests.json", Interests)
     if not interests or interests.version != VERSION:
         return 0

@@ -102,7 +102,7 @@ def follow_all(subscriber: Subscriber, folders: Mapping[int, str]) -> None:
 
 
 def offered_feeds(subscriber: Subscriber) -> int:
-    """Return the number of feeds that are here, for who follows none; 0 where they are too many to follow."""
+    """Return the number of feeds that are here, for who follows none; 0 if they are too many to follow."""
     most = min(limit_of(subscriber.user, "LIMIT_FEEDS") or MAX_OFFERED, MAX_OFFERED)
     number = Feed.objects.all()[: most + 1].count()
     return number if number <= most else 0

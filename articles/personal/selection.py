@@ -133,7 +133,7 @@ def has_list(personal_feed: PersonalFeed) -> bool:
 
 
 def list_address(personal_feed: PersonalFeed, request: HttpRequest) -> str:
-    """Return the address of the list (OPML) of feeds in a personal feed, "" where there is none."""
+    """Return the address of the list (OPML) of feeds in a personal feed, "" if there is none."""
     token = address_token(personal_feed) if has_list(personal_feed) else ""
     return request.build_absolute_uri(reverse("personal-list", args=[token])) if token else ""
 

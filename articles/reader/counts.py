@@ -150,7 +150,7 @@ def unread_on_topics(subscriber: Subscriber) -> int:
 
 
 def feeds_with(subscriber: Subscriber, article: int) -> set[int]:
-    """Return the followed feeds that have an article or a copy of it, where it has copies; else none."""
+    """Return the followed feeds that have an article or a copy of it, if it has copies; else none."""
     story = Enrichment.objects.filter(pk=article, story__isnull=False).values("story")
     members = Article.objects.filter(enrichment__story__in=story)
     return set(

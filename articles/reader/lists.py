@@ -70,7 +70,7 @@ class ReadingList:
 
     @property
     def suffix(self) -> str:
-        """The parameters with a question mark before them, "" where there are none."""
+        """The parameters with a question mark before them, "" if there are none."""
         return f"?{self.query}" if self.query else ""
 
     @property

@@ -56,14 +56,14 @@ def named_in(addresses: Iterable[str]) -> list[NamedThing]:
 
 
 def known_person(name: str) -> str | None:
-    """Return the spelling of a person's name that articles have, None where none has it."""
+    """Return the spelling of a person's name that articles have, None if none has it."""
     rows = quads(subject=name_node(PERSON, name), predicate=expanded("foaf:name"))
     names = {row.object.value for row in rows if row.context.value.startswith("urn:freshet:mentions:")}
     return min(names, default=None)
 
 
 def known_organisation(name: str) -> KnownOrganisation | None:
-    """Return an organisation by its name, None where the graph does not know it."""
+    """Return an organisation by its name, None if the graph does not know it."""
     node = name_node(ORGANISATION, name)
     statements = quads(subject=node, context=iri(GRAPH))
     names = sorted(row.object.value for row in statements if row.predicate == expanded("foaf:name"))

@@ -34,7 +34,7 @@ class Thing:
     """A thing with its newest articles.
 
     `search` is the search that finds them, for keeping and for notifications. `follow` is the kind and value
-    of a topic to follow, None where there is none. `others` are the people of that name elsewhere. `pages`
+    of a topic to follow, None if there is none. `others` are the people of that name elsewhere. `pages`
     are an organisation's addresses.
     """
 
@@ -62,7 +62,7 @@ def person_address(name: str, site: str = "") -> str:
 
 
 def topic_thing(name: str) -> Thing | None:
-    """Return a category, a keyword or a tag by its name, None where no article has it."""
+    """Return a category, a keyword or a tag by its name, None if no article has it."""
     name = " ".join(name.split())
     enriched = Enrichment.objects.order_by("-article")
     keys = set(enriched.filter(category=name).values_list("article", flat=True)[:MAX_ARTICLES])
@@ -79,7 +79,7 @@ def topic_thing(name: str) -> Thing | None:
 
 
 def site_thing(host: str) -> Thing | None:
-    """Return a site by its host, None where no article is from there."""
+    """Return a site by its host, None if no article is from there."""
     host = host.lower().removeprefix("www.")
     hosts = [host, f"www.{host}"]
     rows = Article.objects.order_by("-pk")

@@ -23,7 +23,7 @@ Body = Callable[[str], bytes]
 class Poison:
     """One way to be hostile.
 
-    `content` fills the usual document of a shape; `bodies` replaces the document, and where there is none for
+    `content` fills the usual document of a shape; `bodies` replaces the document, and if there is none for
     a shape the poison does not concern it. `headers` are added to the answer's, or replace them. `send`
     writes the answer. `query` is asked as SPARQL (`{service}` is an address on the poison's host).
     More than `max_requests` for it are a fault. `costly` ones take seconds of processor time: the tests leave

@@ -38,14 +38,14 @@ class Site:
     poison: Answer
     poisoned: bool = False
     heard: Callable[[str, bytes], None] | None = None
-    """Told path and body of every POST, in a thread of its own."""
+    """Told path and body of every POST, in a separate thread."""
 
     sent: int = 0
     """How often the poison went out."""
 
 
 class Server:
-    """A web of such hosts, served from a thread of its own. Use it as a context manager."""
+    """A web of such hosts, served from a separate thread. Use it as a context manager."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self.sites: dict[str, Site] = {}

@@ -44,7 +44,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return stored
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail where there is a server for it."""
+        """Send a mail if there is a server for it."""
         if settings.EMAIL_URL:
             try:
                 super().send_mail(template_prefix, email, context)

@@ -28,7 +28,7 @@ def demonstration(
 
     For use as middleware.
 
-    Raises MiddlewareNotUsed where this is no demonstration.
+    Raises MiddlewareNotUsed if this is no demonstration.
     """
     if not settings.DEMO:
         raise MiddlewareNotUsed

@@ -199,7 +199,7 @@ def _is_pair(value: Any) -> bool:
 def _table_of(
     line: Mapping[str, Any], columns_by_table: Mapping[str, Collection[str]]
 ) -> tuple[str, list[str]]:
-    """Return table and columns of a line before rows. Raises UnreadableBackup where they are not known."""
+    """Return table and columns of a line before rows. Raises UnreadableBackup if they are not known."""
     table, columns = str(line.get("table")), line.get("columns")
     if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
         raise UnreadableBackup(f"The backup is damaged: it does not say which columns {table} has.")

@@ -1,6 +1,6 @@
 """Databases of earlier versions that this one cannot take over, because their migrations are squashed.
 
-A squashed migration counts as applied where all that it replaces are applied. Where only some are, Django
+A squashed migration counts as applied if all that it replaces are applied. Where only some are, Django
 leaves it out without a word, and with it the tables of its app.
 """
 

@@ -59,6 +59,6 @@ def retried(function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) 
 
 
 def _state(error: BaseException) -> str:
-    """Return PostgreSQL's SQLSTATE of an error, empty where it has none."""
+    """Return PostgreSQL's SQLSTATE of an error, empty if it has none."""
     cause = error if isinstance(error, psycopg.Error) else error.__cause__
     return (cause.sqlstate or "") if isinstance(cause, psycopg.Error) else ""

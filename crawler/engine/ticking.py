@@ -15,7 +15,7 @@ KEPT_SECONDS = 5.0
 
 _lock = threading.Lock()
 _read: tuple[float, float | None] = (float("-inf"), None)
-"""When the row was last read (monotonic seconds), and its seconds; None where it has no interval."""
+"""When the row was last read (monotonic seconds), and its seconds; None if it has no interval."""
 
 
 def tick_seconds() -> float:

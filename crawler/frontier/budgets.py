@@ -21,7 +21,7 @@ CAUSES = (
 """The causes for which a URL is not queued, as pages name them."""
 
 MAX_REDIRECTS = 10
-"""Maximum number of redirects in a row; each redirect's target is a URL and a request of its own."""
+"""Maximum number of redirects in a row; each redirect's target is a URL and a separate request."""
 
 MAX_REQUESTS_PER_PAGE = 4
 SPARE_REQUESTS = 100

@@ -57,7 +57,7 @@ def graph_of(
     """Build a graph from the links of each page. Pages that are only linked to are included.
 
     `domains` maps a host to its registrable domain (by default the host itself), `counts` a page to its
-    numbers of inter- and intra-domain links where more are known than the graph holds. Raises GraphError.
+    numbers of inter- and intra-domain links if more are known than the graph holds. Raises GraphError.
     """
     numbers: dict[str, int] = {}
     for page, targets in links.items():

@@ -1,7 +1,7 @@
 """A crawl as a WARC file (ISO 28500) for archive tools: its requests and the responses.
 
 Each tried URL has a `response` record (pages, redirects, errors; `revisit` where an earlier record has the
-same content) after its `request`, or a `metadata` record with the reason where there was no response.
+same content) after its `request`, or a `metadata` record with the reason if there was no response.
 """
 
 from __future__ import annotations

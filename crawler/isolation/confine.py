@@ -85,7 +85,7 @@ def confine(read: Iterable[str | Path], write: Iterable[str | Path], hide: Seque
     """Restrict this thread and its children to files below `read` and `write`, without those below `hide`.
 
     Files below `hide` are reachable only where `write` names them. Processes outside cannot be traced, nor
-    their environment be read. Returns False where the kernel has no Landlock and nothing was done. Raises
+    their environment be read. Returns False if the kernel has no Landlock and nothing was done. Raises
     OSError when the kernel refuses.
     """
     version = landlock()

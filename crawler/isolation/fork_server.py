@@ -1,7 +1,7 @@
-"""A process that has loaded modules, knows no secret, and forks children that need these modules on request.
+"""A process that preloads modules, holds no secrets and forks children on request.
 
 A process that handles hostile bytes must not be a fork of one that knows passwords: they would still be in
-its memory. So it is forked from a server that was started as a program of its own, confined as needed, with
+its memory. So it is forked from a server that was started as a separate program, confined as needed, with
 an environment without secrets. `ForkServer` is the client's side. The server imports the modules named in
 its command, and these add programs to `PROGRAMS`.
 
@@ -266,7 +266,7 @@ class _Server:
         client, programs = self._clients[number]
         try:
             name, words = _read_request(client, descriptors)
-        except (OSError, ValueError, KeyError):  # it has gone, or writes nonsense
+        except (OSError, ValueError, KeyError):  # it has gone, or its request is invalid
             del self._clients[number]
             self._waiting.unregister(number)
             client.close()

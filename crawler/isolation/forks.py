@@ -168,7 +168,7 @@ class ForkedResult:
         os.close(writer)
 
     def get(self) -> str:
-        """Wait for the result. Raises ResultError where the function raised or its process died."""
+        """Wait for the result. Raises ResultError if the function raised or its process died."""
         with os.fdopen(self._reader) as pipe:
             message = pipe.read()
         code = self._process.wait()

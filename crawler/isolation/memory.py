@@ -45,7 +45,7 @@ def share_arenas() -> None:
 
 
 def give_back() -> None:
-    """Return free memory to the system, where the C library is glibc, which would keep most of it."""
+    """Return free memory to the system, if the C library is glibc, which would keep most of it."""
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
 
@@ -159,12 +159,12 @@ def offer_to_kernel(name: str) -> None:
 
 
 def resident() -> int:
-    """Return the bytes of resident memory of this process, 0 where the system does not tell."""
+    """Return the bytes of resident memory of this process, 0 if the system does not tell."""
     return _statm(1)
 
 
 def address_space() -> int:
-    """Return the bytes of this process's address space; 0 where the system does not tell."""
+    """Return the bytes of this process's address space; 0 if the system does not tell."""
     return _statm(0)
 
 

@@ -151,7 +151,7 @@ def push_for(seconds: float) -> bool:
 
 
 def _request_or_outcome(row: HubClient) -> tuple[dict[str, Any] | SendOutcome, str]:
-    """Return the request to a program, or the outcome where there is none, and the digest of its document."""
+    """Return the request to a program, or the outcome if there is none, and the digest of its document."""
     if row.attempts > MAX_ATTEMPTS:
         return SendOutcome("gone", "the process that sent it ended each time"), ""
     try:

@@ -1,4 +1,4 @@
-"""Sending: messages are claimed, sent in processes of their own, and settled one by one."""
+"""Sending: messages are claimed, sent in separate processes, and settled one by one."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def send(message: Notification) -> SendOutcome:
 
 
 def _by_program(message: Notification, target: Target, address: str) -> SendOutcome:
-    """Let a process of its own send a message, which ends at its deadline whatever the target does."""
+    """Let a separate process send a message, which ends at its deadline whatever the target does."""
     return run_program(_parcel(message, target, address))
 
 
 def run_program(parcel: dict[str, Any]) -> SendOutcome:
-    """Make the request of a parcel (`program.outcome_of`) in a process of its own."""
+    """Make the request of a parcel (`program.outcome_of`) in a separate process."""
     words = {"allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]}
     body = json.dumps(parcel).encode()
     try:

@@ -284,7 +284,7 @@ def _examples(rule: Rule) -> list[tuple[str, str, Happening]]:
 
 
 def _example(rule: Rule, now: datetime) -> Notice:
-    """Return the newest of what the rule would tell of, or an invented notice where there is nothing."""
+    """Return the newest of what the rule would tell of, or an invented notice if there is nothing."""
     for _title, _text, happening in _examples(rule)[:1]:
         return _notice_of(rule, happening)
     words = _("This is a test. A message about real news looks like it.")

@@ -44,7 +44,7 @@ def write(rule: Rule, now: datetime) -> int:
 
 
 def choices_of(user: User) -> tuple[str, tzinfo]:
-    """Return the language and the time zone that a person chose, English and UTC where nothing was."""
+    """Return the language and the time zone that a person chose, English and UTC if nothing was."""
     account = Account.objects.filter(user=user).first()
     language = account.language if account else ""
     return language or settings.LANGUAGE_CODE, zone_named(account.zone if account else "")
@@ -220,7 +220,7 @@ def stop_address(rule: Rule) -> str:
 
 
 def absolute(path: str) -> str:
-    """Return the address of a page of this deployment for others, "" where it has no public address."""
+    """Return the address of a page of this deployment for others, "" if it has no public address."""
     return urljoin(f"{settings.PUBLIC_URL}/", path.lstrip("/")) if path and settings.PUBLIC_URL else ""
 
 

@@ -60,6 +60,6 @@ def save_derived(graphs: Mapping[str, Terms], now: datetime) -> int:
 
 
 def last_derived(name: str) -> datetime | None:
-    """Return when a derived graph was last computed, None where it never was."""
+    """Return when a derived graph was last computed, None if it never was."""
     rows = GraphChange.objects.filter(context=iri(name).key())
     return rows.order_by("-id").values_list("at", flat=True).first()

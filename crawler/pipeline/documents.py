@@ -294,7 +294,7 @@ def takes_binaries() -> bool:
 
 
 def content_of(row: Document) -> bytes:
-    """Return the stored content of a document, at most UNPACKED_BYTES; empty where there is none."""
+    """Return the stored content of a document, at most UNPACKED_BYTES; empty if there is none."""
     return _bodies([row], UNPACKED_BYTES).get(row.pk, b"")
 
 

@@ -58,7 +58,7 @@ def work_off(
 
 
 def _led(crawl: int) -> int:
-    """Ask the crawl's query, over a replica of this process where no other writes one."""
+    """Ask the crawl's query, over a replica of this process if no other writes one."""
     with suppress(OSError):  # another process writes the replica
         replica = Replica()
         replica.follow()

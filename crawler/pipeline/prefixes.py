@@ -1,4 +1,4 @@
-"""Short names of vocabularies, for people; prefix.cc's where it has one."""
+"""Short names of vocabularies, for people; prefix.cc's if it has one."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def folders_of(data_dir: Path) -> set[str]:
 def trouble_of(data_dir: Path, folders: set[str]) -> str:
     """Return a description of what is wrong with the data directory, in which these folders should be.
 
-    Returns "" where nothing is. Creates nothing, and does not say where it is: anybody may read the answer.
+    Returns "" if nothing is. Creates nothing, and does not say where it is: anybody may read the answer.
     """
     if missing := sorted(folders - folders_of(data_dir)):
         return Reason("the folder {0} of the data directory is gone", missing[0])

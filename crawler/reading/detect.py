@@ -138,7 +138,7 @@ _NO_XML = re.compile(rb"<!doctype\s+html", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A type of TYPES and the reason in words; `media` is the binary format where it is one."""
+    """A type of TYPES and the reason in words; `media` is the binary format if it is one."""
 
     type: str
     reason: str
@@ -147,7 +147,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class _Root:
-    """The first start tag of a document, and the second where the first is rdf:RDF."""
+    """The first start tag of a document, and the second if the first is rdf:RDF."""
 
     name: str = ""
     namespace: str = ""

@@ -29,7 +29,7 @@ class Payload:
 class Enclosure(Record, frozen=True):
     """A media file of an entry: RSS enclosure, Atom link rel=enclosure, media:content, JSON attachment.
 
-    `length` in bytes, `width` and `height` in pixels, `duration` in seconds; 0 where the feed does not say.
+    `length` in bytes, `width` and `height` in pixels, `duration` in seconds; 0 if the feed does not say.
     `medium` is Media RSS's: image, audio, video, document or executable.
     """
 
@@ -60,7 +60,7 @@ class FileLink(Record, frozen=True):
 
 
 class Details(Record, frozen=True):
-    """The rest of what a feed says of an entry. Fields are empty, 0 or None where it does not say.
+    """The rest of what a feed says of an entry. Fields are empty, 0 or None if it does not say.
 
     `image` is the address of a picture with its size in pixels; `duration` is seconds; `updated` is ISO 8601
     in UTC; `source_title` and `source_url` name the feed that the entry was taken from.
@@ -235,7 +235,7 @@ class Disagreement(Record, frozen=True):
 class RetrievedFeed(Record, Payload, frozen=True, tag=True):
     """The content of a feed's address: the feed and a copy to keep, or the feeds that a page there names.
 
-    `opinion` is where another reader disagrees about the feed; None where it was not asked.
+    `opinion` is where another reader disagrees about the feed; None if it was not asked.
     """
 
     document: FeedDocument | None = None

@@ -80,7 +80,7 @@ class Rules:
     _allowance: PatternAllowance = field(default_factory=PatternAllowance, compare=False, repr=False)
 
     def counting(self, lines: Sequence[str]) -> list[str]:
-        """Return the text of the lines that count, or of all lines not ignored where none counts."""
+        """Return the text of the lines that count, or of all lines not ignored if none counts."""
         unmatched = [line for line in lines if line[0] != IGNORED and not self._matched(line[1:])]
         if self.whole:
             return [line[1:] for line in unmatched]

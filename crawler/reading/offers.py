@@ -283,7 +283,7 @@ def _open_graph(root: html.HtmlElement) -> Offer | None:
 
 
 def unstruck_price(values: Iterable[Any]) -> Offer | None:
-    """Return the price in chosen parts of a page where another one is struck out; None where none is."""
+    """Return the price in chosen parts of a page where another one is struck out; None if none is."""
     elements = islice((value for value in values if isinstance(value, html.HtmlElement)), MAX_PARTS)
     parts = [_without_struck(element) for element in elements]
     price = number_in(" ".join(text for text, _ in parts)) if any(struck for _, struck in parts) else None

@@ -186,7 +186,7 @@ _FINDERS = {"jsonpath": by_jsonpath, "jq": by_jq}
 
 
 def _xml_lines(text: str, reading: ReadingRules) -> list[str]:
-    """Return the lines of an XML document or of its chosen parts; all of it as text where it is damaged."""
+    """Return the lines of an XML document or of its chosen parts; all of it as text if it is damaged."""
     document = XmlDocument(text)
     if document.root is None:
         return plain_lines(text)
@@ -210,7 +210,7 @@ def _xml_lines(text: str, reading: ReadingRules) -> list[str]:
 
 
 def _chosen_lines(element: etree._Element, ignored: Collection[Any]) -> Iterator[str]:
-    """Yield the lines of a chosen element: its text alone where it holds nothing else."""
+    """Yield the lines of a chosen element: its text alone if it holds nothing else."""
     text = one_line_of(element.text or "")
     if len(element) or not text:
         yield from _nested(element, ignored)

@@ -26,7 +26,7 @@ PACKAGES = (
 
 
 def missing_packages() -> list[str]:
-    """Return the packages for traces that are not installed; none where no collector is named."""
+    """Return the packages for traces that are not installed; none if no collector is named."""
     if not settings.OTEL_EXPORTER_OTLP_ENDPOINT:
         return []
     return [name for name in PACKAGES if not _is_installed(name)]

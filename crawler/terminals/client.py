@@ -20,7 +20,7 @@ class LostFolderError(Exception):
 
 
 def check_folders() -> None:
-    """Write a file to the folders of locks and of temporary files. Raises LostFolderError where that fails.
+    """Write a file to the folders of locks and of temporary files. Raises LostFolderError if that fails.
 
     Issue 56: without the folder of locks nothing was fetched any more, and each feed was told that it was
     malformed.

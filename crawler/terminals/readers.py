@@ -281,7 +281,7 @@ class _Process:
             self._read += chunk
 
     def size(self) -> int:
-        """Return the resident memory in bytes. Returns 0 where the system does not tell."""
+        """Return the resident memory in bytes. Returns 0 if the system does not tell."""
         try:
             return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * _PAGE
         except (OSError, ValueError):

@@ -232,7 +232,7 @@ def _rules_for(
     """Return robots.txt of the page's origin, requested unless the copy at hand is of this origin.
 
     While it cannot be read, the last good copy is used for up to 30 days (RFC 9309, section 2.3.1.4, allows
-    that). Raises FetchError (busy) where nothing was asked.
+    that). Raises FetchError (busy) if nothing was asked.
     """
     try:
         origin = urls.origin(urls.canonical_url(assignment.url))

@@ -11,7 +11,7 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """Return a file that unpacks the open one while reading, or the open file where it is not gzipped."""
+    """Return a file that unpacks the open one while reading, or the open file if it is not gzipped."""
     packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
     return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file

@@ -32,7 +32,7 @@ _MACHINE = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[Ee][+-]?\d{1,3})?", re.ASCII
 def number_in(text: str) -> float | None:
     """Return the first number beside a currency sign, else the first one in a text; None without one.
 
-    A number at the end of a name (`product_v2`) counts where there is no other.
+    A number at the end of a name (`product_v2`) counts if there is no other.
     `1.234,56` and `1,234.56` are one number; a single comma or point followed by exactly three digits
     separates thousands if there are one to three digits before it, of which the first is not 0. Of a range
     of prices it is the lower one.

@@ -20,7 +20,7 @@ _RANGES = ((0xC0, 0x250), (0x370, 0x530), (0x1E00, 0x2000))
 
 
 def _plain_letter(code: int) -> str:
-    """Return the letter without its accent, itself where that is not one letter."""
+    """Return the letter without its accent, itself if that is not one letter."""
     letters = [sign for sign in unicodedata.normalize("NFD", chr(code)) if not unicodedata.combining(sign)]
     return letters[0] if len(letters) == 1 else chr(code)
 

@@ -75,7 +75,7 @@ def _endpoint(schema: Mapping[str, Any], path: str, method: str, operation: Mapp
 
 
 def _fields(schema: Mapping[str, Any], message: Mapping[str, Any]) -> tuple[Field, ...]:
-    """Return the fields of a body, or of its rows where it is a list."""
+    """Return the fields of a body, or of its rows if it is a list."""
     for content in message.get("content", {}).values():
         shape = _resolved(schema, content["schema"])
         if shape.get("type") == "array":

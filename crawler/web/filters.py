@@ -80,7 +80,7 @@ class HoursFilter(django_filters.NumberFilter):  # type: ignore[misc]
         super().__init__(column, "gte", min_value=1, max_value=MAX_HOURS, **options)
 
     def filter(self, rows: QuerySet[Any], hours: int | None) -> QuerySet[Any]:
-        """Filter to recent rows. Returns all rows where no hours are given."""
+        """Filter to recent rows. Returns all rows if no hours are given."""
         since = hours and datetime.now(UTC) - timedelta(hours=hours)
         recent: QuerySet[Any] = super().filter(rows, since)
         return recent

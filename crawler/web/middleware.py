@@ -136,7 +136,7 @@ class Compressed(GZipMiddleware):
     """Compress answers for those who take gzip, with a head of random length against BREACH."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Return the response, compressed where the request allows it and where that makes it smaller."""
+        """Return the response, compressed if the request allows it and if that makes it smaller."""
         is_packed = response.headers.get("Content-Type", "").startswith(PACKED_TYPES)
         return (
             response if is_packed or not takes_gzip(request) else super().process_response(request, response)

@@ -59,7 +59,7 @@ def page_of(
 ) -> Page[Any]:
     """Return the page that ?page= names, the nearest page for invalid numbers.
 
-    Rows beyond `known_count`, where it is given, have no page; otherwise the rows are counted.
+    Rows beyond `known_count`, if it is given, have no page; otherwise the rows are counted.
     """
     return BoundedPaginator(rows, size, known_count).get_page(request.GET.get("page"))
 

@@ -1,6 +1,6 @@
 """Search for the feeds behind addresses that people give, with a preview of each, before anything is stored.
 
-All bytes are fetched and read in processes of their own (`crawler.fetching.walled`); this module only decides
+All bytes are fetched and read in separate processes (`crawler.fetching.walled`); this module only decides
 what is requested next and in which words the result is shown.
 """
 
@@ -86,7 +86,7 @@ class FoundFeed:
         return [(entry.title, entry.url, _moment(entry.published)) for entry in self.read.newest]
 
     def posts(self, now: datetime) -> str:
-        """Return how often it posts and when it last did, "" where it does not say."""
+        """Return how often it posts and when it last did, "" if it does not say."""
         return posts_often(self.posted, now)
 
 
@@ -133,7 +133,7 @@ class _Scope:
 
 
 def _look(text: str, scope: _Scope, language: str) -> Look:
-    """Look at one address, in a thread of its own that describes problems in a language."""
+    """Look at one address, in a separate thread that describes problems in a language."""
     with translation.override(language):
         return _look_in_words(text, scope)
 

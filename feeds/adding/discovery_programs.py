@@ -53,7 +53,7 @@ class ReadPage(msgspec.Struct, frozen=True):
 
 
 class ReadDocument(msgspec.Struct, frozen=True):
-    """A document read as a feed or as a page; both are None where it is neither, and `failure` says why."""
+    """A document read as a feed or as a page; both are None if it is neither, and `failure` says why."""
 
     feed: ReadFeed | None = None
     page: ReadPage | None = None

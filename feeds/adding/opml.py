@@ -73,7 +73,7 @@ class ImportReport:
 
 
 def import_opml(data: bytes, *, category: Category | None = None) -> ImportReport:
-    """Add all feeds of an OPML file, below `category` where one is given.
+    """Add all feeds of an OPML file, below `category` if one is given.
 
     Raises OpmlError for an unreadable file; no feed is stored then.
     """
@@ -209,7 +209,7 @@ def _chunks(file: Readable) -> Iterator[bytes]:
 
 class _Walk:
     """The way of a parser through a file: the open elements, each with the folder that it is for those
-    inside, None where nothing inside is read.
+    inside, None if nothing inside is read.
     """
 
     def __init__(self) -> None:
@@ -268,7 +268,7 @@ def _forget(element: etree._Element) -> None:
 
 
 def _read_outline(element: etree._Element, folder: tuple[str, ...]) -> tuple[tuple[str, ...], Outline | None]:
-    """Return the folder for what is inside an outline, and the feed where it is one."""
+    """Return the folder for what is inside an outline, and the feed if it is one."""
     attributes = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
     title = _clean(attributes.get("text") or attributes.get("title") or "")
     inside = (*folder, title[:MAX_NAME].strip()) if title else folder

@@ -1,4 +1,4 @@
-"""The run of an experiment: one replay at a time, each in a task of its own, so that any of them may die."""
+"""The run of an experiment: one replay at a time, each in a separate task, so that any of them may die."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def planning(request: HttpRequest) -> HttpResponse:
 def trial(wanted: VisitRules, now: VisitRules, person: int | None) -> None:
     """Begin replays of the deployment's own posts: with other rules, and with those in force beside them.
 
-    Raises TraceError where nothing was recorded yet.
+    Raises TraceError if nothing was recorded yet.
     """
     for chosen in dict.fromkeys(replace(each, training_max_ticks=0) for each in (now, wanted)):
         _begin(chosen, person)

@@ -1,4 +1,4 @@
-"""An invented trace for trying policies where no recorded one is at hand: six weeks of sixty feeds."""
+"""An invented trace for trying policies if no recorded one is at hand: six weeks of sixty feeds."""
 
 from __future__ import annotations
 

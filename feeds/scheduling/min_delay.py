@@ -42,7 +42,7 @@ class MinDelay(Policy):
     def start(self, n: int, now: float, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Return the columns `due`, `placed`, `days` and `planned` for n new feeds.
 
-        `due` is spread over the time of one round; `placed` (n, 96) holds seconds of the day, inf where there
+        `due` is spread over the time of one round; `placed` (n, 96) holds seconds of the day, inf if there
         are fewer; `days` is the number of days from one day with retrievals to the next; `planned` is the
         time of the last plan.
         """
@@ -83,7 +83,7 @@ class MinDelay(Policy):
 
 
 def _until_next(placed: Floats, now: Floats) -> Floats:
-    """Return (m,) seconds until the next of (m, 96) placed times of the day, a day where nothing is placed.
+    """Return (m,) seconds until the next of (m, 96) placed times of the day, a day if nothing is placed.
 
     Skips times closer than half a usual gap; otherwise a feed served late would be due again at once.
     """

@@ -75,7 +75,7 @@ def _is_number(value: Any, most: float) -> bool:
 def as_json(counts: Floats, exposure: Floats, feeds: int, articles: float | None = None) -> dict[str, Any]:
     """Return the JSON of a prior learned from (168,) articles and hours watched of `feeds` feeds.
 
-    `articles` is their number, where counts are weighted. Raises PriorError where nothing was posted.
+    `articles` is their number, where counts are weighted. Raises PriorError if nothing was posted.
     """
     if counts.sum() <= 0 or exposure.sum() <= 0:
         raise PriorError("nothing was posted yet")

@@ -1,4 +1,4 @@
-"""How visits are planned: an operator's choices, and the settings where none was made."""
+"""How visits are planned: an operator's choices, and the settings if none was made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class VisitRules:
 
 
 def stored_rules() -> PlanningRules:
-    """Return the row of rules, unsaved where no rule was chosen yet."""
+    """Return the row of rules, unsaved if no rule was chosen yet."""
     return PlanningRules.objects.filter(id=1).first() or PlanningRules()
 
 

@@ -65,7 +65,7 @@ class FeedVisit:
 
     @property
     def found(self) -> RetrievedFeed:
-        """The retrieved content; empty where the document is unchanged or the fetch failed."""
+        """The retrieved content; empty if the document is unchanged or the fetch failed."""
         return self.harvest.brought(RetrievedFeed) or RetrievedFeed()
 
     @property

@@ -118,5 +118,5 @@ _STOCKS = {
 
 
 def stock(availability: str) -> str:
-    """Return the words for an availability, as it was stated where it is none of schema.org."""
+    """Return the words for an availability, as it was stated if it is none of schema.org."""
     return str(_STOCKS.get(availability, availability))

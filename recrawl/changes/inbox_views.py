@@ -315,7 +315,7 @@ def _change(row: Change, chosen: ChangeList, marks: SeenChanges, request: HttpRe
 
 
 def _pictures(row: Change) -> list[dict[str, Any]]:
-    """Return the screenshots before a change and now, with their sizes in pixels; none where one is missing.
+    """Return the screenshots before a change and now, with their sizes in pixels; none if one is missing.
 
     The page's present picture stands for the one after the change only while no later change replaced it.
     """

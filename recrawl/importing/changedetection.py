@@ -327,7 +327,7 @@ def _pattern(text: str) -> str:
 
 
 def _steps(row: dict[str, Any], lost: list[str]) -> list[dict[str, Any]]:
-    """Return the steps in a browser. None where one is of a kind that Freshet does not have."""
+    """Return the steps in a browser. None if one is of a kind that Freshet does not have."""
     lines = []
     steps = row.get("browser_steps")
     for step in steps if isinstance(steps, list) else []:

@@ -1,4 +1,4 @@
-"""`oracle`: the bound of every method, for it is told which copies are stale. In replays alone. Pure."""
+"""`oracle`: an upper bound for every method, because it knows which copies are stale. For replays. Pure."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ class _VisitCheckIn:
         return Outcome.MINOR, keep
 
     def _visual(self, old: bytes, new: bytes) -> VisualDifference | None:
-        """Return how two looks differ. Returns None where one of them is missing or damaged."""
+        """Return how two looks differ. Returns None if one of them is missing or damaged."""
         if not old or not new:
             return None
         try:

@@ -1,4 +1,4 @@
-"""The room on the disk, and when it is full at this pace."""
+"""Free disk space, and the forecast of when it runs out."""
 
 from datetime import UTC, date, datetime, timedelta
 from types import SimpleNamespace

@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its 95 % bootstrap interval over `sessions`; None where there was nothing to measure."""
+    """A mean with its 95 % bootstrap interval over `sessions`; None if there was nothing to measure."""
 
     mean: float | None
     low: float | None
@@ -53,7 +53,7 @@ def _auc(scores: Floats, opened: npt.NDArray[np.bool_]) -> float:
 
 
 def resampled_by(subscribers: Sequence[Hashable]) -> str:
-    """Return the unit of resampling: subscribers where there are enough (similar lists), else lists."""
+    """Return the unit of resampling: subscribers if there are enough (similar lists), else lists."""
     return "subscriber" if len(set(subscribers)) >= MANY_SUBSCRIBERS else "session"
 
 

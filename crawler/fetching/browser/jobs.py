@@ -32,7 +32,7 @@ class BrowserJob(Record, frozen=True):
 class BrowserAnswer(Record, frozen=True):
     """A page as the browser shows it, or a failure's name with its detail.
 
-    `screenshot` is a PNG, empty where none could be taken. `is_complete` says that loading ended.
+    `screenshot` is a PNG, empty if none could be taken. `is_complete` says that loading ended.
     """
 
     url: str = ""

@@ -57,7 +57,7 @@ class LookJob:
 class BrowserLook(Record, frozen=True):
     """A page as a browser shows it after the steps.
 
-    `screenshot` is a PNG of at most 1280 x 10,000 pixels, empty where none could be taken. `is_complete` says
+    `screenshot` is a PNG of at most 1280 x 10,000 pixels, empty if none could be taken. `is_complete` says
     that loading ended; `exceeded` names the limit that cut the connections. `requests` and `bytes` are the
     proxy's, `blocked` counts connections that the address guard refused.
     """
@@ -84,7 +84,7 @@ def missing() -> str:
 
 
 def look(job: LookJob) -> BrowserLook:
-    """Open a page in a browser of its own and return what it shows. Raises FetchError."""
+    """Open a page in a separate browser and return what it shows. Raises FetchError."""
     started = time.monotonic()
     try:
         url = urls.canonical_url(job.url)

@@ -30,7 +30,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 def max_age(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds for which the response stays fresh from now on, less its Age.
 
-    Returns None where the headers promise nothing. no-cache and no-store win over max-age, max-age over
+    Returns None if the headers promise nothing. no-cache and no-store win over max-age, max-age over
     Expires.
     """
     directives = [

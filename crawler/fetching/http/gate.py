@@ -63,9 +63,9 @@ class HostGate:
             self._threads[slot].release()
 
     def _open(self, name: str) -> int:
-        """Open a slot's file, in a directory that is made again where it is gone.
+        """Open a slot's file, in a directory that is made again if it is gone.
 
-        Raises FetchError (busy) where that fails: nothing was asked, and no publisher is to blame.
+        Raises FetchError (busy) if that fails: nothing was asked, and no publisher is to blame.
         """
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:

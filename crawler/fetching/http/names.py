@@ -64,7 +64,7 @@ class Resolver:
     def resolve(self, host: str, port: int, timeout: float) -> Answers:
         """Resolve a host to addresses as `getaddrinfo` gives them.
 
-        Raises FetchError: dns where the look-up fails, busy where none could begin within `timeout` seconds.
+        Raises FetchError: dns where the look-up fails, busy if none could begin within `timeout` seconds.
         """
         if is_literal(host):
             return socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)
@@ -124,7 +124,7 @@ class Resolver:
             this.future.set_result(answers)
 
     def _end(self, this: _UnderWay, error: Exception | None) -> None:
-        """Free a look-up's slot, and keep its failure where it is one of the name."""
+        """Free a look-up's slot, and keep its failure if it is one of the name."""
         kept = KEEP_SECONDS.get(error.errno or 0, 0.0) if isinstance(error, socket.gaierror) else 0.0
         with self._changed:
             del self._under_way[this.host, this.port]

@@ -35,7 +35,7 @@ def read_robots(client: Client, origin: str, now: float, spacing: float | None =
     Status 404 stands for "there is none", and everything is allowed: any 4xx, and redirects that do not end
     after five. Status 500 stands for "unreadable", and nothing is allowed: 5xx, throttling, network failures.
     The text keeps only the rules for this crawler's product name and for all, and the sitemaps with their
-    absolute addresses. It has no control characters. Raises FetchError (busy) where nothing was asked.
+    absolute addresses. It has no control characters. Raises FetchError (busy) if nothing was asked.
     """
     try:
         response = client.get(
@@ -80,7 +80,7 @@ def check_allowed(rules: Robots | None, url: str, user_agent: str) -> None:
 
 
 def crawl_delay(robots: Robots, user_agent: str) -> float:
-    """Return the seconds between requests that the site asks for, a minute at most, 0 where it names none."""
+    """Return the seconds between requests that the site asks for, a minute at most, 0 if it names none."""
     if robots.status != 200:
         return 0.0
     return min(_rules(robots.text).crawl_delay(product_of(user_agent)) or 0.0, MAX_CRAWL_DELAY)

@@ -179,7 +179,7 @@ def _pieces(response: HTTPResponse, allowance: Allowance) -> Iterator[bytes]:
 
 
 def _body_length(headers: HTTPHeaderDict) -> int | None:
-    """Return Content-Length, or None where the body ends by other means. Raises FetchError (protocol).
+    """Return Content-Length, or None if the body ends by other means. Raises FetchError (protocol).
 
     This is stricter than the libraries, which accept "-5" or "1_0".
     """

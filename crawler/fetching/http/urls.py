@@ -94,7 +94,7 @@ def page_key(url: str) -> str:
 
 
 def _plainly_joined(base: str, reference: str) -> str:
-    """Return the result of `_canonical` where one call of the parser gives it, else an empty text.
+    """Return the result of `_canonical` if one call of the parser gives it, else an empty text.
 
     Ports, dots and case are the parser's work; escapes, user names, odd hosts and ends are not.
     """

@@ -26,7 +26,7 @@ PASSWORD = "FRESHET_BACKUP_PASSWORD"  # noqa: S105 - a variable's name
 NAME = "freshet-{}.backup"
 SECONDS_AN_HOUR = 3600
 RETRY_SECONDS = 600
-"""A scheduled backup that failed is tried again after this, or after its period where that is shorter."""
+"""A scheduled backup that failed is tried again after this, or after its period if that is shorter."""
 
 
 def add_password_argument(parser: ArgumentParser) -> None:

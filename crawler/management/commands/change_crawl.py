@@ -74,7 +74,7 @@ class Command(BaseCommand):
         return host.pk
 
     def _set_state(self, crawl: Crawl, options: dict[str, Any]) -> None:
-        """Stop, resume or cancel. Raises CommandError where the crawl's state forbids it."""
+        """Stop, resume or cancel. Raises CommandError if the crawl's state forbids it."""
         rows = Crawl.objects.filter(pk=crawl.pk)
         if (
             (options["stop"] and not pause(rows))

@@ -20,7 +20,7 @@ EXIT_CODES = {"fine": 0, "note": 1, "bad": 2}
 class Command(BaseCommand):
     help = (
         "Say what is wrong with this deployment, and what to do; www.iana.org is asked for the time. The "
-        "exit code is 0 where all is fine, 1 where something is worth knowing, 2 where something is wrong."
+        "exit code is 0 if all is fine, 1 if something is worth knowing, 2 if something is wrong."
     )
     requires_system_checks = []
 

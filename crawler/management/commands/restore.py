@@ -139,7 +139,7 @@ def _opened(name: str) -> BinaryIO:
 
 
 def _decrypted(file: BinaryIO, password: str) -> BinaryIO:
-    """Return the file, decrypted where it is encrypted. Raises CommandError without a password for it."""
+    """Return the file, decrypted if it is encrypted. Raises CommandError without a password for it."""
     beginning = file.peek(len(MAGIC))[: len(MAGIC)] if hasattr(file, "peek") else b""
     if beginning != MAGIC:
         return file

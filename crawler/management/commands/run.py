@@ -47,7 +47,7 @@ PATIENCE_SECONDS = 300.0
 
 
 class Command(BaseCommand):
-    help = "Run the web server, the workers and the scheduler, and a private PostgreSQL where none is given."
+    help = "Run the web server, the workers and the scheduler, and a private PostgreSQL if none is given."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -98,7 +98,7 @@ class Command(BaseCommand):
         memory.keep_what_is_loaded()
         static = forks.ForkedResult(collect_static, "static files")
         self._step("PostgreSQL", self._postgresql)
-        # In processes of their own: what they need of memory is not in all that is forked afterwards.
+        # In separate processes: what they need of memory is not in all that is forked afterwards.
         for name, work in (("broker", make_broker_ready), ("migrations", migrate)):
             self._step(name, forks.ForkedResult(work, name).get)
         if settings.DEMO:
@@ -217,7 +217,7 @@ def first_line(error: BaseException) -> str:
 def migrate() -> str:
     """Run pending migrations. Without any, the database is not touched, not even permissions.
 
-    Raises CommandError where a restore of a backup was not finished, or the database is too old.
+    Raises CommandError if a restore of a backup was not finished, or the database is too old.
     """
     if UNFINISHED in connection.introspection.table_names():
         raise CommandError("a backup was being restored here and did not get to its end: restore it again")

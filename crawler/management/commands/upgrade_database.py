@@ -98,7 +98,7 @@ class Command(BaseCommand):
         shutil.rmtree(draft, ignore_errors=True)
 
     def _run(self, variables: dict[str, str], *command: str) -> None:
-        """Run one of our commands in a process of its own, which reads its settings anew."""
+        """Run one of our commands in a separate process, which reads its settings anew."""
         inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
         program = [sys.executable, "-c", "from crawler.operation.command_line import main; main()", *command]
         path = os.pathsep.join([str(ROOT), inherited.get("PYTHONPATH", "")])

@@ -41,10 +41,10 @@ def own_server(say: Callable[[str], None]) -> PostgreSQL:
 
 @contextmanager
 def answering_database(say: Callable[[str], None]) -> Iterator[None]:
-    """Start Freshet's own PostgreSQL where it is not running, and stop it afterwards.
+    """Start Freshet's own PostgreSQL if it is not running, and stop it afterwards.
 
     Restarts this command once where its credentials are made for the first time: settings were read before.
-    Raises CommandError where no database answers.
+    Raises CommandError if no database answers.
     """
     if settings.DATABASE_URL == "none" and is_given():
         raise CommandError("DATABASE_URL=none is for terminals: name a database, or leave it unset")

@@ -55,7 +55,7 @@ LONG_TRANSACTION = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding about a part: a sentence, and what to do where it is not fine."""
+    """A finding about a part: a sentence, and what to do if it is not fine."""
 
     part: str
     level: Level
@@ -339,7 +339,7 @@ EXAMINATIONS: dict[str, Callable[[], Iterator[Finding]]] = {
 
 
 def _answer_of(address: str) -> tuple[str, str]:
-    """Return the date of an address' answer, and what went wrong where there was none."""
+    """Return the date of an address' answer, and what went wrong if there was none."""
     try:
         with urllib.request.urlopen(address, timeout=SECONDS) as response:  # noqa: S310 - http(s), written here
             return str(response.headers.get("Date", "now")), ""

@@ -1,4 +1,4 @@
-"""A probe for containers: `python -m crawler.operation.deployment.probe` ends with 0 where all is well."""
+"""A probe for containers: `python -m crawler.operation.deployment.probe` ends with 0 if all is well."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Child:
 
 
 class Supervisor:
-    """The keeper of the children, and of the embedded server where there is one, until Stop is raised."""
+    """The keeper of the children, and of the embedded server if there is one, until Stop is raised."""
 
     def __init__(
         self,

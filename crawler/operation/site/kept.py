@@ -28,7 +28,7 @@ MAX_DAYS = 36_500
 class Retention:
     """A kind of rows that are deleted by age: its setting, its rows, and the column with their time.
 
-    `whole_rows` is false where more is to be done than to delete rows (`crawler.operation.site.retention`).
+    `whole_rows` is false if more is to be done than to delete rows (`crawler.operation.site.retention`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The room on the disk, day by day."""
+"""Free disk space, one sample a day."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def verdict(health: Health, failing: int, free_bytes: float) -> tuple[str, str, 
 
 
 def parts(health: Health) -> list[PartState]:
-    """Return the parts of the deployment with their states, and what to do where one does not work."""
+    """Return the parts of the deployment with their states, and what to do if one does not work."""
     is_starting = health.status == "starting"
     rows = [
         _part(_("Database"), health.database, is_starting, _("Does PostgreSQL run, and has the disk room?")),

@@ -1,4 +1,4 @@
-"""The room on the disk: a sample a day, and when the disk will be full at this pace."""
+"""Free disk space: one sample a day, and a forecast of when it runs out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from django.db import connection
 from crawler.operation.site.models import RoomSample
 
 WINDOW_DAYS = 30
-"""The pace is that of the last so many days."""
+"""The forecast uses the samples of so many days."""
 MIN_DAYS = 3
 KEPT_DAYS = 400
 MAX_DAYS_LEFT = 730
-"""Beyond this a pace says nothing."""
+"""Longest forecast."""
 
 
 def sample_room(now: datetime) -> bool:
-    """Note the room of today, once a day. Returns whether it was noted now."""
+    """Store today's sample, once a day. Returns whether it was stored now."""
     day = now.date()
     if RoomSample.objects.filter(day=day).exists():
         return False
@@ -38,7 +38,7 @@ def database_bytes() -> int:
 
 
 def days_left(now: datetime, free_bytes: float) -> int | None:
-    """Return in how many days the disk is full at this pace. None for never, or where it is not known yet."""
+    """Return in how many days the disk will be full. Returns None for never, or if it is not known yet."""
     since = now.date() - timedelta(days=WINDOW_DAYS)
     samples = RoomSample.objects.filter(day__gte=since).order_by("day").values_list("day", "database_bytes")
     daily = growth_a_day(list(samples))

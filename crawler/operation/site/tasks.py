@@ -1,4 +1,4 @@
-"""Deletion of old rows: a few at every tick, contents of deleted crawls once a day; the room on the disk."""
+"""Deletion of old rows, a few at every tick; contents of deleted crawls and disk samples once a day."""
 
 # ruff: noqa: PLC0415 - loaded by those who tidy
 
@@ -13,7 +13,7 @@ from crawler.engine.signals import planned, ticked
 
 @receiver(ticked)
 def tidy(now: datetime, **_: object) -> None:
-    """Apply the RETENTION_* settings, and note the room on the disk once a day."""
+    """Apply the RETENTION_* settings, and store a sample of the free disk space once a day."""
     from crawler.operation.site import retention
     from crawler.operation.site.room import sample_room
 

@@ -1,6 +1,6 @@
 """Detection of SERVICE in queries, by the terminals of SPARQL 1.1 (section 19.8), in every reading.
 
-Oxigraph's parser has no tokenizer. It splits `true.SERVICE` and `SERVICE:name{` where that makes the query
+Oxigraph's parser has no tokenizer. It splits `true.SERVICE` and `SERVICE:name{` if that makes the query
 valid, reads `<` as "less than" where no IRI can stand, and reads a malformed long string as an empty one. So
 the functions here follow each of these readings, and refuse a query if any of them may have the word. This is
 the first wall; the second is the process of the query, which can open no socket (crawler/isolation/walls.py).

@@ -63,7 +63,7 @@ class Mirror:
         self._looked: datetime | None = None
         self._again, self._pause, self._origins_again = 0.0, 0.0, 0.0
         self.trouble = ""
-        """Why the store does not take anything now, empty where it does."""
+        """Why the store does not take anything now, empty if it does."""
 
     def follow(self) -> int:
         """Look for changes and send them. Returns the number of graphs that arrived."""
@@ -142,9 +142,9 @@ class Mirror:
             self.trouble = f"the mirror of the graph does not answer: {type(error).__name__}"
 
     def _send(self, name: str) -> bool:
-        """Send a graph, or delete it where it is empty. Returns whether it arrived.
+        """Send a graph, or delete it if it is empty. Returns whether it arrived.
 
-        Raises RequestException where the store does not answer, or cannot take anything now.
+        Raises RequestException if the store does not answer, or cannot take anything now.
         """
         try:
             content = self._content(name)
@@ -154,7 +154,7 @@ class Mirror:
             return False
         response = self._asked(name, content)
         if response.status_code == 401 and self._is_basic:
-            # Not all stores say that they want Digest: Virtuoso does so only where nothing else was tried.
+            # Not all stores say that they want Digest: Virtuoso does so only if nothing else was tried.
             self._sign_in(is_basic=False)
             response = self._asked(name, content)
             if response.status_code == 401:
@@ -177,7 +177,7 @@ class Mirror:
             self._position.aside[name] = reason[:300]
 
     def _sign_in(self, *, is_basic: bool) -> None:
-        """Choose how to sign in, where there is a login."""
+        """Choose how to sign in, if there is a login."""
         self._is_basic = is_basic and bool(self._login[0])
         if self._login[0]:
             name, password = (part.encode() for part in self._login)

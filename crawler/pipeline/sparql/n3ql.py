@@ -49,7 +49,7 @@ def as_sparql(query: str) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the tokens of a query without its comments. Raises N3qlError where a text never ends."""
+    """Return the tokens of a query without its comments. Raises N3qlError if a text never ends."""
     tokens, at, text = [], 0, text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)

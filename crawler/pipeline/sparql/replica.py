@@ -108,7 +108,7 @@ class Replica:
         return len(contexts)
 
     def content(self, name: str) -> bytes:
-        """Return a graph as N-Triples, empty where there is none of this name."""
+        """Return a graph as N-Triples, empty if there is none of this name."""
         graph = pyoxigraph.NamedNode(name)
         triples = (quad.triple for quad in self._store.quads_for_pattern(None, None, None, graph))
         return pyoxigraph.serialize(triples, format=pyoxigraph.RdfFormat.N_TRIPLES) or b""
@@ -289,7 +289,7 @@ def _ranges(numbers: Iterable[int]) -> list[list[int]]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a file of JSON, empty where there is none."""
+    """Return the object in a file of JSON, empty if there is none."""
     try:
         content = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -325,7 +325,7 @@ def lag(state: State) -> int:
 
 
 def behind() -> int:
-    """Count the changes that SPARQL does not see on this machine, 0 where no replica has ever run."""
+    """Count the changes that SPARQL does not see on this machine, 0 if no replica has ever run."""
     newest = snapshot()
     return lag(newest[1]) if newest else 0
 
@@ -336,7 +336,7 @@ def set_aside() -> list[tuple[str, str]]:
 
 
 def trouble(now: datetime) -> str:
-    """Describe what is wrong with this machine's replica; empty for nothing, or where none has ever run."""
+    """Describe what is wrong with this machine's replica; empty for nothing, or if none has ever run."""
     try:
         sign_of_life = read_json(home() / ALIVE)
         if not sign_of_life:

@@ -86,7 +86,7 @@ _OTHER_PREFIXES = {
 
 
 def _terms(names: str, vocabulary: str, kind: str = "") -> dict[str, Any]:
-    """Return the definitions of terms, with their type where there is one."""
+    """Return the definitions of terms, with their type if there is one."""
     if not kind:
         return {name: vocabulary + name for name in names.split()}
     return {name: {"@id": vocabulary + name, "@type": kind} for name in names.split()}

@@ -65,7 +65,7 @@ def transform(
 
 
 def _way(document: SourceDocument, graph: Graph, hash_mail: bool) -> str:
-    """Apply our transformer for the document's type. Returns its name, empty where there is none."""
+    """Apply our transformer for the document's type. Returns its name, empty if there is none."""
     kind = document.type
     if kind in _PAGES:
         page_graph(document, graph, hash_mail=hash_mail)

@@ -1,7 +1,7 @@
 """JSON-LD: blocks in pages and whole documents. One bad block costs no other; no context is ever fetched.
 
 Oxigraph reads what is written with the context of schema.org, as most pages are; PyLD, slower and complete,
-reads the rest in a process of its own.
+reads the rest in a separate process.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _own(value: Any, url: str) -> Any:
 
 
 def _base(context: Any, url: str) -> str:
-    """Return the base of relative addresses under this context; empty where the parser knows it."""
+    """Return the base of relative addresses under this context; empty if the parser knows it."""
     for part in context if isinstance(context, list) else [context]:
         if isinstance(part, dict) and "@base" in part:
             base = part["@base"]

@@ -19,7 +19,7 @@ _TYPE, _DOCUMENT = expanded("rdf:type"), expanded("foaf:Document")
 
 
 def outline_graph(document: SourceDocument, graph: Graph) -> None:
-    """Add the document's links. Raises ReadingError where it breaks before the first."""
+    """Add the document's links. Raises ReadingError if it breaks before the first."""
     subject = iri(graph.url)
     graph.add(subject, _TYPE, _DOCUMENT)
     events = etree.iterparse(

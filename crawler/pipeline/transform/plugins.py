@@ -71,7 +71,7 @@ class Plugins:
 
 
 def _take(content_type: str, body: bytes, graph: Graph) -> None:
-    """Add a plug-in's response. Raises ValueError where its type is no RDF, and the parsers' errors."""
+    """Add a plug-in's response. Raises ValueError if its type is no RDF, and the parsers' errors."""
     if not body.strip():
         return
     mime = parse_mime_type(content_type)

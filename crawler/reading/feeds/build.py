@@ -156,9 +156,7 @@ class _Builder:
             entry, updated, lambda address: absolute(entry.base or self._base, address), self._limits
         )
         if published is None and self._raw.format.startswith("rss"):
-            published = (
-                updated  # RSS has one date; dc:date and atom:updated stand for it where it is missing.
-            )
+            published = updated  # RSS has one date; dc:date and atom:updated stand for it if it is missing.
         return Entry(
             identity=identity,
             url=url,

@@ -95,7 +95,7 @@ def seconds(text: str) -> int:
 
 
 def _image(images: Iterable[RawLink], resolve: Resolve) -> tuple[str, int, int]:
-    """Return address, width and height of the largest image; the first counts where no sizes are given."""
+    """Return address, width and height of the largest image; the first counts if no sizes are given."""
     sized = [
         (url, whole_number(image.width, MAX_PIXELS), whole_number(image.height, MAX_PIXELS))
         for image in images
@@ -144,7 +144,7 @@ def _terms(terms: Iterable[tuple[str, str, str]], limits: Limits) -> tuple[Categ
 
 
 def _point(point: tuple[str, str]) -> tuple[float | None, float | None]:
-    """Return latitude and longitude in degrees, None for both where one is missing or impossible."""
+    """Return latitude and longitude in degrees, None for both if one is missing or impossible."""
     try:
         latitude, longitude = (float(part) for part in point)
     except ValueError:

@@ -86,7 +86,7 @@ def second_opinion(
 
 
 def _theirs(data: bytes, content_type: str, url: str) -> list[_Theirs] | None:
-    """Return the entries that feedparser finds, None where it finds no feed. It gets no name to open."""
+    """Return the entries that feedparser finds, None if it finds no feed. It gets no name to open."""
     parsed = feedparser.parse(
         io.BytesIO(data),
         response_headers={"content-location": url, "content-type": content_type or "application/xml"},

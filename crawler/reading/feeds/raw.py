@@ -66,7 +66,7 @@ class RawEntry:
     """An item; `base` comes from xml:base.
 
     `permalink` says that the identity may serve as link, `path` that it may be relative. `title_kind` is
-    "text" or "html" where the feed says which of them its title is. `original_link` is the article's own
+    "text" or "html" if the feed says which of them its title is. `original_link` is the article's own
     address where `links` lead over a service that counts readers.
     """
 

@@ -290,7 +290,7 @@ class _Reader:
         return "".join(pieces).strip()
 
     def _resolve(self, element: etree._Element) -> None:
-        """Make addresses within a field absolute where a part of it has an xml:base of its own.
+        """Make addresses within a field absolute if a part of it has an xml:base of its own.
 
         They may grow by no more than what all addresses of an entry may.
         """

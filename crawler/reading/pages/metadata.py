@@ -1,7 +1,7 @@
 """The metadata of a page: title, author, time of publication, canonical address, declared language.
 
 Read from Open Graph and other meta elements, schema.org in JSON-LD, HTML's own elements, in this order
-of trust where several speak.
+of trust if several speak.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MAX_MARKED = 50  # elements named as the author's that are looked into
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The metadata of a page; fields are empty where it has none. `language` is as declared."""
+    """The metadata of a page; fields are empty if it has none. `language` is as declared."""
 
     title: str = ""
     author: str = ""

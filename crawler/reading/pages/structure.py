@@ -1,9 +1,9 @@
 """The main content of a page as HTML with its structure: headings, images, code, tables and lists kept.
 
 trafilatura decides which words belong to the article (`maintext`), for it decides well; the HTML that it
-writes loses images, code and links. So the page's own tree is cut down instead: blocks stay whose words stand
-in that text, and between the first and the last of them also images, formulas, code, tables and what is
-written alike; behind the last one pictures, notes and references. The rest of the tree is removed.
+writes loses images, code and links. So the page's own tree is cut down instead. It keeps blocks whose words
+occur in that text, plus images, formulas, code and tables between the first and the last of them, and
+pictures, notes and references after the last. The rest of the tree is removed.
 """
 
 from __future__ import annotations

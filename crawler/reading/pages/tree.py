@@ -52,7 +52,7 @@ def text_of(body: bytes, content_type: str) -> str:
 
 
 def page_tree(text: str) -> html.HtmlElement | None:
-    """Build the page's tree, cut where it is nested too deeply. Returns None for an empty page.
+    """Build the page's tree, cut if it is nested too deeply. Returns None for an empty page.
 
     Raises ReadingError(too-large) for elements with absurdly many attributes and too many elements.
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FAILURE_SECONDS = 86_400.0
-"""A picture that could not be had is not asked for again within a day."""
+"""A picture that could not be fetched is not asked for again within a day."""
 ICON_SECONDS = 30 * 86_400.0
 TOUCH_SECONDS = 86_400.0
 KEPT_AFTER_TRIMMING = 0.8
@@ -66,7 +66,7 @@ class PictureCache:
         return None
 
     def size_of(self, url: str) -> tuple[int, int] | None:
-        """Return width and height of a stored picture in pixels, None where none is stored."""
+        """Return width and height of a stored picture in pixels, None if none is stored."""
         with suppress(OSError), self._path(url).with_suffix(".full").open("rb") as file:
             return webp_size(file.read(30))
         return None
@@ -89,7 +89,7 @@ class PictureCache:
         _write(self._path(url).with_suffix(_FAILED), failure.encode("utf-8", "replace")[:500])
 
     def trim(self) -> int:
-        """Delete the files that were not used for the longest time, where there are too many bytes.
+        """Delete the files that were not used for the longest time, if there are too many bytes.
 
         Returns the number of deleted files.
         """

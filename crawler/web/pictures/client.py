@@ -53,4 +53,4 @@ def _decoded(kind: type[Made], words: dict[str, Any], body: bytes) -> Made:
     except ProgramError as error:
         raise PictureError(error.kind, error.detail) from error
     except msgspec.MsgspecError as error:
-        raise PictureError(Failure.MALFORMED, "the decoder wrote nonsense") from error
+        raise PictureError(Failure.MALFORMED, "the decoder returned invalid output") from error

@@ -27,7 +27,7 @@ WEBP, SVG = "image/webp", "image/svg+xml"
 @login_not_required
 @require_safe
 def picture(request: HttpRequest, size: str) -> HttpResponseBase:
-    """Answer with a picture of the web, with 503 while it is being loaded, or 404 where it cannot be had."""
+    """Answer with a picture of the web, with 503 while it is being loaded, or 404 if it cannot be fetched."""
     url = request.GET.get("u", "")
     if size not in SIZES or len(url) > MAX_ADDRESS or not is_signed("picture", url, request.GET.get("s", "")):
         raise Http404("no picture has this address")
@@ -48,7 +48,7 @@ def picture(request: HttpRequest, size: str) -> HttpResponseBase:
 def icon_answer(
     request: HttpRequest, key: str, candidates: list[str], site: str, name: str
 ) -> HttpResponseBase:
-    """Answer with a site's icon, or at once with its first letter where there is none or none yet.
+    """Answer with a site's icon, or at once with its first letter if there is none or none yet.
 
     An icon older than a month is answered and loaded again.
     """

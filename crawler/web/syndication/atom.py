@@ -64,7 +64,7 @@ def _entry(feed: etree._Element, item: Item) -> None:
         if term and term.label:
             element.set("label", legal(term.label))
     _details(out, item)
-    # RFC 4287 wants content where there is no link to it.
+    # RFC 4287 wants content if there is no link to it.
     _html(out, "summary" if item.content or item.url else "content", item.summary)
     _html(out, "content", item.content)
     _source(out, item.source, item.updated)

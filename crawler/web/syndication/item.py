@@ -111,7 +111,7 @@ def web_url(url: str) -> str:
 
 
 def point(details: Details) -> str:
-    """Return latitude and longitude with a blank between them, "" where there is no place."""
+    """Return latitude and longitude with a blank between them, "" if there is no place."""
     if details.latitude is None or details.longitude is None:
         return ""
     return f"{details.latitude:g} {details.longitude:g}"
@@ -152,7 +152,7 @@ def title_of(title: str, text: str) -> str:
 def full_body(content: str, summary: str, text: str, page: str = "") -> str:
     """Return the fullest HTML of an article: the feed's own, unless its page says more.
 
-    `text` is the article's text, `page` its page's content as HTML, "" where there is none.
+    `text` is the article's text, `page` its page's content as HTML, "" if there is none.
     """
     body = content or summary
     if body and _words(body) >= AS_FULL * len(text):

@@ -204,7 +204,7 @@ def here_in(context: Mapping[str, Any], *paths: str) -> SafeString | str:
 
 @register.filter
 def language_name(code: str) -> str:
-    """Write a language in the reader's ("French"), or its code where it is not known."""
+    """Write a language in the reader's ("French"), or its code if it is not known."""
     for key in (code.lower(), code.lower().partition("-")[0]):
         if key in LANG_INFO and "name" in LANG_INFO[key]:
             return str(get_language_info(key)["name_translated"])
@@ -244,7 +244,7 @@ def amount(number: float | None) -> str:
 
 @register.filter
 def percent(part: float | None, whole: float | None = 1.0) -> str:
-    """Write a share in per cent, a dash where there is no whole."""
+    """Write a share in per cent, a dash if there is no whole."""
     if part is None or not whole:
         return "–"
     share = 100 * part / whole
@@ -266,7 +266,7 @@ def size(number: float | None) -> str:
 
 @register.filter
 def host(url: str) -> str:
-    """Return the host of an address, the address itself where it has none."""
+    """Return the host of an address, the address itself if it has none."""
     try:
         name = urlsplit(url).hostname
     except ValueError:
@@ -276,7 +276,7 @@ def host(url: str) -> str:
 
 @register.filter
 def web_address(url: str) -> str:
-    """Return the address where it is safe to link to (http or https), else an empty text."""
+    """Return the address if it is safe to link to (http or https), else an empty text."""
     return url if url.lower().startswith(("http://", "https://")) else ""
 
 
@@ -316,7 +316,7 @@ def found_words(snippet: str) -> SafeString:
 
 @register.filter
 def item(mapping: Mapping[Any, Any], key: Any) -> Any:
-    """Return the value of a key that is itself a variable, None where it is missing."""
+    """Return the value of a key that is itself a variable, None if it is missing."""
     return mapping.get(key)
 
 

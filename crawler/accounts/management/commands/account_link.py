@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""
         parser.add_argument("name", help="name or mail address of the account")
-        parser.add_argument("--create", action="store_true", help="make the account where there is none")
+        parser.add_argument("--create", action="store_true", help="make the account if there is none")
 
     def handle(self, *, name: str, create: bool, **options: Any) -> None:
         """Print the link."""
