@@ -297,6 +297,22 @@ class Site(models.Model):
     def __str__(self) -> str:
         return self.title or self.url
 
+    @property
+    def is_visited_again(self) -> bool:
+        """True where another visit is planned."""
+        return self.state == self.State.WATCHED or (
+            self.state == self.State.FAILED and self.next_visit is not None
+        )
+
+    @property
+    def badge(self) -> str:
+        """The class of the badge that shows its state: `good`, `warn`, `bad` or none."""
+        if self.state == self.State.FAILED:
+            return "bad"
+        if self.state == self.State.PAUSED or self.trouble:
+            return "warn"
+        return "good" if self.state == self.State.WATCHED else ""
+
     def get_absolute_url(self) -> str:
         return reverse("site", args=[self.pk])
 

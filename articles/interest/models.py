@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 
@@ -30,6 +33,16 @@ class Event(models.Model):
         HIDDEN = "hidden", pgettext_lazy("event of an article", "hidden")
         SAVED = "saved", pgettext_lazy("event of an article", "saved")
 
+    DEEDS: ClassVar = {
+        Kind.SHOWN: _("were shown it"),
+        Kind.OPENED: _("opened it"),
+        Kind.MORE: _("wanted more like it"),
+        Kind.LESS: _("wanted less like it"),
+        Kind.HIDDEN: _("hid it"),
+        Kind.SAVED: _("saved it"),
+    }
+    """What the subscriber did, told as after "You"."""
+
     subscriber = models.ForeignKey("articles.Subscriber", on_delete=models.CASCADE, related_name="events")
     article = models.ForeignKey("articles.Article", on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=8, choices=Kind)
@@ -47,6 +60,11 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subscriber} {self.get_kind_display()} {self.article_id}"
+
+    @property
+    def deed(self) -> str:
+        """The subscriber's action, told as after "You"."""
+        return str(self.DEEDS[self.Kind(self.kind)])
 
 
 class Interest(models.Model):

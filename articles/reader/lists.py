@@ -210,6 +210,11 @@ class Row:
     said: frozenset[str] = frozenset()
 
     @property
+    def anchor(self) -> str:
+        """The id of the row in a page."""
+        return f"a{self.article.pk}"
+
+    @property
     def path(self) -> str:
         """The path of the article's page in the reader."""
         return f"{read_path()}{self.article.pk}/"

@@ -20,6 +20,8 @@ QUERY_ATTRIBUTES = {
     "placeholder": "SELECT ?address WHERE { ?page schema:about ?thing . ?thing foaf:homepage ?address }",
 }
 WEIGHTS = {"inter_weight": INTER_WEIGHT, "intra_weight": INTRA_WEIGHT}
+MORE_LIMITS = ("max_bytes", "max_depth", "max_hosts", *WEIGHTS)
+"""Fields that are folded away at first."""
 
 
 def _usable(expressions: list[str]) -> list[str]:
@@ -91,6 +93,16 @@ class CrawlForm(RowForm):
         for name in WEIGHTS:
             self.fields[name].required = False
             self.fields[name].help_text = _("For the order link-score alone; from 0 to 1.")
+
+    @property
+    def more_limits(self) -> list[forms.BoundField]:
+        """The limits that are folded away at first."""
+        return [self[name] for name in MORE_LIMITS]
+
+    @property
+    def has_errors_in_more_limits(self) -> bool:
+        """True where one of the limits that are folded away is wrong."""
+        return any(field.errors for field in self.more_limits)
 
     def clean(self) -> dict[str, Any]:
         """Give weights that were left out their values of the paper."""

@@ -251,6 +251,12 @@ class Notification(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def shape(self) -> str:
+        """The class of the word that shows its state."""
+        shapes = {self.State.SENT: "good", self.State.FAILED: "bad"}
+        return shapes.get(self.State(self.state), "warn" if self.failure else "learn")
+
 
 class HubClientQuerySet(models.QuerySet["HubClient"]):
     """Common queries of the hub's clients."""

@@ -97,6 +97,11 @@ class ChangeRow:
     alike: int = 0
 
     @property
+    def anchor(self) -> str:
+        """The id of the row in a page."""
+        return f"c{self.change.pk}"
+
+    @property
     def path(self) -> str:
         return reverse("change", args=[self.change.pk])
 
