@@ -1,4 +1,4 @@
-"""ProcessLimits of a process that handles strangers' bytes, set by the process itself before it reads them."""
+"""Limits of a process that handles strangers' bytes, which it sets itself before it reads them."""
 
 from __future__ import annotations
 
