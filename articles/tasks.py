@@ -31,7 +31,7 @@ def read_outdated_again(**_: object) -> None:
     pages = [encode(page) for page in outdated(MAX_REREAD)]
     for start in range(0, len(pages), AT_ONCE):
         # Of no use to a terminal that comes later: the next tick sends them again.
-        reread.apply_async((pages[start : start + AT_ONCE],), expires=settings.CRAWL_TICK_SECONDS)
+        reread.apply_async((pages[start : start + AT_ONCE],), expires=settings.FEED_TICK_SECONDS)
 
 
 @receiver(asked)

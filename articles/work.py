@@ -73,13 +73,13 @@ class PageWork(Work):
 
     def settle(self, results: Results, leases: Sequence[uuid.UUID], now: datetime) -> list[int]:
         """Store downloaded pages. Returns their primary keys."""
-        return check_in_pages(self.mine(results), leases, float(settings.CRAWL_MIN_GAP_SECONDS))
+        return check_in_pages(self.mine(results), leases, float(settings.FEED_MIN_GAP_SECONDS))
 
 
 @receiver(arrived)
 def keep_entries(visits: Sequence[FeedVisit], **_: object) -> dict[int, StoredEntries]:
     """Store the entries of retrieved feeds. Returns what was stored, by feed id."""
-    return store_arrivals([_arrival(visit) for visit in visits], pages=settings.CRAWL_ARTICLE_PAGES)
+    return store_arrivals([_arrival(visit) for visit in visits], pages=settings.FEED_ARTICLE_PAGES)
 
 
 @receiver(settled)

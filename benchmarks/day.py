@@ -153,10 +153,10 @@ def day(product: Product, options: argparse.Namespace) -> bool:
     """Run the product beside its web and readers. Returns whether a goal was missed."""
     speed = options.speed
     product.environment |= {
-        "CRAWL_TICK_SECONDS": str(max(round(TICK_SECONDS / speed), 1)),
-        "CRAWL_MIN_GAP_SECONDS": str(max(round(TICK_SECONDS / speed), 1)),
-        "CRAWL_BUDGET": str(BUDGET * speed),
-        "CRAWL_TRAINING_DAYS": str(1 / 24 / speed),
+        "FEED_TICK_SECONDS": str(max(round(TICK_SECONDS / speed), 1)),
+        "FEED_MIN_GAP_SECONDS": str(max(round(TICK_SECONDS / speed), 1)),
+        "FEED_BUDGET": str(BUDGET * speed),
+        "FEED_TRAINING_DAYS": str(1 / 24 / speed),
         "LOG_LEVEL": "WARNING",
     }
     product.start()

@@ -72,7 +72,7 @@ class Product:
             "DJANGO_SETTINGS_MODULE": "crawler.settings",
             "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
             "FETCH_HOST_SPACING_SECONDS": "0",
-            "CRAWL_ARTICLE_PAGES": "no",
+            "FEED_ARTICLE_PAGES": "no",
         }
         self.process: subprocess.Popen[bytes] | None = None
         self.group: Path | None = None

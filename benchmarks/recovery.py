@@ -33,9 +33,9 @@ from benchmarks.processes import family
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
-    "CRAWL_TICK_SECONDS": "20",
-    "CRAWL_MIN_GAP_SECONDS": "20",
-    "CRAWL_TRAINING_MAX_TICKS": "1",
+    "FEED_TICK_SECONDS": "20",
+    "FEED_MIN_GAP_SECONDS": "20",
+    "FEED_TRAINING_MAX_TICKS": "1",
     "FETCH_HOST_SPACING_SECONDS": "0.1",
     "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
     "SECRET_KEY": "recovery",

@@ -37,8 +37,8 @@ unread = Article.objects.count() - Enrichment.objects.exclude(state="waiting").c
 print(feeds, pages, documents, unread, Article.objects.count(), Page.objects.filter(status="stored").count())
 """
 SETTINGS = {
-    "CRAWL_TICK_SECONDS": "20",
-    "CRAWL_ARTICLE_PAGES": "yes",
+    "FEED_TICK_SECONDS": "20",
+    "FEED_ARTICLE_PAGES": "yes",
     "FETCH_HOST_SPACING_SECONDS": "0.1",
 }
 

@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--controllers", type=int, default=1)
     options = parser.parse_args()
     unsafe_but_fast = {"fsync": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
-    with own_database("tick", unsafe_but_fast, CRAWL_BUDGET="0.15"):
+    with own_database("tick", unsafe_but_fast, FEED_BUDGET="0.15"):
         if options.controllers > 1:
             for feeds in options.feeds:
                 _fill(feeds)

@@ -4,7 +4,7 @@
 
 The paper tells of at most some 20 visits a day for busy feeds, fewer than 10 for slow ones, a mean delay of
 14 minutes and ten worst delays of 27 to 35 minutes. Freshet's training has a ceiling on the wait between two
-visits (CRAWL_TRAINING_MAX_TICKS, 5 by default): both are shown.
+visits (FEED_TRAINING_MAX_TICKS, 5 by default): both are shown.
 """
 
 from __future__ import annotations

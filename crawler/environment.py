@@ -10,6 +10,7 @@ import ipaddress
 import os
 import re
 import secrets
+import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -25,12 +26,28 @@ TEST_DATABASE_PREFIX = "freshet_test_"
 """Prefix of databases that tests create and drop, chosen so that no real database has it."""
 
 
+FORMER_NAMES = {
+    f"FEED_{name}": f"CRAWL_{name}"
+    for name in (
+        "TICK_SECONDS", "MIN_GAP_SECONDS", "BUDGET", "POLICY", "TRAINING_DAYS", "TRAINING_MAX_TICKS",
+        "AUDIENCE_WEIGHT", "ARTICLE_PAGES",
+    )
+}  # fmt: skip
+"""Former names of variables: until 0.1 those of feeds were called like those of crawls."""
+
+
 def text(name: str, default: str = "") -> str:
     """Return the variable's value without surrounding blanks.
 
-    Returns the default when it is unset or empty.
+    Returns the default when it is unset or empty. A variable that is set under its former name counts.
     """
-    return os.environ.get(name, "").strip() or default
+    if value := os.environ.get(name, "").strip():
+        return value
+    former = FORMER_NAMES.get(name, "")
+    value = os.environ.get(former, "").strip()
+    if value:
+        warnings.warn(f"{former} is called {name} now; it is read until 1.0", stacklevel=2)
+    return value or default
 
 
 def web_address(name: str, *, with_path: bool = False) -> str:

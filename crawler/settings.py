@@ -85,22 +85,22 @@ METRICS_TOKEN = environment.text("METRICS_TOKEN")
 
 # One tick: select, rank, lease, assign (seconds). An administrator's change of the periodic task `tick` holds
 # instead.
-CRAWL_TICK_SECONDS = environment.integer("CRAWL_TICK_SECONDS", 600, min_value=1)
+FEED_TICK_SECONDS = environment.integer("FEED_TICK_SECONDS", 600, min_value=1)
 # Politeness: no two retrievals of one feed closer than this (seconds).
-CRAWL_MIN_GAP_SECONDS = environment.integer("CRAWL_MIN_GAP_SECONDS", 600)
+FEED_MIN_GAP_SECONDS = environment.integer("FEED_MIN_GAP_SECONDS", 600)
 # Retrievals per feed and hour, averaged over all feeds.
-CRAWL_BUDGET = environment.number("CRAWL_BUDGET", 1.0)
+FEED_BUDGET = environment.number("FEED_BUDGET", 1.0)
 # Name of the policy that ranks feeds in the normal phase.
-CRAWL_POLICY = environment.choice(
-    "CRAWL_POLICY", "freshness", ("freshness", "advarss", "round-robin", "advarss-training")
+FEED_POLICY = environment.choice(
+    "FEED_POLICY", "freshness", ("freshness", "advarss", "round-robin", "advarss-training")
 )
 # Length of a feed's training phase (days), and the longest wait between retrievals in it (ticks).
-CRAWL_TRAINING_DAYS = environment.number("CRAWL_TRAINING_DAYS", 28)
-CRAWL_TRAINING_MAX_TICKS = environment.integer("CRAWL_TRAINING_MAX_TICKS", 5, min_value=1)
+FEED_TRAINING_DAYS = environment.number("FEED_TRAINING_DAYS", 28)
+FEED_TRAINING_MAX_TICKS = environment.integer("FEED_TRAINING_MAX_TICKS", 5, min_value=1)
 # How much a subscriber raises a feed's rank: its key is multiplied by 1 + this * subscribers.
-CRAWL_AUDIENCE_WEIGHT = environment.number("CRAWL_AUDIENCE_WEIGHT", 0.1)
+FEED_AUDIENCE_WEIGHT = environment.number("FEED_AUDIENCE_WEIGHT", 0.1)
 # Download the pages of new articles for their full text.
-CRAWL_ARTICLE_PAGES = environment.switch("CRAWL_ARTICLE_PAGES", True)
+FEED_ARTICLE_PAGES = environment.switch("FEED_ARTICLE_PAGES", True)
 # Maximum number of hosts leased to terminals at once; raise it with the number of terminals.
 CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, min_value=1)
 # What a lease on a host allows for on top of the last request's deadline: the batch itself, queues, slow
@@ -223,8 +223,8 @@ CELERY_BEAT_SCHEDULER = "crawler.engine.schedule:Scheduler"
 CELERY_BEAT_SCHEDULE = {
     "tick": {
         "task": "feeds.tasks.tick",
-        "schedule": CRAWL_TICK_SECONDS,
-        "options": {"queue": "tick", "expire_seconds": 3 * CRAWL_TICK_SECONDS},
+        "schedule": FEED_TICK_SECONDS,
+        "options": {"queue": "tick", "expire_seconds": 3 * FEED_TICK_SECONDS},
     },
     "tend": {
         "task": "crawler.engine.tasks.tend",

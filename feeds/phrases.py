@@ -161,14 +161,14 @@ def how_often(month: int, year: int) -> str:
 
 def short_check(facts: FeedFacts, now: datetime, zone: tzinfo = UTC) -> str:
     """Return when the next check is in a few words, "" if none is planned."""
-    words = (
+    message = (
         (facts.status != "active", ""),
         (facts.is_on_its_way, _("now")),
         (facts.next_at is None, ""),
         (facts.is_pushed and not facts.failure, _("when it posts")),
         (True, "" if facts.next_at is None else _when(facts.next_at, now, zone)),
     )
-    return next(text for applies, text in words if applies)
+    return next(text for applies, text in message if applies)
 
 
 def posts_often(posted: Sequence[datetime], now: datetime) -> str:
@@ -205,13 +205,13 @@ def usual_hours(posted: Sequence[datetime], now: datetime, zone: tzinfo = UTC) -
 
 def disputed(kind: str) -> str:
     """Return what two readers of a feed read differently, by the kind of a disagreement."""
-    words = {
+    message = {
         "count": _("how many entries there are"),
         "identity": _("what tells an entry apart"),
         "date": _("when an entry was published"),
         "link": _("where an entry leads"),
     }
-    return words.get(kind, kind)
+    return message.get(kind, kind)
 
 
 def duration(seconds: float) -> str:

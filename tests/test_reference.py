@@ -34,7 +34,7 @@ def test_pages_made_from_the_code_are_up_to_date(reference: ModuleType, name: st
 def test_every_setting_is_explained(reference: ModuleType) -> None:
     rows = [line for line in reference.settings_page().splitlines() if line.startswith("- **")]
     assert len(rows) > 50
-    assert "- **`CRAWL_TICK_SECONDS`** (600): One tick" in "\n".join(rows)
+    assert "- **`FEED_TICK_SECONDS`** (600): One tick" in "\n".join(rows)
 
 
 def test_no_package_has_a_licence_that_would_bind_those_who_use_it(reference: ModuleType) -> None:

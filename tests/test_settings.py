@@ -45,8 +45,8 @@ EVERYTHING = (
         ("CELERY_BROKER_URL", "ftp://localhost"),
         ("PORT", "http"),
         ("PORT", "0"),
-        ("CRAWL_TICK_SECONDS", "-5"),
-        ("CRAWL_BUDGET", "nan"),
+        ("FEED_TICK_SECONDS", "-5"),
+        ("FEED_BUDGET", "nan"),
         ("FETCH_ALLOWED_NETWORKS", "10.0.0.0/33"),
         ("BEHIND_TLS_PROXY", "maybe"),
         ("LOG_LEVEL", "LOUD"),
@@ -58,8 +58,8 @@ def test_a_bad_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: s
         "DATABASE_URL": lambda: environment.database(name, environment.text(name)),
         "CELERY_BROKER_URL": lambda: environment.broker("", "memory://"),
         "PORT": lambda: environment.integer(name, 8000, min_value=1),
-        "CRAWL_TICK_SECONDS": lambda: environment.integer(name, 600, min_value=1),
-        "CRAWL_BUDGET": lambda: environment.number(name, 1.0),
+        "FEED_TICK_SECONDS": lambda: environment.integer(name, 600, min_value=1),
+        "FEED_BUDGET": lambda: environment.number(name, 1.0),
         "FETCH_ALLOWED_NETWORKS": lambda: environment.networks(name),
         "BEHIND_TLS_PROXY": lambda: environment.switch(name, False),
         "LOG_LEVEL": lambda: environment.choice(name, "INFO", ("INFO",)),
@@ -150,3 +150,11 @@ def test_every_answer_carries_a_policy_without_inline_sources(client: Client) ->
     policy = client.get("/nowhere").headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; ")
     assert "unsafe" not in policy
+
+
+def test_a_former_name_is_read_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWL_BUDGET", "3")
+    with pytest.warns(UserWarning, match="CRAWL_BUDGET is called FEED_BUDGET now"):
+        assert environment.number("FEED_BUDGET", 1.0) == 3
+    monkeypatch.setenv("FEED_BUDGET", "2")
+    assert environment.number("FEED_BUDGET", 1.0) == 2

@@ -70,9 +70,9 @@ def personal_list(request: HttpRequest, token: str) -> HttpResponseBase:
 def _refusal(request: HttpRequest, token: str, visit: Reading, now: datetime) -> HttpResponseBase | None:
     """Return the answer to an address that serves nothing, None for one that does."""
     if visit.token is None and exhausted(visit.failures):
-        words = _("Too many unknown addresses were asked for from where you are.\n")
+        message = _("Too many unknown addresses were asked for from where you are.\n")
         headers = {"Retry-After": str(seconds_to_wait(now))}
-        return private(HttpResponse(words, "text/plain", status=429, headers=headers))
+        return private(HttpResponse(message, "text/plain", status=429, headers=headers))
     if visit.token is None:
         count_attempt("personal-feed", request, now, token)
         return private(HttpResponse(_("There is no such feed.\n"), "text/plain", status=404))

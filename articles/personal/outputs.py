@@ -202,8 +202,8 @@ def _ending(also: Iterable[_Also], rate: str) -> str:
     ]
     also_in = _("Also in: %(links)s") % {"links": ", ".join(links)}
     others = f"<p>{also_in}</p>" if links else ""
-    words = _("More or less like this, and why it is here")
-    return f'{others}<p><a href="{html.escape(rate)}">{words}</a></p>'
+    message = _("More or less like this, and why it is here")
+    return f'{others}<p><a href="{html.escape(rate)}">{message}</a></p>'
 
 
 def _description(personal_feed: PersonalFeed) -> str:

@@ -151,8 +151,8 @@ def subscription(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         refile(row, **form.cleaned_data)
         values = {"feed": row.title or row.feed, "folder": row.folder}
-        words = _("%(feed)s is in %(folder)s now.") if row.folder else _("%(feed)s is in no folder now.")
-        messages.success(request, words % values)
+        message = _("%(feed)s is in %(folder)s now.") if row.folder else _("%(feed)s is in no folder now.")
+        messages.success(request, message % values)
         return redirect("me-feeds")
     return render(request, "me/subscription.html", {"form": form, "subscription": row})
 
@@ -392,16 +392,16 @@ def _tell(request: HttpRequest, outcomes: list[Added]) -> None:
     counts = Counter(outcome.outcome for outcome in outcomes)
     if followed_now := counts["added"] + counts["duplicate"]:
         if counts["added"]:
-            words = ngettext(
+            sentence = ngettext(
                 "You follow %(count)d feed more, %(new)d of them new here and visited now.",
                 "You follow %(count)d feeds more, %(new)d of them new here and visited now.",
                 followed_now,
             )
         else:
-            words = ngettext(
+            sentence = ngettext(
                 "You follow %(count)d feed more.", "You follow %(count)d feeds more.", followed_now
             )
-        messages.success(request, words % {"count": followed_now, "new": counts["added"]})
+        messages.success(request, sentence % {"count": followed_now, "new": counts["added"]})
     refusals = [outcome.message for outcome in outcomes if outcome.outcome == "refused"]
     for message in refusals[:MAX_REFUSALS_SHOWN]:
         messages.error(request, _("Refused: %(reason)s") % {"reason": translated(message)})

@@ -235,13 +235,13 @@ def undo(request: HttpRequest) -> HttpResponse:
     subscriber = subscriber_of(request.user)
     reading_list = ReadingList.from_parameters(request.GET)
     count = undo_reading(subscriber, request.POST.get("token", ""))
-    words = (
+    message = (
         _("It is too late to undo this.")
         if count is None
         else ngettext("%(count)d article unread again.", "%(count)d articles unread again.", count)
         % {"count": count}
     )
-    return _answer(request, subscriber, reading_list, {"words": words})
+    return _answer(request, subscriber, reading_list, {"words": message})
 
 
 @require_safe
@@ -480,13 +480,13 @@ def _after_marking(
     request: HttpRequest, subscriber: Subscriber, reading_list: ReadingList, count: int, now: datetime
 ) -> HttpResponse:
     token = undo_token(subscriber, now, count) if count else ""
-    words = (
+    message = (
         ngettext("%(count)d article marked as read.", "%(count)d articles marked as read.", count)
         % {"count": count}
         if count
         else _("There was nothing to mark as read.")
     )
-    return _answer(request, subscriber, reading_list, {"words": words, "token": token})
+    return _answer(request, subscriber, reading_list, {"words": message, "token": token})
 
 
 def _answer(

@@ -19,7 +19,7 @@ def derive() -> None:
     from articles.things.derived.save import derive_next
 
     if derive_next(datetime.now(UTC)):
-        derive.apply_async(expires=settings.CRAWL_TICK_SECONDS)
+        derive.apply_async(expires=settings.FEED_TICK_SECONDS)
 
 
 @receiver(ticked)
@@ -29,4 +29,4 @@ def look_for_a_new_day(**_: object) -> None:
     from articles.things.derived.save import is_due
 
     if is_due(datetime.now(UTC)) and Article.objects.exists():
-        derive.apply_async(expires=settings.CRAWL_TICK_SECONDS)
+        derive.apply_async(expires=settings.FEED_TICK_SECONDS)

@@ -21,8 +21,8 @@ from benchmarks.hostile.api import Api
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
-    "CRAWL_TICK_SECONDS": "30",
-    "CRAWL_MIN_GAP_SECONDS": "90",
+    "FEED_TICK_SECONDS": "30",
+    "FEED_MIN_GAP_SECONDS": "90",
     "FRONTIER_TEND_SECONDS": "1",
     "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
     "FETCH_DEADLINE_SECONDS": "5",

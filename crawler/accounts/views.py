@@ -284,12 +284,12 @@ def close_account(request: HttpRequest, pk: int) -> HttpResponse:
             for session in UserSession.objects.filter(user=user):
                 session.end()
             Invitation.objects.filter(made_by=user).update(revoked=datetime.now(UTC))
-        words = (
+        message = (
             _("The account of %(name)s is open.")
             if user.is_active
             else _("The account of %(name)s is closed.")
         )
-        messages.success(request, words % {"name": user})
+        messages.success(request, message % {"name": user})
     return redirect("people")
 
 

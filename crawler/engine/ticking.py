@@ -19,7 +19,7 @@ _read: tuple[float, float | None] = (float("-inf"), None)
 
 
 def tick_seconds() -> float:
-    """Return the seconds between two ticks: those of beat's row, else CRAWL_TICK_SECONDS.
+    """Return the seconds between two ticks: those of beat's row, else FEED_TICK_SECONDS.
 
     Planning went by the setting alone: of the ticks of a row that was set to a minute, most were dropped as
     repeated, and pages named times on the ten-minute grid (issue 58).
@@ -30,7 +30,7 @@ def tick_seconds() -> float:
         if time.monotonic() - at > KEPT_SECONDS:
             seconds = _interval()
             _read = time.monotonic(), seconds
-    return float(settings.CRAWL_TICK_SECONDS) if seconds is None else seconds
+    return float(settings.FEED_TICK_SECONDS) if seconds is None else seconds
 
 
 def forget() -> None:

@@ -108,8 +108,8 @@ class _File:
 
     def _metadata(self, url: CrawlUrl, date: str) -> None:
         """Write the reason why there is no response."""
-        words = {"failure": url.failure or f"status {url.status}", "detail": url.detail}
-        lines = [f"{name}: {' '.join(str(value).split())}\r\n" for name, value in words.items() if value]
+        request = {"failure": url.failure or f"status {url.status}", "detail": url.detail}
+        lines = [f"{name}: {' '.join(str(value).split())}\r\n" for name, value in request.items() if value]
         content = "".join(lines).encode("utf-8", "replace")
         record = self.writer.create_warc_record(
             url.url,

@@ -68,14 +68,14 @@ class ForkServer:
         self.pid = process.pid if process else 0
         """The server's process id, 0 if another process started the server."""
 
-    def fork(self, program: str, words: Mapping[str, Any], descriptors: Sequence[int]) -> ServedChild:
+    def fork(self, program: str, arguments: Mapping[str, Any], descriptors: Sequence[int]) -> ServedChild:
         """Start a program of the server with these words and copies of these descriptors.
 
         Raises OSError when the server has ended.
         """
         status_read, status_write = os.pipe()
         try:
-            body = json.dumps({"program": program, "words": dict(words)}).encode()
+            body = json.dumps({"program": program, "words": dict(arguments)}).encode()
             with self._lock:
                 head = _LENGTH.pack(len(body))
                 socket.send_fds(self._connection, [head], [*descriptors, status_write])
@@ -278,13 +278,15 @@ class _Server:
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _start(self, program: Program, words: dict[str, Any], descriptors: list[int], status: int) -> int:
+    def _start(self, program: Program, arguments: dict[str, Any], descriptors: list[int], status: int) -> int:
         """Fork a child that runs the program. Returns its process id."""
         inherited = list(descriptors)
         if program.asks:
             own_end, other_end = socket.socketpair()
             inherited.append(other_end.detach())
-        child = forks.fork(lambda: program.run(words, inherited), str(words.get("name", "")), inherited).pid
+        child = forks.fork(
+            lambda: program.run(arguments, inherited), str(arguments.get("name", "")), inherited
+        ).pid
         if program.asks:
             os.close(inherited[-1])
             self._listen(own_end, {name: PROGRAMS[name] for name in program.asks})

@@ -149,8 +149,8 @@ def new_target(request: HttpRequest) -> HttpResponse:
             target.save()
             if target.kind == Target.Kind.WEBHOOK:
                 secret = json.loads(target.address)["secret"]
-                words = _("Its secret, shown only now, signs each message: %(secret)s")
-                messages.warning(request, words % {"secret": secret})
+                message = _("Its secret, shown only now, signs each message: %(secret)s")
+                messages.warning(request, message % {"secret": secret})
             messages.success(request, _("Messages can go to %(name)s now.") % {"name": target.name})
             return HttpResponseRedirect(safe_next(request, reverse("notifications")))
     context = {"form": form, "has_mail": bool(settings.EMAIL_URL), "next": request.GET.get("next", "")}
@@ -287,9 +287,9 @@ def _example(rule: Rule, now: datetime) -> Notice:
     """Return the newest of what the rule would tell of, or an invented notice if there is nothing."""
     for _title, _text, happening in _examples(rule)[:1]:
         return _notice_of(rule, happening)
-    words = _("This is a test. A message about real news looks like it.")
+    message = _("This is a test. A message about real news looks like it.")
     return Notice(
-        rule=rule, key="test", at=now, title=str(rule), text=words, source="Freshet", path=reverse("read")
+        rule=rule, key="test", at=now, title=str(rule), text=message, source="Freshet", path=reverse("read")
     )
 
 

@@ -206,12 +206,12 @@ def _stories(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening
     for article in firsts.distinct("enrichment__story").prefetch_related("enrichment"):
         happening = _of_article(article)
         number = enough[happening.story] if happening.story else 0
-        words = ngettext("%(count)d feed tells it", "%(count)d feeds tell it", number) % {"count": number}
+        message = ngettext("%(count)d feed tells it", "%(count)d feeds tell it", number) % {"count": number}
         yield Happening(
             f"story:{happening.story}",
             until,
             happening.title,
-            f"{words}. {happening.text}",
+            f"{message}. {happening.text}",
             happening.url,
             happening.path,
             happening.source,
@@ -260,7 +260,7 @@ def _feeds(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
         "title", "url", "failure", "failing_since", "status", "last_attempt"
     ):
         begun = feed.failing_since or feed.last_attempt or until
-        words = (
+        message = (
             failure_words(feed.failure, feed.failing_since, until)
             if feed.failure
             else _("Ended by its publisher")
@@ -269,7 +269,7 @@ def _feeds(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
             f"feed:{feed.pk}:fails:{begun:%Y%m%d%H%M}",
             begun,
             _("%(feed)s cannot be read") % {"feed": feed},
-            f"{words}.",
+            f"{message}.",
             feed.url,
             feed.get_absolute_url(),
             str(feed),
@@ -312,12 +312,12 @@ def _crawls(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]
 def _disk(rule: Rule, since: datetime, until: datetime) -> Iterator[Happening]:
     free = shutil.disk_usage(settings.DATA_DIR).free
     if free < LITTLE_ROOM:
-        words = _("%(free)s are free on the disk of Freshet's data. Make room, or let Freshet keep less.")
+        message = _("%(free)s are free on the disk of Freshet's data. Make room, or let Freshet keep less.")
         yield Happening(
             f"disk:{until:%Y%m%d}",
             until,
             _("The disk is nearly full"),
-            words % {"free": size(free)},
+            message % {"free": size(free)},
             path=reverse("overview"),
             source="Freshet",
         )

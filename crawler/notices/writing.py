@@ -151,8 +151,8 @@ def _write_digest(rule: Rule, now: datetime, zone: tzinfo) -> int:
 def digest(rule: Rule, notices: Sequence[Notice], rest: int = 0) -> tuple[str, str, str]:
     """Return the title, the text and the HTML of a digest, stories first, then by source."""
     number = len(notices) + rest
-    words = ngettext("%(name)s: %(count)d piece of news", "%(name)s: %(count)d pieces of news", number)
-    title = one_line(words % {"name": rule, "count": number}, MAX_TITLE)
+    message = ngettext("%(name)s: %(count)d piece of news", "%(name)s: %(count)d pieces of news", number)
+    title = one_line(message % {"name": rule, "count": number}, MAX_TITLE)
     first = {notice.story for notice in notices if notice.story}
     sections: dict[str, list[Notice]] = {}
     for notice in sorted(notices, key=lambda notice: notice.story not in first):

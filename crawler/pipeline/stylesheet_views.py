@@ -78,8 +78,8 @@ def change_stylesheet(request: HttpRequest, pk: int) -> HttpResponse:
         undo.offer(request, _("“%(name)s” is deleted.") % {"name": sheet.name}, "stylesheet.delete", data)
     elif action == "again":
         count = read_again(sheet)
-        words = ngettext("%(count)s document is read again.", "%(count)s documents are read again.", count)
-        messages.success(request, words % {"count": count})
+        message = ngettext("%(count)s document is read again.", "%(count)s documents are read again.", count)
+        messages.success(request, message % {"count": count})
         wake_controller()
     return redirect("pipeline-stylesheets")
 

@@ -37,11 +37,11 @@ def document_for(types: Sequence[str], pattern: str, url: str = "") -> Document 
 def tried(content: str, document: Document) -> list[tuple[Term, Term, Term]]:
     """Return the statements that a stylesheet makes of a document; stores nothing. Raises ProgramError."""
     sheet = content.encode()
-    words = {
+    request = {
         "name": TRIAL, "url": document.url, "html": document.type in {HTML, XHTML}, "sheet": len(sheet),
     }  # fmt: skip
     lines = client.programs.call(
-        TRIAL, words, sheet + content_of(document), seconds=SECONDS, max_bytes=MAX_BYTES
+        TRIAL, request, sheet + content_of(document), seconds=SECONDS, max_bytes=MAX_BYTES
     )
     return read_triples(lines)[0]
 

@@ -32,9 +32,9 @@ IDLE_SECONDS = 30.0
 """Idle time after which the process ends. A new one takes milliseconds to start."""
 
 
-def serve(words: dict[str, Any], pipes: list[int]) -> None:
+def serve(arguments: dict[str, Any], pipes: list[int]) -> None:
     """Answer jobs until their pipe ends or stays empty. Each may take `cpu_seconds` of processor time."""
-    cpu_seconds = int(words["cpu_seconds"])
+    cpu_seconds = int(arguments["cpu_seconds"])
     jobs, answers = os.fdopen(pipes[0], "rb"), os.fdopen(pipes[1], "wb")
     os.dup2(2, 1)  # what a library prints must not pass for an answer
     ProcessLimits(cpu_seconds=None, memory_bytes=MEMORY_BYTES).apply()

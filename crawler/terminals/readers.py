@@ -235,8 +235,8 @@ class _Process:
         jobs, self._jobs = os.pipe()
         self._answers, answers = os.pipe()
         try:
-            words = {"name": "reader", "cpu_seconds": cpu_seconds}
-            self._process = server.fork("reader", words, [jobs, answers])
+            request = {"name": "reader", "cpu_seconds": cpu_seconds}
+            self._process = server.fork("reader", request, [jobs, answers])
         except OSError:
             os.close(self._jobs)
             os.close(self._answers)

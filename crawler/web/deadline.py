@@ -62,14 +62,14 @@ class Deadline:
         if not isinstance(exception, DatabaseError) or not _is_stopped(exception):
             return None
         if is_search(request.META.get("QUERY_STRING", "")):
-            words = gettext_lazy(
+            message = gettext_lazy(
                 "This search takes too long: use fewer or rarer words, or ask for less at once."
             )
         else:
-            words = gettext_lazy(
+            message = gettext_lazy(
                 "This took the database too long and was stopped: ask for less at once, or try later."
             )
-        return refusal(request, words, 503)
+        return refusal(request, message, 503)
 
 
 class OverdueError(DatabaseError):

@@ -170,8 +170,8 @@ def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
         raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
-    words = {"name": READ, "url": fetched.url, "content_type": fetched.content_type, "link": fetched.link}
-    encoded = client.programs.call(READ, words, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES)
+    request = {"name": READ, "url": fetched.url, "content_type": fetched.content_type, "link": fetched.link}
+    encoded = client.programs.call(READ, request, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES)
     try:
         return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
     except msgspec.MsgspecError as error:

@@ -151,8 +151,8 @@ def within_limit(user: User, outlines: Iterable[Outline], *, follows: bool = Tru
         return _each_once(outlines)
     rows = list(islice(_each_once(outlines), limit + 1))
     if len(rows) > limit:
-        words = _("This list has more than the %(limit)d feeds that one person may have here.")
-        raise LimitReached(words % {"limit": limit})
+        message = _("This list has more than the %(limit)d feeds that one person may have here.")
+        raise LimitReached(message % {"limit": limit})
     if follows:
         wanted.send(Feed, user=user, addresses=[outline.url for outline in rows])
     return rows

@@ -93,8 +93,8 @@ def at_once(outlines: Iterable[Outline]) -> list[Outline]:
     """Return outlines that are few enough to be added in one answer. Raises OpmlError for more."""
     rows = list(islice(outlines, MAX_AT_ONCE + 1))
     if len(rows) > MAX_AT_ONCE:
-        words = _("the list has more than %(most)d feeds, which only the page for adding feeds takes")
-        raise OpmlError(words % {"most": MAX_AT_ONCE})
+        message = _("the list has more than %(most)d feeds, which only the page for adding feeds takes")
+        raise OpmlError(message % {"most": MAX_AT_ONCE})
     return rows
 
 

@@ -70,51 +70,51 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         signals.moved.send(Feed, user=request.user, feeds=list(rows.only("pk", "category")))
     name = title or str(feed)
     if folder == feed.category:
-        words = _("Renamed to %(name)s.")
+        message = _("Renamed to %(name)s.")
     elif folder is None:
-        words = _("%(name)s is in no folder now.")
+        message = _("%(name)s is in no folder now.")
     else:
-        words = _("%(name)s is in %(folder)s now.")
-    words %= {"name": name, "folder": folder}
-    undo.offer(request, words, "feeds.edit", {"pk": pk, **earlier})
+        message = _("%(name)s is in %(folder)s now.")
+    message %= {"name": name, "folder": folder}
+    undo.offer(request, message, "feeds.edit", {"pk": pk, **earlier})
     return HttpResponseRedirect(safe_next(request, reverse("feeds")))
 
 
 def _pause(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     keys = list(feeds.active().values_list("pk", flat=True))
     count = pause(feeds)
-    words = ngettext(
+    message = ngettext(
         "Paused %(count)d feed: no visits until resumed.",
         "Paused %(count)d feeds: no visits until resumed.",
         count,
     ) % {"count": count}
-    undo.offer(request, words, "feeds.resume", keys)
+    undo.offer(request, message, "feeds.resume", keys)
 
 
 def _resume(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     count = resume(feeds)
-    words = ngettext(
+    message = ngettext(
         "Resumed %(count)d feed: the schedule says when it is visited next.",
         "Resumed %(count)d feeds: the schedule says when each is visited next.",
         count,
     )
-    messages.success(request, words % {"count": count})
+    messages.success(request, message % {"count": count})
 
 
 def _retrieve(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     chosen, selected = feeds.count(), retrieve_now(feeds, Reason("asked for by {0}", request.user))
     wake_controller()
     skipped = chosen - selected
-    words = ngettext("%(count)d feed to be checked now.", "%(count)d feeds to be checked now.", selected)
-    words %= {"count": selected}
+    message = ngettext("%(count)d feed to be checked now.", "%(count)d feeds to be checked now.", selected)
+    message %= {"count": selected}
     if skipped:
         others = ngettext(
             "%(count)d feed not: paused, on the way already, or visited moments ago.",
             "%(count)d feeds not: paused, on the way already, or visited moments ago.",
             skipped,
         )
-        words = f"{words} {others % {'count': skipped}}"
-    messages.success(request, words)
+        message = f"{message} {others % {'count': skipped}}"
+    messages.success(request, message)
 
 
 def _move(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
@@ -122,23 +122,25 @@ def _move(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> N
     earlier = [[pk, category] for pk, category in feeds.values_list("pk", "category")]
     count = feeds.update(category=target)
     if target is None:
-        words = ngettext("Moved %(count)d feed to no folder.", "Moved %(count)d feeds to no folder.", count)
+        message = ngettext("Moved %(count)d feed to no folder.", "Moved %(count)d feeds to no folder.", count)
     else:
-        words = ngettext("Moved %(count)d feed to %(folder)s.", "Moved %(count)d feeds to %(folder)s.", count)
-    words %= {"count": count, "folder": target}
+        message = ngettext(
+            "Moved %(count)d feed to %(folder)s.", "Moved %(count)d feeds to %(folder)s.", count
+        )
+    message %= {"count": count, "folder": target}
     signals.moved.send(Feed, user=request.user, feeds=list(feeds.only("pk", "category")))
-    undo.offer(request, words, "feeds.move", earlier)
+    undo.offer(request, message, "feeds.move", earlier)
 
 
 def _remove(request: HttpRequest, feeds: FeedQuerySet, form: PickedFeedsForm) -> None:
     names = [str(feed) for feed in feeds.only("title", "url")[:2]]
     keys = removal.remove(feeds, datetime.now(UTC))
     if len(keys) == 1:
-        words = _("%(name)s is removed.") % {"name": names[0]}
+        message = _("%(name)s is removed.") % {"name": names[0]}
     else:
-        words = ngettext("%(count)d feed is removed.", "%(count)d feeds are removed.", len(keys))
-        words %= {"count": len(keys)}
-    undo.offer(request, words, "feeds.restore", keys)
+        message = ngettext("%(count)d feed is removed.", "%(count)d feeds are removed.", len(keys))
+        message %= {"count": len(keys)}
+    undo.offer(request, message, "feeds.restore", keys)
 
 
 ACTIONS: dict[str, Callable[[HttpRequest, FeedQuerySet, PickedFeedsForm], None]] = {

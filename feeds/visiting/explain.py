@@ -61,8 +61,8 @@ def _unplanned(feed: Feed, now: datetime) -> NextVisit:
         return NextVisit(None, _("no visit: the publisher said that the feed is gone for good (410)"))
     if feed.status == Feed.Status.PAUSED:
         return NextVisit(None, _("no visit: the feed is paused"))
-    words = _("selected (%(reason)s), waiting for its host to be free")
-    return NextVisit(now, words % {"reason": translated(feed.selected_because)})
+    message = _("selected (%(reason)s), waiting for its host to be free")
+    return NextVisit(now, message % {"reason": translated(feed.selected_because)})
 
 
 def _planned(feeds: Sequence[Feed], now: datetime, explained: bool) -> dict[int, NextVisit]:
@@ -96,11 +96,11 @@ def _visit(
         at = max(feed.not_before, feed.training_due)
         reason = _training_reason(feed, at, longest)
     elif math.isinf(ranked):
-        words = _("not within %(days)d days: %(reason)s") % {
+        message = _("not within %(days)d days: %(reason)s") % {
             "days": HORIZON.days,
             "reason": translated(why.formula),
         }
-        return NextVisit(None, words, why.expected or 0.0, why.age)
+        return NextVisit(None, message, why.expected or 0.0, why.age)
     else:
         at = datetime.fromtimestamp(ranked, UTC)
         reason = translated(feed.floor_detail if held_back and at <= feed.not_before else why.formula)
@@ -130,10 +130,10 @@ def _training_reason(feed: Feed, at: datetime, longest: int) -> str:
         "time": duration((at - feed.training_since).total_seconds()),
     }
     if toe <= longest:
-        words = _("training: M = %(m)s, T = %(t)s, so ToE is %(toe)d ticks; watched for %(time)s")
+        message = _("training: M = %(m)s, T = %(t)s, so ToE is %(toe)d ticks; watched for %(time)s")
     else:
-        words = _(
+        message = _(
             "training: M = %(m)s, T = %(t)s, so ToE is %(toe)d ticks (the ceiling; M asks for %(wanted)d); "
             "watched for %(time)s"
         )
-    return words % values
+    return message % values

@@ -39,9 +39,9 @@ def in_force(row: PlanningRules) -> VisitRules:
         return setting if value is None else value
 
     return VisitRules(
-        row.policy or settings.CRAWL_POLICY,
-        chosen(row.budget, settings.CRAWL_BUDGET),
-        chosen(row.audience_weight, settings.CRAWL_AUDIENCE_WEIGHT),
+        row.policy or settings.FEED_POLICY,
+        chosen(row.budget, settings.FEED_BUDGET),
+        chosen(row.audience_weight, settings.FEED_AUDIENCE_WEIGHT),
         row.active_only,
-        int(chosen(row.training_max_ticks, settings.CRAWL_TRAINING_MAX_TICKS)),
+        int(chosen(row.training_max_ticks, settings.FEED_TRAINING_MAX_TICKS)),
     )

@@ -58,10 +58,10 @@ def allowed(now: datetime) -> QuerySet[Feed]:
 
 
 def end_training(now: datetime) -> int:
-    """Move feeds after CRAWL_TRAINING_DAYS to the normal phase. Returns their number."""
+    """Move feeds after FEED_TRAINING_DAYS to the normal phase. Returns their number."""
     if rules().policy == TRAINING_POLICY:
         return 0
-    old = now - timedelta(days=settings.CRAWL_TRAINING_DAYS)
+    old = now - timedelta(days=settings.FEED_TRAINING_DAYS)
     grown = Feed.objects.filter(
         phase=Feed.Phase.TRAINING, training_since__lte=old, last_success__isnull=False
     )
@@ -129,7 +129,7 @@ def retrieve_now(feeds: QuerySet[Feed], because: str) -> int:
     Returns the number of selected feeds.
     """
     now = datetime.now(UTC)
-    gap = now - timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
+    gap = now - timedelta(seconds=settings.FEED_MIN_GAP_SECONDS)
     idle = feeds.filter(status=Feed.Status.ACTIVE, selected_at__isnull=True, lease__isnull=True)
     chosen = idle.exclude(last_attempt__gt=gap)
     return chosen.update(

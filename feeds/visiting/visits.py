@@ -239,7 +239,7 @@ def _set_floor(visit: FeedVisit, *, ours: bool) -> None:
             jitter=random.random(),  # noqa: S311 - spreads retries, keeps no secret
             pushed=visit.hub is not None and visit.hub.holds(_utc(harvest.at)),
         ),
-        FloorLimits(min_gap=float(settings.CRAWL_MIN_GAP_SECONDS), tick=tick_seconds()),
+        FloorLimits(min_gap=float(settings.FEED_MIN_GAP_SECONDS), tick=tick_seconds()),
     )
     feed.floor, feed.floor_detail = new_floor.code, new_floor.reason
     if new_floor.stop:

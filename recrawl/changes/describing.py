@@ -45,8 +45,8 @@ def sentence(change: Change, gain: Difference) -> str:
         return translated(change.summary)
     if change.kind == Change.Kind.NEW:
         number = sum(len(line.split()) for line in gain.lines_added)
-        words = ngettext("A new page, %(number)d word.", "A new page, %(number)d words.", number)
-        return words % {"number": number}
+        message = ngettext("A new page, %(number)d word.", "A new page, %(number)d words.", number)
+        return message % {"number": number}
     if change.kind == Change.Kind.BACK:
         return _("The page is there again.")
     if not gain.hunks and change.visual:

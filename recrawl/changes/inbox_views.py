@@ -164,8 +164,8 @@ def mark_all(request: HttpRequest) -> HttpResponse:
     chosen = ChangeList.from_parameters(request.GET)
     person = person_of(request)
     number, before = mark_all_seen(person, chosen.site)
-    words = ngettext("%(number)d change marked as seen.", "%(number)d changes marked as seen.", number)
-    offer(request, words % {"number": number}, "seen-changes", before)
+    message = ngettext("%(number)d change marked as seen.", "%(number)d changes marked as seen.", number)
+    offer(request, message % {"number": number}, "seen-changes", before)
     return HttpResponseRedirect(reverse("sites") + chosen.suffix)
 
 

@@ -72,10 +72,10 @@ def copy(request: HttpRequest) -> HttpResponse:
 def _copy_of(url: str) -> str:
     """Fetch a page and return its copy. Raises ProgramError."""
     fetched = client.fetch(url, FetchLimits(ACCEPT_PAGE, FETCH_SECONDS, MAX_BYTES))
-    words = {"name": COPY, "content_type": fetched.content_type}
-    return client.programs.call(COPY, words, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES).decode(
-        "utf-8", "replace"
-    )
+    request = {"name": COPY, "content_type": fetched.content_type}
+    return client.programs.call(
+        COPY, request, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES
+    ).decode("utf-8", "replace")
 
 
 def _problem(sentence: str) -> str:

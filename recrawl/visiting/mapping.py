@@ -51,8 +51,8 @@ class SiteError(ValueError):
 def check_sites(user: User) -> None:
     """Raise LimitReached when a user has added as many sites as one person may."""
     if limit_of(user, "LIMIT_SITES"):
-        words = _("That would be %(number)d sites, and one person may have %(limit)d here.")
-        check_limit(user, "LIMIT_SITES", Site.objects.filter(added_by=user).count() + 1, words)
+        message = _("That would be %(number)d sites, and one person may have %(limit)d here.")
+        check_limit(user, "LIMIT_SITES", Site.objects.filter(added_by=user).count() + 1, message)
 
 
 def add_pages(urls: Sequence[str], **options: object) -> Site:
@@ -84,8 +84,8 @@ def checked_addresses(urls: Sequence[str]) -> list[str]:
     if not addresses:
         raise SiteError(_("A list needs at least one page."))
     if len(addresses) > MAX_CHOSEN:
-        words = _("A list has %(limit)d pages at most, and these are %(number)d.")
-        raise SiteError(words % {"limit": MAX_CHOSEN, "number": len(addresses)})
+        message = _("A list has %(limit)d pages at most, and these are %(number)d.")
+        raise SiteError(message % {"limit": MAX_CHOSEN, "number": len(addresses)})
     return list(addresses)
 
 

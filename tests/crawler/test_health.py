@@ -21,7 +21,7 @@ TICK = timedelta(minutes=10)
 
 @pytest.fixture(autouse=True)
 def ten_minutes(settings, monkeypatch):
-    settings.CRAWL_TICK_SECONDS = 600
+    settings.FEED_TICK_SECONDS = 600
     monkeypatch.setattr(health, "_last_status", [health.OK])
 
 
@@ -107,7 +107,7 @@ def test_a_database_that_does_not_answer_is_named(client, monkeypatch):
 
 
 def test_short_ticks_leave_workers_a_minute(settings):
-    settings.CRAWL_TICK_SECONDS = 2
+    settings.FEED_TICK_SECONDS = 2
     ticked(timedelta(seconds=1))
     answered(timedelta(seconds=50))
     assert check_health(NOW).status == "ok"

@@ -43,7 +43,7 @@ def test_delays_are_percentiles_of_what_is_sure():
 
 
 def test_the_budget_is_measured_from_the_first_tick_of_the_day(settings):
-    settings.CRAWL_BUDGET = 2.0
+    settings.FEED_BUDGET = 2.0
     feed = make_feed()
     make_feed()
     Tick.objects.create(started=NOW - 5 * HOUR, policy="freshness")

@@ -26,7 +26,7 @@ ENTRIES = 3
 
 @pytest.fixture(autouse=True)
 def _visits_at_once(settings: Any) -> None:
-    settings.CRAWL_MIN_GAP_SECONDS = 0
+    settings.FEED_MIN_GAP_SECONDS = 0
 
 
 @pytest.fixture

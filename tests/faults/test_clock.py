@@ -108,8 +108,8 @@ def test_visits_go_on_when_the_clock_is_set(site: Visits, folder: Path) -> None:
     home.mkdir()
     product = Product(
         home, Feed(), site.addresses()[0], LD_PRELOAD=str(library), LD_CLOCK_FILE=str(folder / "clock"),
-        CRAWL_TICK_SECONDS=str(TICK_SECONDS), CRAWL_BUDGET="3600", CRAWL_MIN_GAP_SECONDS="1",
-        CRAWL_TRAINING_MAX_TICKS="1",
+        FEED_TICK_SECONDS=str(TICK_SECONDS), FEED_BUDGET="3600", FEED_MIN_GAP_SECONDS="1",
+        FEED_TRAINING_MAX_TICKS="1",
     )  # fmt: skip
 
     def is_well() -> bool:

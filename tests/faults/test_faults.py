@@ -55,7 +55,7 @@ class Product:
         known = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         self.environment = {
             **known, "DATA_DIR": str(home), "PORT": str(self.port), "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
-            "CRAWL_TICK_SECONDS": "5", "CRAWL_MIN_GAP_SECONDS": "0", "FETCH_HOST_SPACING_SECONDS": "0",
+            "FEED_TICK_SECONDS": "5", "FEED_MIN_GAP_SECONDS": "0", "FETCH_HOST_SPACING_SECONDS": "0",
             "CRAWL_LEASE_SLACK_SECONDS": "5", "FETCH_DEADLINE_SECONDS": "5",
             **settings,
         }  # fmt: skip

@@ -25,7 +25,7 @@ def test_it_adds_a_feed_that_is_visited_at_once():
 
 
 def test_it_starts_training_at_a_random_tick_of_the_first_four(settings):
-    settings.CRAWL_TICK_SECONDS = 600
+    settings.FEED_TICK_SECONDS = 600
     add_feeds([WantedFeed(f"https://h{i}.example/") for i in range(200)])
     feeds = Feed.objects.all()
     ticks = {round((feed.training_due - feed.training_since).total_seconds() / 600 + 0.5) for feed in feeds}

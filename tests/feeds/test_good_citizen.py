@@ -34,7 +34,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture(autouse=True)
 def _defaults(settings):
-    settings.CRAWL_TICK_SECONDS = settings.CRAWL_MIN_GAP_SECONDS = 600
+    settings.FEED_TICK_SECONDS = settings.FEED_MIN_GAP_SECONDS = 600
 
 
 def wait_of(feed: Feed) -> timedelta:

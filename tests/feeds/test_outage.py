@@ -39,8 +39,8 @@ def test_feeds_are_not_blamed_when_all_hosts_refuse_at_once(hosts: int, settings
     longest = max(feed.not_before - feed.last_attempt for feed in feeds)
     if hosts == 6:
         assert all(feed.failure_streak <= 1 for feed in feeds), "but the first of a tick may be settled alone"
-        assert longest <= timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
+        assert longest <= timedelta(seconds=settings.FEED_MIN_GAP_SECONDS)
         assert {feed.floor for feed in feeds} == {"ours"}
     else:
         assert {feed.failure_streak for feed in feeds} == {3}, "two hosts prove nothing"
-        assert longest > timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
+        assert longest > timedelta(seconds=settings.FEED_MIN_GAP_SECONDS)

@@ -22,7 +22,7 @@ NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def _scarce(settings):
     """So few retrievals that their hours matter."""
-    settings.CRAWL_BUDGET = 0.15
+    settings.FEED_BUDGET = 0.15
 
 
 def make_daily_feed(hour: int = 9, **fields: object) -> Feed:

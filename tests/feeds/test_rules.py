@@ -33,8 +33,8 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture(autouse=True)
 def _settings_of_the_installation(settings: Any) -> None:
-    settings.CRAWL_POLICY, settings.CRAWL_BUDGET = "freshness", 1.0
-    settings.CRAWL_AUDIENCE_WEIGHT, settings.CRAWL_TRAINING_MAX_TICKS = 0.1, 5
+    settings.FEED_POLICY, settings.FEED_BUDGET = "freshness", 1.0
+    settings.FEED_AUDIENCE_WEIGHT, settings.FEED_TRAINING_MAX_TICKS = 0.1, 5
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_the_api_and_the_command_change_the_same_row(
 def test_a_trial_replays_the_posts_of_the_feeds_beside_the_rules_in_force(
     operator: Client, settings: Any
 ) -> None:
-    settings.CRAWL_BUDGET = 0.05
+    settings.FEED_BUDGET = 0.05
     feed = make_feed(added=datetime.now(UTC) - timedelta(days=12), subscribers=3)
     for hour in range(1, 240, 4):
         make_article(feed, published=datetime.now(UTC) - timedelta(hours=hour))

@@ -22,7 +22,7 @@ def product(
     settings.FETCH_HOST_SPACING_SECONDS = 0.0
     settings.FETCH_DEADLINE_SECONDS = 10.0  # the server shares this process, and the machine may be busy
     settings.CRAWL_LEASE_SLACK_SECONDS = 60.0
-    settings.CRAWL_MIN_GAP_SECONDS = 600
+    settings.FEED_MIN_GAP_SECONDS = 600
     settings.DATA_DIR = tmp_path
     settings.PUBLIC_URL = live_server.url
     monkeypatch.setattr("crawler.frontier.check_in.RETRY_SECONDS", 0.02)

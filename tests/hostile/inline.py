@@ -96,7 +96,7 @@ class Engine:
 
 def run_kind(kind: Kind, base: str, settings: Any) -> dict[str, list[str]]:
     """Let all cells of a kind be worked on together; what is wrong by poison, under "" what is no one's."""
-    settings.CRAWL_ARTICLE_PAGES = kind.shape in {"page", "robots"}
+    settings.FEED_ARTICLE_PAGES = kind.shape in {"page", "robots"}
     user = make_user("admin", staff=True, is_superuser=True)
     api = Api(base, make_token(user).removeprefix("Token "))
     api.sign_in("admin", "water")

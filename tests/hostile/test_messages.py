@@ -62,7 +62,7 @@ def server() -> Iterator[WebServer]:
 def _unhurried(settings: Any) -> None:
     """A batch is done within its lease however slow the machine; pages are left alone."""
     settings.CRAWL_LEASE_SLACK_SECONDS = 60.0
-    settings.CRAWL_ARTICLE_PAGES = False
+    settings.FEED_ARTICLE_PAGES = False
 
 
 def batches(job: Job, now: datetime | None = None) -> list[Batch]:

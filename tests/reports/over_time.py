@@ -122,7 +122,7 @@ def ticked(given: Input) -> Any:
         one = make_feed(f"https://{name}.example/feed", title=name, **row)
         Feed.objects.filter(pk=one.pk).update(added=added)
     taken = []
-    limits = {"CRAWL_BUDGET": given.get("budget", 100.0), "CRAWL_MIN_GAP_SECONDS": 600}
+    limits = {"FEED_BUDGET": given.get("budget", 100.0), "FEED_MIN_GAP_SECONDS": 600}
     with override_settings(**limits):
         for name, *rest in given["steps"]:
             before = set(Feed.objects.filter(selected_at__isnull=False).values_list("title", flat=True))

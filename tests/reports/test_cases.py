@@ -67,7 +67,7 @@ def lines(name: str) -> list[Any]:
 
 @pytest.fixture
 def open_networks(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.CRAWL_MIN_GAP_SECONDS = 0
+    settings.FEED_MIN_GAP_SECONDS = 0
     monkeypatch.setattr("crawler.engine.models.Deployment.networks", lambda: ("127.0.0.0/8",))
 
 

@@ -62,7 +62,7 @@ def test_it_is_right(case: dict[str, Any]) -> None:
 @pytest.mark.usefixtures("terminal_on_loopback", "tried_again_soon")
 @pytest.mark.parametrize("case", [case for case in CASES if case.marks])
 def test_the_whole_way_is_right(case: dict[str, Any], settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.CRAWL_MIN_GAP_SECONDS = 0
+    settings.FEED_MIN_GAP_SECONDS = 0
     monkeypatch.setattr("crawler.engine.models.Deployment.networks", lambda: ("127.0.0.0/8",))
     assert differences(case["right"], WHOLE_WAY[case["run"]](case["input"])) == []
 

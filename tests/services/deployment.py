@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TERMINALS = ("one", "two")
 SETTINGS = {
     "SECRET_KEY": "services",
-    "CRAWL_TICK_SECONDS": "1",
-    "CRAWL_MIN_GAP_SECONDS": "1",
+    "FEED_TICK_SECONDS": "1",
+    "FEED_MIN_GAP_SECONDS": "1",
     "FETCH_HOST_SPACING_SECONDS": "0",
     "FETCH_ALLOWED_NETWORKS": "127.0.0.0/8",
 }

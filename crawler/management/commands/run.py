@@ -185,7 +185,7 @@ def make_broker_ready() -> str:
 
 def send_first_tick() -> str:
     """Request a tick now instead of at its scheduled time."""
-    app.send_task("feeds.tasks.tick", queue="tick", expires=3 * settings.CRAWL_TICK_SECONDS)
+    app.send_task("feeds.tasks.tick", queue="tick", expires=3 * settings.FEED_TICK_SECONDS)
     return "sent"
 
 

@@ -454,7 +454,7 @@ def _experiment(replayed: bool) -> None:
 
 
 def _ticks(now: datetime) -> None:
-    length = timedelta(seconds=settings.CRAWL_TICK_SECONDS)
+    length = timedelta(seconds=settings.FEED_TICK_SECONDS)
     Tick.objects.bulk_create(
         Tick(
             started=now - i * length - timedelta(seconds=40),

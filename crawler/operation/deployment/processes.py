@@ -124,7 +124,7 @@ class Sealed:
             "niceness": niceness,
         }
 
-        def launch(words: Mapping[str, str], ready_fd: int) -> Process:
+        def launch(arguments: Mapping[str, str], ready_fd: int) -> Process:
             secret, write = os.pipe()
             try:
                 os.write(write, settings.CELERY_BROKER_URL.encode())

@@ -27,7 +27,7 @@ workers.prepare()
 handlers.discover()
 
 
-def _worker(words: dict[str, Any], descriptors: list[int]) -> None:
+def _worker(arguments: dict[str, Any], descriptors: list[int]) -> None:
     """Serve queues until asked to end."""
     pipe, ready, *sockets = descriptors
     with os.fdopen(pipe) as secret:
@@ -35,8 +35,14 @@ def _worker(words: dict[str, Any], descriptors: list[int]) -> None:
     for descriptor in sockets:
         readers.inherited_servers.append(ForkServer(socket.socket(fileno=descriptor)))
     os.environ[lifeline.READY_FD] = str(ready)
-    os.environ[lifeline.PROCESS_NAME] = words["name"]
-    workers.work(words["name"], words["queues"], words["pool"], words["concurrency"], words["niceness"])
+    os.environ[lifeline.PROCESS_NAME] = arguments["name"]
+    workers.work(
+        arguments["name"],
+        arguments["queues"],
+        arguments["pool"],
+        arguments["concurrency"],
+        arguments["niceness"],
+    )
 
 
 def _reach(broker: str) -> None:

@@ -71,8 +71,8 @@ class Child:
         """Start the process, with a pipe on which it reports that it is ready."""
         self.started, self.ready = time.monotonic(), None
         self.worked, self.seen = 0, self.started
-        words = {lifeline.READY_FD: str(ready_fd), lifeline.PROCESS_NAME: self.name}
-        self.process = self.launch(words, ready_fd)
+        request = {lifeline.READY_FD: str(ready_fd), lifeline.PROCESS_NAME: self.name}
+        self.process = self.launch(request, ready_fd)
 
     def idle(self, now: float) -> float:
         """Return the seconds for which neither the process nor its children have used the processor."""
@@ -247,12 +247,12 @@ def raise_stop_on_signals() -> None:
 def forked(run: Callable[[], object]) -> Launch:
     """Return a Launch that forks this process to run the function."""
 
-    def launch(words: Mapping[str, str], ready_fd: int) -> Process:
+    def launch(arguments: Mapping[str, str], ready_fd: int) -> Process:
         def begin() -> None:
-            os.environ.update(words)
+            os.environ.update(arguments)
             run()
 
-        return fork(begin, words[lifeline.PROCESS_NAME], [ready_fd])
+        return fork(begin, arguments[lifeline.PROCESS_NAME], [ready_fd])
 
     return launch
 

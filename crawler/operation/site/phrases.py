@@ -40,8 +40,8 @@ def verdict(health: Health, failing: int, free_bytes: float) -> tuple[str, str, 
             _("Make room, or let Freshet keep less."),
         )
     if failing:
-        words = ngettext("One feed needs a look.", "%(count)s feeds need a look.", failing)
-        return "good", _("All is well."), words % {"count": amount(failing)}
+        message = ngettext("One feed needs a look.", "%(count)s feeds need a look.", failing)
+        return "good", _("All is well."), message % {"count": amount(failing)}
     return "good", _("All is well."), _("Nothing needs a look.")
 
 
@@ -58,9 +58,9 @@ def parts(health: Health) -> list[PartState]:
             _part(_("Disk"), health.folder, is_starting=False, what_to_do=_("Make room, or start it again."))
         )
     if health.graph == OK and health.graph_behind:
-        words = ngettext("one change behind", "%(count)s changes behind", health.graph_behind)
-        words %= {"count": amount(health.graph_behind)}
-        rows.append(PartState(_("Knowledge graph"), "learn", words))
+        message = ngettext("one change behind", "%(count)s changes behind", health.graph_behind)
+        message %= {"count": amount(health.graph_behind)}
+        rows.append(PartState(_("Knowledge graph"), "learn", message))
     else:
         rows.append(_part(_("Knowledge graph"), health.graph, is_starting, _("The log says more.")))
     if health.graphs_set_aside:
@@ -77,9 +77,9 @@ def parts(health: Health) -> list[PartState]:
             )
         )
     rows += [
-        PartState(_("Protection"), "warn", translated(words))
-        for words in (health.walls, health.sandbox)
-        if words != OK
+        PartState(_("Protection"), "warn", translated(message))
+        for message in (health.walls, health.sandbox)
+        if message != OK
     ]
     return rows
 
@@ -91,8 +91,8 @@ def freshness(figures: Statistics) -> str:
         return ""
     if delay.p95 is None:
         return _("until half of all new articles are here")
-    words = _("until half of all new articles are here; %(duration)s until 95 of 100 are")
-    return words % {"duration": duration(delay.p95)}
+    message = _("until half of all new articles are here; %(duration)s until 95 of 100 are")
+    return message % {"duration": duration(delay.p95)}
 
 
 def cost(figures: Statistics) -> str:

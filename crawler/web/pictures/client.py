@@ -36,19 +36,21 @@ def fetched(url: str) -> tuple[bytes, str]:
 
 def rendered(body: bytes) -> Rendered:
     """Return a picture encoded anew. Raises PictureError."""
-    words = {"name": DECODE, "task": "picture"}
-    return _decoded(Rendered, words, body)
+    request = {"name": DECODE, "task": "picture"}
+    return _decoded(Rendered, request, body)
 
 
 def icon_links(body: bytes, url: str) -> list[str]:
     """Return the addresses of icons that a page names. Raises PictureError."""
-    words = {"name": DECODE, "task": "icons", "url": url}
-    return _decoded(list[str], words, body)
+    request = {"name": DECODE, "task": "icons", "url": url}
+    return _decoded(list[str], request, body)
 
 
-def _decoded(kind: type[Made], words: dict[str, Any], body: bytes) -> Made:
+def _decoded(kind: type[Made], arguments: dict[str, Any], body: bytes) -> Made:
     try:
-        answer = client.programs.call(DECODE, words, body, seconds=DECODE_SECONDS, max_bytes=3 * MAX_BYTES)
+        answer = client.programs.call(
+            DECODE, arguments, body, seconds=DECODE_SECONDS, max_bytes=3 * MAX_BYTES
+        )
         return msgspec.msgpack.decode(answer, type=kind)
     except ProgramError as error:
         raise PictureError(error.kind, error.detail) from error

@@ -85,10 +85,10 @@ def ago(moment: datetime | None, never: str = "") -> SafeString:
     if moment is None:
         return format_html('<span class="muted">{}</span>', never or _("never"))
     away = (moment - datetime.now(UTC)).total_seconds()
-    words = _("now") if abs(away) < 5 else _in_words(abs(away), AHEAD if away > 0 else AGO)
+    message = _("now") if abs(away) < 5 else _in_words(abs(away), AHEAD if away > 0 else AGO)
     stamp = moment.astimezone(UTC).isoformat()
     title = format_date(timezone.localtime(moment), "D Y-m-d H:i:s T")
-    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, title, words)
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, title, message)
 
 
 @register.simple_tag
@@ -97,17 +97,17 @@ def short_ago(moment: datetime) -> SafeString:
     away = max((datetime.now(UTC) - moment).total_seconds(), 0.0)
     local = timezone.localtime(moment)
     if away < MINUTE:
-        words = _("now")
+        message = _("now")
     elif away < HOUR:
-        words = _("%(count)s min") % {"count": round(away / MINUTE)}
+        message = _("%(count)s min") % {"count": round(away / MINUTE)}
     elif away < DAY:
-        words = _("%(count)s h") % {"count": round(away / HOUR)}
+        message = _("%(count)s h") % {"count": round(away / HOUR)}
     elif local.year == timezone.localtime().year:
-        words = format_date(local, pgettext("short date format", "j M"))
+        message = format_date(local, pgettext("short date format", "j M"))
     else:
-        words = format_date(local, pgettext("short date format", "j M Y"))
+        message = format_date(local, pgettext("short date format", "j M Y"))
     stamp = moment.astimezone(UTC).isoformat()
-    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(local), words)
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(local), message)
 
 
 @register.simple_tag
@@ -121,9 +121,9 @@ def long_date(moment: datetime) -> SafeString:
         date = format_date(local, pgettext("date format", "j F"))
     else:
         date = format_date(local, pgettext("date format", "j F Y"))
-    words = _("%(date)s, %(time)s") % {"date": date, "time": f"{local.hour}:{local:%M}"}
+    message = _("%(date)s, %(time)s") % {"date": date, "time": f"{local.hour}:{local:%M}"}
     stamp = moment.astimezone(UTC).isoformat()
-    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(local), words)
+    return format_html('<time datetime="{}" title="{}">{}</time>', stamp, _full(local), message)
 
 
 def _full(local: datetime) -> str:

@@ -67,7 +67,7 @@ class Command(BaseCommand):
             if options["prior"]:
                 parameters["prior"] = parse_prior(read_prior(options["prior"]))
             setup = Setup(subscribers=subscribers, **parameters)
-            weight = settings.CRAWL_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
+            weight = settings.FEED_AUDIENCE_WEIGHT if setup.subscribers is not None else 0.0
             comparison = compare(
                 posts,
                 names,

@@ -181,7 +181,7 @@ def test_a_page_that_fails_for_now_waits_and_one_that_is_not_there_is_given_up(s
     check_in([report(batch, failed(one, "http-500", 500), failed(two, "http-404", 404))])
     waiting, gone = Page.objects.get(id=one.id), Page.objects.get(id=two.id)
     assert (waiting.status, gone.status) == ("waiting", "failed")
-    assert waiting.not_before > datetime.now(UTC) + timedelta(seconds=settings.CRAWL_MIN_GAP_SECONDS)
+    assert waiting.not_before > datetime.now(UTC) + timedelta(seconds=settings.FEED_MIN_GAP_SECONDS)
     assert Article.objects.filter(text="Some words from the feed.").count() == 2
 
 

@@ -39,7 +39,7 @@ def test_after_a_day_back_feeds_are_due_as_soon_as_they_would_have_been() -> Non
     assert made is not None
     assert Tick.objects.order_by("-started").first() == made
     feed.refresh_from_db()
-    tick_length = timedelta(seconds=settings.CRAWL_TICK_SECONDS)
+    tick_length = timedelta(seconds=settings.FEED_TICK_SECONDS)
     assert feed.not_before == NOW + timedelta(hours=2) - tick_length
     assert feed.training_due == NOW + timedelta(hours=1) - tick_length
     assert feed.last_attempt == NOW - tick_length

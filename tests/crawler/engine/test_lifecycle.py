@@ -122,7 +122,7 @@ LIVES = [*map(Life, JOBS), DocumentLife(DOCUMENT)]
 def life(request: pytest.FixtureRequest, settings: Any) -> Iterator[Life]:
     """A kind of work of which PIECES wait."""
     settings.CRAWL_LEASE_SLACK_SECONDS = 60.0
-    settings.CRAWL_ARTICLE_PAGES = False
+    settings.FEED_ARTICLE_PAGES = False
     settings.PUBLIC_URL = "https://freshet.example"
     with web() as server:
         request.param.job.make(server)

@@ -106,7 +106,7 @@ KINDS: dict[str, tuple[Callable[[], None], Callable[[], dict[int, str]]]] = {
 def kind(request: pytest.FixtureRequest, settings: Any) -> Iterator[str]:
     settings.PUBLIC_URL = "https://freshet.example"
     settings.FETCH_HOST_SPACING_SECONDS = 0.0
-    settings.CRAWL_ARTICLE_PAGES = False
+    settings.FEED_ARTICLE_PAGES = False
     KINDS[request.param][0]()
     yield request.param
 

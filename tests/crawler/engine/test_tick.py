@@ -20,9 +20,9 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture(autouse=True)
 def _defaults(settings):
-    settings.CRAWL_TICK_SECONDS = 600
-    settings.CRAWL_POLICY = "freshness"
-    settings.CRAWL_BUDGET = 1.0
+    settings.FEED_TICK_SECONDS = 600
+    settings.FEED_POLICY = "freshness"
+    settings.FEED_BUDGET = 1.0
 
 
 def make_old_feed(hours_ago: float = 2.0, **fields) -> Feed:
@@ -91,11 +91,11 @@ def test_floors_skip_hours_and_skip_days_hold():
 def test_training_ends_after_its_days_except_for_the_training_policy(settings):
     old = {"training_since": NOW - timedelta(days=29), "last_success": NOW - HOUR}
     feed = make_feed(**old, not_before=NOW + HOUR)
-    settings.CRAWL_POLICY = "advarss-training"
+    settings.FEED_POLICY = "advarss-training"
     tick(NOW)
     feed.refresh_from_db()
     assert feed.phase == "training"
-    settings.CRAWL_POLICY = "freshness"
+    settings.FEED_POLICY = "freshness"
     tick(NOW + HOUR)
     feed.refresh_from_db()
     assert feed.phase == "normal"
@@ -103,14 +103,14 @@ def test_training_ends_after_its_days_except_for_the_training_policy(settings):
 
 @pytest.mark.parametrize("policy", ["freshness", "advarss", "round-robin", "advarss-training"])
 def test_every_policy_ranks_the_live_feeds(settings, policy):
-    settings.CRAWL_POLICY = policy
+    settings.FEED_POLICY = policy
     for _ in range(6):
         make_old_feed(training_due=NOW - HOUR)
     assert tick(NOW).ranked == 1
 
 
 def test_a_new_training_feed_is_due_again_when_toe_says_so(settings):
-    settings.CRAWL_TRAINING_MAX_TICKS = 5
+    settings.FEED_TRAINING_MAX_TICKS = 5
     feed = make_feed()
     visit(feed, entry(1))
     # M = 1.6, ToE = 2: due at the second tick after the retrieval, half a tick early to be there in time.

@@ -42,7 +42,7 @@ def start() -> PeriodicTask:
 
 
 def test_without_a_row_the_setting_holds(settings: Any) -> None:
-    settings.CRAWL_TICK_SECONDS = 300
+    settings.FEED_TICK_SECONDS = 300
     assert tick_seconds() == 300
 
 

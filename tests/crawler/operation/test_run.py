@@ -40,7 +40,7 @@ def running(home: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str
     known = {
         **given,
         "DATA_DIR": str(home),
-        "CRAWL_TICK_SECONDS": "1234",
+        "FEED_TICK_SECONDS": "1234",
         "PYTHONUNBUFFERED": "1",
         **variables,
     }

@@ -80,7 +80,7 @@ def test_other_names_are_as_good_as_any(name: str, tmp_path: Path) -> None:
         ({"DATABASE_URL": "postgresql://127.0.0.1:1/none?nonsense=1"}, "DATABASE_URL"),
         ({"DATABASE_URL": "mysql://x/y"}, "DATABASE_URL"),
         ({"DATABASE_URL": "none"}, "DATABASE_URL"),
-        ({"CRAWL_TICK_SECONDS": "soon"}, "CRAWL_TICK_SECONDS"),
+        ({"FEED_TICK_SECONDS": "soon"}, "FEED_TICK_SECONDS"),
         ({"FETCH_ALLOWED_NETWORKS": "here"}, "FETCH_ALLOWED_NETWORKS"),
     ],
 )

@@ -167,7 +167,7 @@ def test_a_big_deployment_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_own_history_weighs_subscribers_when_asked(settings: Any) -> None:
-    settings.CRAWL_AUDIENCE_WEIGHT = 5.0
+    settings.FEED_AUDIENCE_WEIGHT = 5.0
     now = datetime.now(UTC)
     for subscribers in (0, 9, 0, 0):
         feed = make_feed(added=now - timedelta(days=8), subscribers=subscribers)

@@ -87,7 +87,7 @@ def live(trace: Trace) -> list[tuple[float, list[int]]]:
 @pytest.mark.django_db
 def test_the_reason_of_a_visit_is_the_number_that_ranked_it(policy: str, words: str, settings: Any) -> None:
     """Under advaRSS the weekly forecast stood there, and feeds of "0.00 new articles expected" went first."""
-    settings.CRAWL_POLICY = policy
+    settings.FEED_POLICY = policy
     now = datetime(2026, 3, 2, 12, tzinfo=UTC)
     make_feed(phase="normal", last_success=now - timedelta(hours=2), not_before=now - timedelta(hours=1))
     planning.plan(now)
@@ -105,16 +105,16 @@ def test_the_reason_of_a_visit_is_the_number_that_ranked_it(policy: str, words: 
 @pytest.fixture(autouse=True)
 def _same_rules(settings: Any) -> None:
     """A budget and a tick as in the replay; no pages, and no floors but the tick itself."""
-    settings.CRAWL_TICK_SECONDS = int(SETUP.tick)
-    settings.CRAWL_BUDGET = SETUP.budget
-    settings.CRAWL_MIN_GAP_SECONDS = 0
-    settings.CRAWL_ARTICLE_PAGES = False
-    settings.CRAWL_AUDIENCE_WEIGHT = 0.0
+    settings.FEED_TICK_SECONDS = int(SETUP.tick)
+    settings.FEED_BUDGET = SETUP.budget
+    settings.FEED_MIN_GAP_SECONDS = 0
+    settings.FEED_ARTICLE_PAGES = False
+    settings.FEED_AUDIENCE_WEIGHT = 0.0
 
 
 @pytest.mark.parametrize("name", ["round-robin", "advarss", "freshness"])
 def test_the_controller_picks_the_same_feeds_at_the_same_ticks(name: str, settings: Any) -> None:
-    settings.CRAWL_POLICY = name
+    settings.FEED_POLICY = name
     trace = invented(feeds=12, days=DAYS)
     told: list[Selection] = []
     simulate(trace, make_policy(name), SETUP, selected=told.append)

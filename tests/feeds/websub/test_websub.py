@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 def _reachable(settings: Any, live_server: Any) -> None:
     """For the hub; pages are left alone."""
     settings.PUBLIC_URL = live_server.url
-    settings.CRAWL_ARTICLE_PAGES = False
+    settings.FEED_ARTICLE_PAGES = False
 
 
 @pytest.fixture
