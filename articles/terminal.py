@@ -18,7 +18,7 @@ from crawler.reading.errors import ReadingError
 from crawler.reading.inflate import inflated
 from crawler.reading.pages import extract_page
 from crawler.reading.pages.tree import text_of, whole_tree
-from crawler.reading.wishes import wishes_of
+from crawler.reading.robots_directives import directives_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
@@ -58,7 +58,7 @@ def _may_be_shown(response: Response, product: str) -> bool:
     """Return whether the page permits its content to be shown to readers and in their feeds."""
     text = text_of(response.body, response.content_type)
     speaks = re.search(rf"<meta\b[^<>]{{0,1000}}(?:robots|{re.escape(product)})", text, re.IGNORECASE)
-    return wishes_of(whole_tree(text) if speaks else None, response.headers, product).index
+    return directives_of(whole_tree(text) if speaks else None, response.headers, product).index
 
 
 def read_again(stored: StoredPage) -> Harvest:

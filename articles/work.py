@@ -15,7 +15,7 @@ from articles.intake import Arrival, lock_articles, store_arrivals
 from articles.models import Page
 from articles.pages import check_in_pages, feeds_of
 from articles.personal.versions import touch
-from crawler.engine.leased import Room, lease_rows
+from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
 from crawler.messages import Assignment
@@ -40,7 +40,7 @@ class PageWork(Work):
         return Page.objects.free().filter(status=Page.Status.WAITING, not_before__lte=now)
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         """Put waiting pages under the leases of their hosts, lowest id first.
 
@@ -49,7 +49,7 @@ class PageWork(Work):
         rows = lease_rows(
             Page,
             leases,
-            room,
+            space,
             now,
             where="status = 'waiting'",
             order="attempts, id",

@@ -91,7 +91,7 @@ def _lease(crawl: object, hosts: int) -> tuple[list[float], int]:
     """Seconds of each lease in order of length, and URLs leased."""
     from django.db import transaction
 
-    from crawler.engine.leased import Room
+    from crawler.engine.leased import BatchSpace
     from crawler.frontier.queue import hosts_in_order, lease_urls
 
     times, leased = [], 0
@@ -100,7 +100,7 @@ def _lease(crawl: object, hosts: int) -> tuple[list[float], int]:
         started = time.perf_counter()
         with transaction.atomic():
             chosen = {host.pk: uuid.uuid4() for host in hosts_in_order(crawl, hosts, now)}  # type: ignore[arg-type]
-            room = dict.fromkeys(chosen, Room(URLS_A_LEASE))
+            room = dict.fromkeys(chosen, BatchSpace(URLS_A_LEASE))
             taken = lease_urls(chosen, room, crawl, now)  # type: ignore[arg-type]
         times.append(time.perf_counter() - started)
         leased += sum(len(urls) for urls in taken.values())

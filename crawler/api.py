@@ -36,8 +36,8 @@ from articles.things.views import ThingView
 from crawler.engine.models import Host
 from crawler.frontier.api import CrawlViewSet
 from crawler.notices.api import MessageViewSet, RuleViewSet, TargetViewSet
-from crawler.operation.site.kept import MAX_DAYS, kept
 from crawler.operation.site.logins import LoginViewSet
+from crawler.operation.site.retention_rules import MAX_DAYS, kept
 from crawler.operation.site.serializers import HostSerializer, KeptSerializer, StatisticsSerializer
 from crawler.operation.site.statistics import WINDOW, statistics
 from crawler.pipeline.api import (

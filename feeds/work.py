@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.dispatch import receiver
 from msgspec.structs import replace
 
-from crawler.engine.leased import Room, lease_rows
+from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Refusal, Results, Stored, Work, register
 from crawler.messages import Assignment, Harvest
@@ -46,13 +46,13 @@ class FeedWork(Work):
         return Feed.objects.active().free().filter(selected_at__isnull=False, not_before__lte=now)
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         """Put selected feeds under the leases of their hosts, first selected first."""
         rows = lease_rows(
             Feed,
             leases,
-            room,
+            space,
             now,
             where="status = 'active' AND selected_at IS NOT NULL",
             order="selected_at, id",

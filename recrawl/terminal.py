@@ -31,9 +31,9 @@ from crawler.reading.lines import packed
 from crawler.reading.offers import offer_of, unstruck_price
 from crawler.reading.pages.tree import text_of, whole_tree
 from crawler.reading.parts import ReadingRules
+from crawler.reading.robots_directives import directives_of
 from crawler.reading.sitemap import is_list_of_addresses, is_sitemap, read_sitemap
 from crawler.reading.watched import chosen_values, document_lines
-from crawler.reading.wishes import wishes_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
@@ -90,7 +90,7 @@ def read_document(response: Response, order: PageOrder, product: str) -> Crawled
     is_page = detect(response.body, response.content_type, response.url).type in {HTML, XHTML}
     text = text_of(response.body, response.content_type) if is_page else ""
     root = whole_tree(text, LIMITS.link_elements) if is_page else None
-    if not wishes_of(root, response.headers, product).copy:
+    if not directives_of(root, response.headers, product).copy:
         raise ReadingError("robots", NO_COPY)
     if root is None:
         return page

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.dispatch import receiver
 from msgspec.structs import replace
 
-from crawler.engine.leased import Room, lease_rows
+from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import Results, Stored, Work, register
 from crawler.frontier.orders import PageOrder
@@ -41,10 +41,10 @@ class WantedWork(Work):
         return Wanted.objects.free().filter(not_before__lte=now)
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         """Lease waiting rows under the leases of their hosts, retries after first attempts."""
-        rows = lease_rows(Wanted, leases, room, now, returning=("id",), order="attempts, id")
+        rows = lease_rows(Wanted, leases, space, now, returning=("id",), order="attempts, id")
         assignments: dict[int, list[Assignment]] = {}
         leased_rows = Wanted.objects.filter(id__in=[key for (key,) in rows]).defer(*DEFERRED)
         for row in leased_rows.select_related("page", "source", "visit__site").order_by("attempts", "id"):

@@ -61,7 +61,7 @@ class LeasedRow(models.Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class BatchSpace:
     """The space in a host's batch: the `capacity` in assignments, of which `used` are taken.
 
     `alone` is true when the batch holds a row that has lost a lease, so that nothing may be added. With
@@ -87,7 +87,7 @@ class Room:
 def lease_rows(
     model: type[LeasedRow],
     leases: Mapping[int, uuid.UUID],
-    room: Mapping[int, Room],
+    space: Mapping[int, BatchSpace],
     now: datetime,
     *,
     returning: Sequence[str],
@@ -97,7 +97,7 @@ def lease_rows(
 ) -> list[tuple[Any, ...]]:
     """Lease free rows that are past their `not_before`, under the leases of their hosts (by host id).
 
-    Leases as many rows of each host as its `room` has places: of the rows that match `where`, the first in
+    Leases as many rows of each host as its `space` has places: of the rows that match `where`, the first in
     `order`. A row that has lost a lease is leased alone, and only when no other row of its host can be.
     `where`, `order`, `also_set` (further assignments of the UPDATE) and `returning` (columns) are SQL written
     in our own code. Returns the columns `returning` of the leased rows, for each host in `order`.
@@ -135,9 +135,9 @@ def lease_rows(
             {
                 "hosts": list(leases),
                 "leases": list(leases.values()),
-                "places": [room[host].places for host in leases],
-                "empty": [room[host].empty for host in leases],
-                "suspects_only": [room[host].suspects_only for host in leases],
+                "places": [space[host].places for host in leases],
+                "empty": [space[host].empty for host in leases],
+                "suspects_only": [space[host].suspects_only for host in leases],
                 "now": now,
             },
         )

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from crawler.database.bulk import update_rows
-from crawler.engine.leased import TURNS, Room
+from crawler.engine.leased import TURNS, BatchSpace
 from crawler.engine.logins import logins_of
 from crawler.engine.models import Host
 from crawler.engine.settle import lose
@@ -54,13 +54,13 @@ def _hand_out_hosts(now: datetime, at_most: int | None) -> list[Batch]:
     for each would cost more than the work.
     """
     max_hosts = settings.CRAWL_HOSTS_IN_FLIGHT
-    room = max_hosts - Host.objects.filter(lease__isnull=False).count()
-    if room < max(min(MIN_NEAR_LIMIT, max_hosts // 8), 1):
+    space = max_hosts - Host.objects.filter(lease__isnull=False).count()
+    if space < max(min(MIN_NEAR_LIMIT, max_hosts // 8), 1):
         return []
-    room = room if at_most is None else min(room, at_most)
-    hosts = {host.id: host for host in _free_hosts_with_work(now)[:room]}
+    space = space if at_most is None else min(space, at_most)
+    hosts = {host.id: host for host in _free_hosts_with_work(now)[:space]}
     for work in works():
-        hosts |= {host.id: host for host in work.choose(now, room - len(hosts))}
+        hosts |= {host.id: host for host in work.choose(now, space - len(hosts))}
     if not hosts:
         return []
     leases = {host: uuid.uuid4() for host in hosts}
@@ -91,8 +91,8 @@ def _fill(
 ) -> None:
     """Add work of all kinds to the batches of these hosts, or only rows that have lost a lease."""
     for work in works():
-        room = {
-            host: Room(
+        space = {
+            host: BatchSpace(
                 MAX_IN_BATCH,
                 len(batches[host]),
                 alone=_alone(batches[host]),
@@ -100,7 +100,7 @@ def _fill(
             )
             for host in leases
         }
-        for host, assigned in work.lease(leases, room, now).items():
+        for host, assigned in work.lease(leases, space, now).items():
             batches[host] += assigned
 
 

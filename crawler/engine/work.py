@@ -17,7 +17,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.module_loading import autodiscover_modules
 
-from crawler.engine.leased import LeasedRow, Room, lost
+from crawler.engine.leased import BatchSpace, LeasedRow, lost
 from crawler.engine.models import Host
 from crawler.messages import Assignment, Batch, Harvest, Kind
 
@@ -49,7 +49,7 @@ class Work:
         return []
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         """Lease rows under the leases of these hosts, as far as there is room.
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
-from crawler.engine.leased import Room, lease_rows
+from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.models import Host
 from crawler.frontier.models import Crawl, CrawlHost, CrawlUrl
 from crawler.frontier.orders import PageOrder
@@ -28,7 +28,7 @@ Within its host a URL comes behind all that were tried less often, so that a slo
 
 
 def lease_urls(
-    leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], crawl: Crawl, now: datetime
+    leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], crawl: Crawl, now: datetime
 ) -> dict[int, list[Assignment]]:
     """Lease waiting URLs of a crawl under the leases of their hosts, best first.
 
@@ -41,7 +41,7 @@ def lease_urls(
     rows = lease_rows(
         CrawlUrl,
         leases,
-        room,
+        space,
         now,
         where=f"crawl_id = {int(crawl.pk)} AND state = 'queued'",
         order="attempts, score DESC, id",

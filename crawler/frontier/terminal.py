@@ -27,9 +27,9 @@ from crawler.reading.limits import LIMITS
 from crawler.reading.lines import packed, plain_lines
 from crawler.reading.pages.tree import media_type, text_of, whole_tree
 from crawler.reading.parts import ReadingRules
+from crawler.reading.robots_directives import directives_of, vouched_for
 from crawler.reading.sitemap import is_list_of_addresses, is_sitemap, sitemap_links
 from crawler.reading.watched import page_lines
-from crawler.reading.wishes import vouched_for, wishes_of
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused
 from crawler.terminals.handlers import serves
@@ -146,16 +146,16 @@ def read_page(response: Response, order: PageOrder, product: str) -> CrawledPage
     links, title = Links(), ""
     feeds: tuple[FeedLink, ...] = ()
     lines: list[str] = []
-    wishes = wishes_of(None, response.headers, product)
+    directives = directives_of(None, response.headers, product)
     watched = order.selectors is not None
     sitemap = is_sitemap(response.body) or _is_list(response, order.any_type)
     if sitemap:
-        links = Links(*_list_links(response)) if wishes.follow else links
+        links = Links(*_list_links(response)) if directives.follow else links
     elif _is_page(response, order):
         root = whole_tree(text_of(response.body, response.content_type), LIMITS.link_elements)
         if root is not None:
-            wishes = wishes_of(root, response.headers, product)
-            links = page_links(root, response.url, follow=wishes.follow)
+            directives = directives_of(root, response.headers, product)
+            links = page_links(root, response.url, follow=directives.follow)
             title = title_of(root)
             if order.selectors is not None:
                 reading = ReadingRules(order.parts, order.selectors, order.compared)
@@ -172,10 +172,10 @@ def read_page(response: Response, order: PageOrder, product: str) -> CrawledPage
         feeds=feeds,
     )
     if watched:
-        keeps_body = order.keeps_body and wishes.copy
+        keeps_body = order.keeps_body and directives.copy
         page = page if keeps_body else replace(page, body=b"")
-        return replace(page, lines=packed(lines if wishes.copy else []))
-    return page if wishes.copy else replace(page, body=b"")
+        return replace(page, lines=packed(lines if directives.copy else []))
+    return page if directives.copy else replace(page, body=b"")
 
 
 def _is_list(response: Response, any_type: bool) -> bool:

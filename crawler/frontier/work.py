@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.dispatch import receiver
 
-from crawler.engine.leased import Room
+from crawler.engine.leased import BatchSpace
 from crawler.engine.models import Host
 from crawler.engine.signals import robots_read
 from crawler.engine.work import Results, Work, register
@@ -43,23 +43,23 @@ class UrlWork(Work):
         return chosen
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         """Lease URLs of these hosts, as many as a terminal can serve in its turn."""
         assignments: dict[int, list[Assignment]] = {}
         crawls = Crawl.objects.running().filter(hosts__host__in=leases, hosts__best__isnull=False)
         for crawl in crawls.distinct().order_by("id"):
-            rooms: dict[int, Room] = {}
+            rooms: dict[int, BatchSpace] = {}
             remaining = room_of(crawl, now)
             for host in queue.hosts_in_order(crawl, len(leases), now, among=list(leases)):
                 mine = assignments.get(host.pk, [])
-                alone = room[host.pk].alone or any(assignment.suspect for assignment in mine)
-                place = Room(_limit(host), room[host.pk].used + len(mine), alone=alone)
+                alone = space[host.pk].alone or any(assignment.suspect for assignment in mine)
+                place = BatchSpace(_limit(host), space[host.pk].used + len(mine), alone=alone)
                 capacity = place.places if remaining is None else min(place.places, remaining)
                 remaining = None if remaining is None else remaining - capacity
                 if capacity:
-                    rooms[host.pk] = Room(
-                        place.used + capacity, place.used, suspects_only=room[host.pk].suspects_only
+                    rooms[host.pk] = BatchSpace(
+                        place.used + capacity, place.used, suspects_only=space[host.pk].suspects_only
                     )
             if rooms:
                 leases_of_rooms = {host: leases[host] for host in rooms}

@@ -57,10 +57,10 @@ class Programs:
     """
 
     def __init__(
-        self, modules: Sequence[str], idle_seconds: float, walled: Command = lambda command: command
+        self, modules: Sequence[str], idle_seconds: float, confined: Command = lambda command: command
     ) -> None:
         self._modules = list(modules)
-        self._idle_seconds, self._walled = idle_seconds, walled
+        self._idle_seconds, self._walled = idle_seconds, confined
         self._forget()
         _every.add(self)
 

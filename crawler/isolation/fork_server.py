@@ -176,7 +176,7 @@ class ServedChild(forks.Forked):
 def start_server(
     modules: Sequence[str],
     environment: Mapping[str, str],
-    walled: Callable[[list[str]], list[str]] = lambda command: command,
+    confined: Callable[[list[str]], list[str]] = lambda command: command,
     idle_seconds: float | None = None,
 ) -> ForkServer:
     """Start a server that loads these modules.
@@ -193,7 +193,7 @@ def start_server(
     with other_end:
         try:
             process = subprocess.Popen(  # noqa: S603 - this very interpreter
-                walled([sys.executable, "-c", f"from {__name__} import main; main()", options]),
+                confined([sys.executable, "-c", f"from {__name__} import main; main()", options]),
                 stdin=subprocess.DEVNULL,
                 pass_fds=[other_end.fileno()],
                 cwd=_ROOT,

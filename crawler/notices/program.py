@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from crawler.fetching.http.addresses import AddressGuard
-from crawler.fetching.walled.programs import SENDING
+from crawler.fetching.sandboxed.programs import SENDING
 from crawler.isolation.calls import register
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason, packed

@@ -19,7 +19,7 @@ from django.db.models import F, Min, QuerySet
 
 from crawler.database.secrets import UnreadableError
 from crawler.database.threads import ConnectionThreads
-from crawler.fetching.walled import client
+from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
 from crawler.notices import push
 from crawler.notices.models import MAX_ATTEMPTS, Notification, Target

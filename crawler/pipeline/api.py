@@ -21,10 +21,10 @@ from rest_framework.views import APIView
 
 from crawler.engine.wake import wake_controller
 from crawler.isolation.calls import ProgramError
-from crawler.pipeline.asking import search, term_of
 from crawler.pipeline.charts import progress
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import FORMS, ExportError, export_response
+from crawler.pipeline.graph_search import search, term_of
 from crawler.pipeline.models import (
     Document,
     HttpTransformer,
@@ -54,7 +54,7 @@ from crawler.pipeline.serializers import (
 )
 from crawler.pipeline.sparql.questions import QUESTIONS
 from crawler.pipeline.store import quads
-from crawler.pipeline.trying import document_for, read_again, tried
+from crawler.pipeline.stylesheet_trials import document_for, read_again, tried
 from crawler.web.filters import search_problem
 from crawler.web.permissions import OperatorWrites
 from crawler.web.roles import OPERATOR, is_at_least

@@ -16,7 +16,7 @@ from crawler.engine.wake import wake_controller
 from crawler.isolation.calls import ProgramError
 from crawler.pipeline.forms import StylesheetForm
 from crawler.pipeline.models import Stylesheet
-from crawler.pipeline.trying import document_for, read_again, tried
+from crawler.pipeline.stylesheet_trials import document_for, read_again, tried
 from crawler.web import undo
 from crawler.web.permissions import needs
 from crawler.web.roles import OPERATOR

@@ -22,7 +22,7 @@ from crawler.messages import decode_all, encode
 def pump() -> None:
     """Send the next batches of documents to their phases. Leaves it to tending in a burst of retrievals."""
     from crawler.engine.bursts import burst
-    from crawler.pipeline.handing import hand_out
+    from crawler.pipeline.dispatching import hand_out
 
     if burst.should_wait():
         return

@@ -21,12 +21,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from crawler.engine.wake import wake_controller
-from crawler.pipeline.asking import entity, search, term_of
 from crawler.pipeline.charts import progress, progress_chart
 from crawler.pipeline.documents import resend
 from crawler.pipeline.export import ExportError, export_response
 from crawler.pipeline.extract import Extracted, extracted
 from crawler.pipeline.forms import FilterForm, SavedQueryForm
+from crawler.pipeline.graph_search import entity, search, term_of
 from crawler.pipeline.index import context_of
 from crawler.pipeline.models import (
     Document,

@@ -1,6 +1,6 @@
 """Search for the feeds behind addresses that people give, with a preview of each, before anything is stored.
 
-All bytes are fetched and read in separate processes (`crawler.fetching.walled`); this module only decides
+All bytes are fetched and read in separate processes (`crawler.fetching.sandboxed`); this module only decides
 what is requested next and in which words the result is shown.
 """
 
@@ -25,8 +25,8 @@ from crawler.engine.models import Deployment
 from crawler.failures import Failure
 from crawler.fetching.http.client import ACCEPT_FEED
 from crawler.fetching.http.urls import BadUrl
-from crawler.fetching.walled import client
-from crawler.fetching.walled.client import FetchLimits
+from crawler.fetching.sandboxed import client
+from crawler.fetching.sandboxed.client import FetchLimits
 from crawler.isolation.calls import ProgramError
 from crawler.web.sentences import translated
 from feeds.adding.add import checked_address

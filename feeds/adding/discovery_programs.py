@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from crawler.fetching.walled.programs import READING
+from crawler.fetching.sandboxed.programs import READING
 from crawler.isolation.calls import register
 from crawler.reading.documents import Entry, FeedLink
 from crawler.reading.errors import ReadingError

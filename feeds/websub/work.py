@@ -13,7 +13,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.dispatch import receiver
 
-from crawler.engine.leased import Room, lease_rows
+from crawler.engine.leased import BatchSpace, lease_rows
 from crawler.engine.signals import settled
 from crawler.engine.work import HostlessWork, Results, Stored, Work, register
 from crawler.messages import Assignment, Batch, Harvest, Kind
@@ -45,7 +45,7 @@ class HubWork(Work):
         return rows if settings.PUBLIC_URL else rows.none()
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         """Put due requests under the leases of the hubs' hosts.
 
@@ -56,7 +56,7 @@ class HubWork(Work):
         rows = lease_rows(
             HubSubscription,
             leases,
-            room,
+            space,
             now,
             where="EXISTS (SELECT FROM feeds_feed WHERE id = feed_id AND status = 'active')",
             order="not_before, feed_id",

@@ -18,8 +18,8 @@ from django.views.decorators.http import require_safe
 
 from crawler.fetching.http.client import ACCEPT_PAGE
 from crawler.fetching.http.urls import BadUrl, canonical_url
-from crawler.fetching.walled import client
-from crawler.fetching.walled.client import FetchLimits
+from crawler.fetching.sandboxed import client
+from crawler.fetching.sandboxed.client import FetchLimits
 from crawler.isolation.calls import ProgramError
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR

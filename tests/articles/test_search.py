@@ -8,7 +8,7 @@ from django.db import connection
 
 from articles import listing
 from articles.models import Article
-from crawler.pipeline.asking import search as search_graph
+from crawler.pipeline.graph_search import search as search_graph
 from crawler.text.search import SearchError
 from tests.factories import make_article, make_feed
 

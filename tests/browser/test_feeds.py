@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from articles.models import PersonalFeed
-from crawler.fetching.walled import client as walled
-from crawler.fetching.walled.client import FetchLimits
-from crawler.fetching.walled.programs import Fetched
+from crawler.fetching.sandboxed import client as confined
+from crawler.fetching.sandboxed.client import FetchLimits
+from crawler.fetching.sandboxed.programs import Fetched
 from crawler.inline import work_off
 from crawler.terminals.client import terminal_client
 from feeds.adding import imports
@@ -57,7 +57,7 @@ def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         server.replies |= {"/main.xml": rss("Main"), "/main.atom": rss("Main"), "/other.xml": rss("Other")}
         yield server
     terminal_client.cache_clear()
-    walled.programs.close()
+    confined.programs.close()
 
 
 @pytest.fixture

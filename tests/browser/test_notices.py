@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from crawler.fetching.walled import client as walled
+from crawler.fetching.sandboxed import client as confined
 from crawler.notices import push
 from crawler.notices.models import Notification, Rule, Target
 from crawler.notices.sending import send_for
@@ -114,7 +114,7 @@ def test_a_failing_place_says_why(keeper: Visitor, owner: User, settings: Any) -
         expect(page.locator("#test")).to_contain_text("it answers 500: out of order")
         page.goto(f"{keeper.address}/me/notifications/")
         expect(page.locator("main")).to_contain_text("out of order")
-    walled.programs.close()
+    confined.programs.close()
 
 
 def test_a_digest_is_opened_and_ended_by_its_link(

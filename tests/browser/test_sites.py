@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from crawler.fetching.browser.look import missing
-from crawler.fetching.walled import client as walled
+from crawler.fetching.sandboxed import client as confined
 from crawler.notices.models import Rule, Target
 from crawler.terminals.client import terminal_client
 from recrawl.inline import work_off
@@ -44,7 +44,7 @@ def shop(settings: Any, tmp_path: Path) -> Iterator[WebServer]:
     with WebServer() as server:
         yield server
     terminal_client.cache_clear()
-    walled.programs.close()
+    confined.programs.close()
     Site.objects.filter(url__startswith=server.origin).delete()
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 from articles.models import Article
 from articles.personal.marking import star
 from crawler.operation.site import retention
-from crawler.operation.site.kept import RETENTIONS, kept
+from crawler.operation.site.retention_rules import RETENTIONS, kept
 from feeds.models import Retrieval
 from tests.factories import make_article, make_feed, make_subscriber, make_user
 
@@ -43,7 +43,7 @@ def test_rows_are_counted_and_none_is_deleted(old: Article) -> None:
 
 
 def test_many_are_said_to_be_more(old: Article, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.operation.site.kept.MAX_COUNTED", 1)
+    monkeypatch.setattr("crawler.operation.site.retention_rules.MAX_COUNTED", 1)
     (row,) = [row for row in kept(1, NOW) if row.name == "retrievals"]
     assert row.is_more
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from crawler.operation.site import room
+from crawler.operation.site import disk_space as room
+from crawler.operation.site.disk_space import days_left, growth_a_day, sample_disk_space
 from crawler.operation.site.models import RoomSample
-from crawler.operation.site.room import days_left, growth_a_day, sample_room
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 DAY = date(2026, 3, 1)
@@ -45,8 +45,8 @@ def test_a_pace_says_when_the_disk_is_full(growth, days):
 def test_the_room_is_noted_once_a_day_and_shown(monkeypatch, admin_client):
     monkeypatch.setattr(room.shutil, "disk_usage", lambda path: SimpleNamespace(free=9_000_000_000))
     now = datetime.now(UTC)
-    assert sample_room(now)
-    assert not sample_room(now)
+    assert sample_disk_space(now)
+    assert not sample_disk_space(now)
     size = RoomSample.objects.get().database_bytes
     assert size > 1_000_000
     RoomSample.objects.create(
@@ -55,5 +55,5 @@ def test_the_room_is_noted_once_a_day_and_shown(monkeypatch, admin_client):
     page = admin_client.get("/tools/").content.decode()
     assert "At this pace it is full in 90 days." in page
     RoomSample.objects.create(day=now.date() - timedelta(days=500), database_bytes=1, free_bytes=1)
-    sample_room(now + timedelta(days=1))
+    sample_disk_space(now + timedelta(days=1))
     assert RoomSample.objects.count() == 3

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from crawler.fetching.walled import client as walled
+from crawler.fetching.sandboxed import client as confined
 from feeds.adding import discovery
 from feeds.adding.discovery import look_at
 from tests.factories import make_feed, make_token, make_user
@@ -51,7 +51,7 @@ def site(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         server.replies["/main.atom"] = rss("main")
         server.replies["/comments.xml"] = rss("Comments on it")
         yield server
-    walled.programs.close()
+    confined.programs.close()
 
 
 @pytest.fixture

@@ -224,13 +224,13 @@ def _end(crawl: Any, path: str, state: str, failure: str = "") -> None:
 
 def _taken(crawl: Any, most: int, now: datetime) -> list[str]:
     """Lease addresses one by one, host by host as the crawl orders them, each host free at once."""
-    from crawler.engine.leased import Room  # noqa: PLC0415
+    from crawler.engine.leased import BatchSpace  # noqa: PLC0415
     from crawler.frontier.queue import hosts_in_order, lease_urls  # noqa: PLC0415
 
     urls: list[str] = []
     while len(urls) < most and (hosts := hosts_in_order(crawl, 1, now)):
         host, at = hosts[0].pk, datetime.now(UTC)
-        got = lease_urls({host: uuid.uuid4()}, {host: Room(1)}, crawl, at)
+        got = lease_urls({host: uuid.uuid4()}, {host: BatchSpace(1)}, crawl, at)
         urls += [_short(one.url) for one in got.get(host, [])]
     return urls
 

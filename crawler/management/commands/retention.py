@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
-from crawler.operation.site.kept import MAX_DAYS, kept
+from crawler.operation.site.retention_rules import MAX_DAYS, kept
 
 
 class Command(BaseCommand):

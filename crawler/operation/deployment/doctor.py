@@ -31,8 +31,8 @@ from crawler.engine import pulses
 from crawler.engine.models import Pulse
 from crawler.fetching.browser import look
 from crawler.isolation import confine
+from crawler.operation.site.disk_space import days_left
 from crawler.operation.site.health import NO_WALL
-from crawler.operation.site.room import days_left
 from crawler.pipeline.sparql import replica
 from crawler.pipeline.sparql.mirror import MIRROR
 from crawler.pipeline.sparql.replica import read_json

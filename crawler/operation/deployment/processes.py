@@ -100,9 +100,9 @@ class Sealed:
             self.close()
             self._inodes = inodes
             read = [settings.BASE_DIR, *look.FILES]
-            walled = partial(confine.command, hide=settings.DATA_DIR, read=read, write=directories)
+            confined = partial(confine.command, hide=settings.DATA_DIR, read=read, write=directories)
             modules = ["crawler.operation.deployment.sealed"]
-            self._server = fork_server.start_server(modules, _sealed_environment(), walled)
+            self._server = fork_server.start_server(modules, _sealed_environment(), confined)
         return self._server
 
     def child(

@@ -13,7 +13,7 @@ from articles.models import Page
 from articles.personal.archive import settle_carried_marks
 from articles.personal.versions import touch
 from crawler.frontier.models import Body, CrawlUrl
-from crawler.operation.site.kept import RETENTIONS, Retention, expirable_articles
+from crawler.operation.site.retention_rules import RETENTIONS, Retention, expirable_articles
 from crawler.pipeline.models import Document, PhaseFigure
 from crawler.web.models import Attempts
 from feeds.models import Tick

@@ -15,10 +15,10 @@ from crawler.engine.signals import planned, ticked
 def tidy(now: datetime, **_: object) -> None:
     """Apply the RETENTION_* settings, and store a sample of the free disk space once a day."""
     from crawler.operation.site import retention
-    from crawler.operation.site.room import sample_room
+    from crawler.operation.site.disk_space import sample_disk_space
 
     retention.tidy(now)
-    sample_room(now)
+    sample_disk_space(now)
 
 
 @receiver(planned)

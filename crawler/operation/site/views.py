@@ -17,17 +17,17 @@ from django.views.decorators.http import require_safe
 from articles.listing import latest
 from crawler.engine.ticking import tick_seconds
 from crawler.operation.site import phrases
-from crawler.operation.site.health import check_health
-from crawler.operation.site.kept import MAX_DAYS, kept
-from crawler.operation.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
-from crawler.operation.site.room import days_left
-from crawler.operation.site.statistics import statistics
-from crawler.operation.site.troubles import (
-    feeds_in_trouble,
-    hosts_in_trouble,
+from crawler.operation.site.disk_space import days_left
+from crawler.operation.site.failures import (
+    failing_feeds,
+    failing_hosts,
     page_troubles,
     resting_feeds,
 )
+from crawler.operation.site.health import check_health
+from crawler.operation.site.overview import failing_by_kind, hourly_series, retrieved_within, soonest_visits
+from crawler.operation.site.retention_rules import MAX_DAYS, kept
+from crawler.operation.site.statistics import statistics
 from crawler.web.attempts import seconds_to_wait
 from feeds.phrases import advice, duration, failure_words
 
@@ -103,8 +103,8 @@ def feed_health(request: HttpRequest) -> HttpResponse:
         "crawler/feed_health.html",
         {
             "kinds": failing_by_kind(),
-            "hosts": hosts_in_trouble(),
-            "failing": feeds_in_trouble(now),
+            "hosts": failing_hosts(),
+            "failing": failing_feeds(now),
             "gone": resting_feeds("gone"),
             "paused": resting_feeds("paused"),
             "pages": page_troubles(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.fetching.walled.programs import READING
+from crawler.fetching.sandboxed.programs import READING
 from crawler.isolation.calls import ProgramError, register
 
 TRIAL = "stylesheet"

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from crawler.failures import Failure
-from crawler.fetching.walled import client
-from crawler.fetching.walled.client import FetchLimits
+from crawler.fetching.sandboxed import client
+from crawler.fetching.sandboxed.client import FetchLimits
 from crawler.isolation.calls import ProgramError
 from crawler.web.pictures.programs import DECODE
 from crawler.web.pictures.render import PictureError, Rendered

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from crawler.fetching.walled import client
+from crawler.fetching.sandboxed import client
 from feeds.adding.discovery import MAX_ADDRESSES, look_at
 
 

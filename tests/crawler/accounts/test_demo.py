@@ -11,7 +11,7 @@ from django.test import Client
 
 from articles.models import Article, Mark
 from crawler.accounts.demo import VISITOR
-from crawler.fetching.walled.client import FetchLimits, fetch
+from crawler.fetching.sandboxed.client import FetchLimits, fetch
 from crawler.isolation.calls import ProgramError
 from crawler.management.commands.run import seed_demonstration
 from feeds.models import Feed

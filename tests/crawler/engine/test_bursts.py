@@ -13,7 +13,7 @@ from articles.enrichment.models import Enrichment
 from crawler.engine import bursts
 from crawler.engine.bursts import LOOK_SECONDS, MAX_WAIT_SECONDS, MIN_HOSTS, Burst
 from crawler.engine.models import Host
-from crawler.pipeline import handing
+from crawler.pipeline import dispatching as handing
 from crawler.pipeline import tasks as pipeline
 from tests.factories import make_article
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from crawler.engine import work
 from crawler.engine.check_in import check_in
-from crawler.engine.leased import MAX_LOSSES, Room, lost
+from crawler.engine.leased import MAX_LOSSES, BatchSpace, lost
 from crawler.engine.leases import hand_out, lease_seconds, sweep
 from crawler.engine.models import Host
 from crawler.engine.signals import settled
@@ -66,11 +66,11 @@ class Icons(Work):
         return list(Host.objects.filter(id__in=set(self.wanted) - set(self.out), lease=None)[:limit])
 
     def lease(
-        self, leases: Mapping[int, uuid.UUID], room: Mapping[int, Room], now: datetime
+        self, leases: Mapping[int, uuid.UUID], space: Mapping[int, BatchSpace], now: datetime
     ) -> dict[int, list[Assignment]]:
         taken = {}
         for host in set(leases) & set(self.wanted) - set(self.out):
-            if room[host].places:
+            if space[host].places:
                 self.out[host] = leases[host]
                 taken[host] = [Assignment("icon", host, self.wanted[host], suspect=self.losses[host] > 0)]
         return taken

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.engine.check_in import check_in
-from crawler.engine.leased import Room
+from crawler.engine.leased import BatchSpace
 from crawler.engine.leases import hand_out
 from crawler.engine.models import Host
 from crawler.frontier.admission import Found, admit
@@ -50,7 +50,9 @@ def taken(crawl: Crawl, now: datetime = NOW, most: int = 100) -> list[str]:
     """What goes out next when all hosts are free, host by host."""
     urls: list[str] = []
     for host in hosts_in_order(crawl, 100, now + timedelta(days=1)):
-        found = lease_urls({host.pk: uuid.uuid4()}, {host.pk: Room(most)}, crawl, now + timedelta(days=1))
+        found = lease_urls(
+            {host.pk: uuid.uuid4()}, {host.pk: BatchSpace(most)}, crawl, now + timedelta(days=1)
+        )
         urls += [assignment.url for assignment in found.get(host.pk, [])]
     return urls
 
@@ -241,7 +243,7 @@ def test_a_lease_that_ends_unanswered_gives_its_urls_back_with_the_time_they_wai
     renew_hosts(crawl, {crawl.urls.get().host_id})
     (host,) = hosts_in_order(crawl, 5, later(1))
     lease = uuid.uuid4()
-    lease_urls({host.pk: lease}, {host.pk: Room(5)}, crawl, later(1))
+    lease_urls({host.pk: lease}, {host.pk: BatchSpace(5)}, crawl, later(1))
     out = crawl.leased.get()
     assert (out.lease, out.waited, out.attempts) == (lease, 60.0, 1)
     assert not crawl.waiting.exists()

@@ -15,7 +15,7 @@ from django.test import Client, RequestFactory
 from articles.models import Article, PersonalFeed
 from articles.personal.selection import addresses, create_personal_feed, revoke_address
 from articles.personal.versions import touch
-from crawler.fetching.walled import client as walled
+from crawler.fetching.sandboxed import client as confined
 from crawler.notices import hub
 from crawler.notices.hub import notice_changes, push_for, request_change
 from crawler.notices.models import HubClient
@@ -50,7 +50,7 @@ def program(settings: Any) -> Iterator[Subscriber]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     with Subscriber() as server:
         yield server
-    walled.programs.close()
+    confined.programs.close()
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_private_callbacks_are_refused(settings: Any, feed: Any, topic: str) -> 
         run()
         assert not program.requests
     assert "private network" in client_row().failure
-    walled.programs.close()
+    confined.programs.close()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from articles.models import Article
 from articles.personal.topics import follow_topic
 from crawler.accounts.models import Account
 from crawler.database import secrets
-from crawler.fetching.walled import client as walled
+from crawler.fetching.sandboxed import client as confined
 from crawler.notices import sending, watching
 from crawler.notices.models import Notice, Notification, Rule, Target
 from crawler.notices.program import SendOutcome, signature
@@ -77,7 +77,7 @@ def sink(settings: Any) -> Iterator[WebServer]:
     settings.FETCH_ALLOWED_NETWORKS = ("127.0.0.0/8",)
     with WebServer({"/hook": Reply(status=204)}) as server:
         yield server
-    walled.programs.close()
+    confined.programs.close()
 
 
 def webhook(server: WebServer, path: str = "/hook") -> str:
@@ -310,7 +310,7 @@ def test_what_must_not_be_reached_is_named(
     assert message.state in {"waiting", "failed"}
     assert message.failure
     assert words in message.failure
-    walled.programs.close()
+    confined.programs.close()
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,9 @@ def outsider() -> Iterator[int]:
 
 
 def possible(home: Path, outsider: int, program: list[str]) -> set[str]:
-    walled = confine.command(program, hide=home, read=[BASE_DIR], write=[home / "hosts"])
+    confined = confine.command(program, hide=home, read=[BASE_DIR], write=[home / "hosts"])
     done = subprocess.run(
-        [*walled, str(home), str(outsider)],
+        [*confined, str(home), str(outsider)],
         env=confine.environment(os.environ) | {"TMPDIR": str(home / "hosts")},
         cwd=BASE_DIR,
         capture_output=True,
@@ -115,8 +115,8 @@ def test_data_in_the_checkout_is_hidden_though_the_checkout_is_read(tmp_path: Pa
         "except PermissionError: print('refused')"
     )
     program = [sys.executable, "-c", code, str(checkout), str(home / "secret_key")]
-    walled = confine.command(program, hide=home, read=[checkout], write=[home / "hosts"])
-    done = subprocess.run(walled, capture_output=True, text=True, check=False)
+    confined = confine.command(program, hide=home, read=[checkout], write=[home / "hosts"])
+    done = subprocess.run(confined, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["read", "refused"], done.stderr
 
 

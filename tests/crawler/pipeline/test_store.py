@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.engine.models import Host
-from crawler.pipeline import asking, store
+from crawler.pipeline import graph_search as asking
+from crawler.pipeline import store
 from crawler.pipeline.export import FORMS, chunks
 from crawler.pipeline.index import index
 from crawler.pipeline.models import Document, GraphChange

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from crawler.fetching.walled import client as walled_client
+from crawler.fetching.sandboxed import client as sandboxed_client
 from crawler.frontier.models import Body
 from crawler.pipeline.inline import work_off
 from crawler.pipeline.models import Document, Stylesheet
@@ -25,7 +25,7 @@ HEADING = "http://x.example/heading"
 @pytest.fixture(autouse=True)
 def programs() -> Iterator[None]:
     yield
-    walled_client.programs.close()
+    sandboxed_client.programs.close()
 
 
 @pytest.fixture

@@ -11,13 +11,17 @@ from crawler.frontier.orders import PageOrder
 from crawler.frontier.terminal import page_links
 from crawler.messages import Assignment, Harvest
 from crawler.reading.documents import CrawledPage, PageDocument
-from crawler.reading.wishes import Wishes, wishes_of
+from crawler.reading.robots_directives import RobotsDirectives, directives_of
 from crawler.terminals.serve import serve_host
 from tests.crawler.terminals.conftest import batch, page
 from tests.servers import Reply, WebServer, article
 
-ALL, NONE = Wishes(), Wishes(follow=False, index=False)
-NOFOLLOW, NOINDEX, NOARCHIVE = Wishes(follow=False), Wishes(index=False), Wishes(archive=False)
+ALL, NONE = RobotsDirectives(), RobotsDirectives(follow=False, index=False)
+NOFOLLOW, NOINDEX, NOARCHIVE = (
+    RobotsDirectives(follow=False),
+    RobotsDirectives(index=False),
+    RobotsDirectives(archive=False),
+)
 
 
 @pytest.mark.parametrize(
@@ -40,9 +44,9 @@ NOFOLLOW, NOINDEX, NOARCHIVE = Wishes(follow=False), Wishes(index=False), Wishes
         ("<meta name='robots'>", ALL),
     ],
 )
-def test_robots_meta_elements(head: str, wishes: Wishes) -> None:
+def test_robots_meta_elements(head: str, directives: RobotsDirectives) -> None:
     root = html.document_fromstring(f"<html><head>{head}</head><body><p>x</body></html>")
-    assert wishes_of(root, {}, "Freshet") == wishes
+    assert directives_of(root, {}, "Freshet") == directives
 
 
 @pytest.mark.parametrize(
@@ -62,11 +66,11 @@ def test_robots_meta_elements(head: str, wishes: Wishes) -> None:
         (["\xff: noindex"], NOINDEX),
     ],
 )
-def test_headers(values: list[str], wishes: Wishes) -> None:
+def test_headers(values: list[str], directives: RobotsDirectives) -> None:
     headers = HTTPHeaderDict()
     for value in values:
         headers.add("X-Robots-Tag", value)
-    assert wishes_of(None, headers, "Freshet") == wishes
+    assert directives_of(None, headers, "Freshet") == directives
 
 
 @pytest.mark.parametrize("rel", ["nofollow", "noopener NOFOLLOW", "ugc", "sponsored", "external\tugc"])

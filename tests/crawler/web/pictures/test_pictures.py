@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 from PIL import Image
 
-from crawler.fetching.walled import client as walled
+from crawler.fetching.sandboxed import client as confined
 from crawler.web.pictures import client, loading
 from crawler.web.pictures.addresses import icon_address, picture_address, with_own_pictures
 from crawler.web.pictures.cache import PictureCache, webp_size
@@ -41,7 +41,7 @@ def proxy(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     loading.picture_cache.cache_clear()
     yield
     loading.picture_cache.cache_clear()
-    walled.programs.close()
+    confined.programs.close()
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_an_icon_is_that_of_the_feed_else_of_the_site_else_a_letter(publisher: W
 @pytest.mark.usefixtures("proxy")
 def test_the_processes_know_no_secret_and_end_with_their_picture(publisher: WebServer) -> None:
     assert ask(f"{publisher.origin}/p.png").status_code == 200
-    server = walled.programs._server
+    server = confined.programs._server
     assert server is not None
     variables = Path(f"/proc/{server.pid}/environ").read_bytes()
     assert not any(name in variables for name in (b"SECRET", b"DATABASE", b"BROKER", b"PASSWORD"))
@@ -203,9 +203,9 @@ def test_the_processes_know_no_secret_and_end_with_their_picture(publisher: WebS
 @pytest.mark.usefixtures("proxy")
 def test_processes_that_were_killed_are_started_again(publisher: WebServer) -> None:
     assert ask(f"{publisher.origin}/p.png").status_code == 200
-    assert walled.programs._server is not None
-    os.kill(walled.programs._server.pid, 9)
-    walled.programs._server.wait(5)
+    assert confined.programs._server is not None
+    os.kill(confined.programs._server.pid, 9)
+    confined.programs._server.wait(5)
     publisher.replies["/q.png"] = PICTURE
     assert ask(f"{publisher.origin}/q.png").status_code == 200
 

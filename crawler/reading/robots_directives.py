@@ -19,7 +19,7 @@ _VALUED = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-p
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RobotsDirectives:
     """A page's directives.
 
     `follow`: links may be followed; `index`: content shown; `archive`: content copied.
@@ -35,7 +35,9 @@ class Wishes:
         return self.index and self.archive
 
 
-def wishes_of(root: html.HtmlElement | None, headers: Mapping[str, str], product: str) -> Wishes:
+def directives_of(
+    root: html.HtmlElement | None, headers: Mapping[str, str], product: str
+) -> RobotsDirectives:
     """Read a page's directives for all robots and this product; the strictest count.
 
     https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag has the directives;
@@ -46,7 +48,7 @@ def wishes_of(root: html.HtmlElement | None, headers: Mapping[str, str], product
     if root is not None:
         directives |= set(_of_metas(root, names))
     none = "none" in directives
-    return Wishes(
+    return RobotsDirectives(
         follow=not none and "nofollow" not in directives,
         index=not none and "noindex" not in directives,
         archive="noarchive" not in directives,

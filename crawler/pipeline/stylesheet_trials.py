@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from crawler.fetching.walled import client
+from crawler.fetching.sandboxed import client
 from crawler.pipeline.documents import content_of, key_of
 from crawler.pipeline.models import Document, Stylesheet
 from crawler.pipeline.terms import Term, read_triples

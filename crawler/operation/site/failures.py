@@ -14,7 +14,7 @@ from feeds.visiting.explain import NextVisit, next_visits
 ROWS = 100
 
 
-def feeds_in_trouble(now: datetime) -> list[tuple[Feed, NextVisit]]:
+def failing_feeds(now: datetime) -> list[tuple[Feed, NextVisit]]:
     """Return failing active feeds with their next visits, the longest failing first; at most ROWS."""
     failing = Feed.objects.failing().filter(status=Feed.Status.ACTIVE)
     feeds = list(failing.select_related("host").defer("fingerprints", "description")[:ROWS])
@@ -22,7 +22,7 @@ def feeds_in_trouble(now: datetime) -> list[tuple[Feed, NextVisit]]:
     return [(feed, visits[feed.id]) for feed in feeds]
 
 
-def hosts_in_trouble() -> list[dict[str, Any]]:
+def failing_hosts() -> list[dict[str, Any]]:
     """Return hosts with failing feeds: name, how many fail, since when, and the soonest next try."""
     rows = (
         Feed.objects.active()

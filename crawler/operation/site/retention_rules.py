@@ -110,7 +110,7 @@ RETENTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetentionState:
     """The kept data of one kind, and the rows that `days` instead of its setting would delete at once."""
 
     name: str
@@ -126,10 +126,10 @@ class Kept:
         return self.deleted >= MAX_COUNTED
 
 
-def kept(days: int, now: datetime) -> list[Kept]:
+def kept(days: int, now: datetime) -> list[RetentionState]:
     """Return the kept data of each kind, and the rows that `days` would delete. Deletes nothing."""
     return [
-        Kept(
+        RetentionState(
             retention.name,
             str(retention.words),
             retention.setting,

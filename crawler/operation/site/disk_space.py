@@ -19,7 +19,7 @@ MAX_DAYS_LEFT = 730
 """Longest forecast."""
 
 
-def sample_room(now: datetime) -> bool:
+def sample_disk_space(now: datetime) -> bool:
     """Store today's sample, once a day. Returns whether it was stored now."""
     day = now.date()
     if RoomSample.objects.filter(day=day).exists():

@@ -9,7 +9,7 @@ import msgspec
 from django.conf import settings
 
 from crawler.failures import Failure
-from crawler.fetching.walled.programs import FETCH, Fetched
+from crawler.fetching.sandboxed.programs import FETCH, Fetched
 from crawler.isolation import confine
 from crawler.isolation.calls import ProgramError, Programs
 
@@ -18,7 +18,7 @@ IDLE_SECONDS = 120.0
 _HEAD_BYTES = 65_536
 
 programs = Programs(
-    ["crawler.fetching.walled.programs"],
+    ["crawler.fetching.sandboxed.programs"],
     IDLE_SECONDS,
     partial(confine.command, hide=settings.DATA_DIR, read=[settings.BASE_DIR], write=()),
 )

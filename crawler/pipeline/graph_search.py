@@ -13,7 +13,7 @@ from crawler.text.search import parse_search
 
 MAX_LITERALS = 200
 MAX_HITS = 100
-MAX_SAID = 1000
+MAX_STATEMENTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def search(words: str, limit: int = MAX_HITS) -> list[Hit]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DocumentStatements:
     """The statements of one document about a thing."""
 
     context: Term
@@ -60,7 +60,7 @@ class Entity:
     """A thing: the statements about it by document, and the other documents that name it."""
 
     term: Term
-    said: list[Said]
+    said: list[DocumentStatements]
     named: list[Quad]
 
 
@@ -69,10 +69,10 @@ def entity(term: Term) -> Entity | None:
     if find_key(term) is None:
         return None
     by_context: dict[Term, list[Quad]] = {}
-    for quad in quads(subject=term, limit=MAX_SAID):
+    for quad in quads(subject=term, limit=MAX_STATEMENTS):
         by_context.setdefault(quad.context, []).append(quad)
     statements = [
-        Said(
+        DocumentStatements(
             context,
             sorted(document_quads, key=lambda quad: (quad.predicate.value, quad.object.value)),
         )
