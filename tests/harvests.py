@@ -13,6 +13,7 @@ from crawler.messages import Assignment, Batch, Harvest, Report
 from crawler.reading.documents import Entry, FeedDocument, PageDocument, RetrievedFeed
 from crawler.reading.feeds import compare, fingerprints
 from feeds.models import Feed
+from feeds.orders import FeedOrder
 
 
 def entry(number: int, **fields: Any) -> Entry:
@@ -32,7 +33,7 @@ def found(assignment: Assignment, *entries: Entry, at: float | None = None, **fi
     whole = FeedDocument(
         "rss20", "A feed", entries=entries, fingerprints=fingerprints(entries), size=len(entries)
     )
-    document = compare(whole, assignment.known)
+    document = compare(whole, assignment.ordered(FeedOrder).known)
     values = {"status": 200, "etag": '"1"', "body_hash": "0" * 64, "payload": RetrievedFeed(document)}
     return Harvest("feed", assignment.id, at or time.time(), assignment.url, **(values | fields))
 

@@ -25,7 +25,7 @@ NOFOLLOW, NOINDEX, NOARCHIVE = (
 
 
 @pytest.mark.parametrize(
-    ("head", "wishes"),
+    ("head", "directives"),
     [
         ("", ALL),
         ("<meta name=robots content='index, follow, max-snippet:-1'>", ALL),
@@ -50,7 +50,7 @@ def test_robots_meta_elements(head: str, directives: RobotsDirectives) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "wishes"),
+    ("values", "directives"),
     [
         (["noindex"], NOINDEX),
         (["NONE"], NONE),
