@@ -189,7 +189,7 @@ def _limit_time(**_: Any) -> None:
 
 
 def _limit_memory(**_: Any) -> None:
-    """Cancel the time limit, and end this process if it exceeds the memory limit of a pool process.
+    """Cancel the time limit, and end this process if it exceeds its memory limit.
 
     Its supervisor starts another.
     """

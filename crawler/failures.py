@@ -33,252 +33,102 @@ class Failure(StrEnum):
         member.ours = True in more
         return member
 
-    DNS = (
-        "dns",
-        "DNS",
-        gettext_noop("its address is not known on the internet"),
+    # fmt: off
+    DNS = ("dns", "DNS", gettext_noop("its address is not known on the internet"),
         gettext_noop("The host name could not be resolved to an address."),
-        gettext_noop("The site may have moved or ended: look for its new address."),
-        True,
-    )
-    REFUSED = (
-        "refused",
-        gettext_noop("refused"),
-        gettext_noop("no answer"),
-        gettext_noop("The server's machine refused the connection; no web server listens there."),
-        True,
-    )
-    UNREACHABLE = (
-        "unreachable",
-        gettext_noop("unreachable"),
-        gettext_noop("no way to its server"),
-        gettext_noop("The network found no way to the server."),
-        True,
-    )
-    RESET = (
-        "reset",
-        gettext_noop("reset"),
-        gettext_noop("its server breaks off"),
-        gettext_noop("The server closed the connection before it had answered."),
-    )
-    TIMEOUT = (
-        "timeout",
-        gettext_noop("timeout"),
-        gettext_noop("no answer"),
-        gettext_noop("The server was silent for too long."),
-        True,
-    )
-    TOO_SLOW = (
-        "too-slow",
-        gettext_noop("too slow"),
-        gettext_noop("its server is too slow"),
-        gettext_noop("The whole answer did not arrive within the time allowed for one retrieval."),
-    )
-    TLS = (
-        "tls",
-        "TLS",
-        gettext_noop("its certificate is not valid"),
+        gettext_noop("The site may have moved or ended: look for its new address."), True)
+    REFUSED = ("refused", gettext_noop("refused"), gettext_noop("no answer"),
+        gettext_noop("The server's machine refused the connection; no web server listens there."), True)
+    UNREACHABLE = ("unreachable", gettext_noop("unreachable"), gettext_noop("no way to its server"),
+        gettext_noop("The network found no way to the server."), True)
+    RESET = ("reset", gettext_noop("reset"), gettext_noop("its server breaks off"),
+        gettext_noop("The server closed the connection before it had answered."))
+    TIMEOUT = ("timeout", gettext_noop("timeout"), gettext_noop("no answer"),
+        gettext_noop("The server was silent for too long."), True)
+    TOO_SLOW = ("too-slow", gettext_noop("too slow"), gettext_noop("its server is too slow"),
+        gettext_noop("The whole answer did not arrive within the time allowed for one retrieval."))
+    TLS = ("tls", "TLS", gettext_noop("its certificate is not valid"),
         gettext_noop("No secure connection: the certificate or the TLS handshake was not acceptable."),
-        _PUBLISHER,
-    )
-    PROXY = (
-        "proxy",
-        gettext_noop("proxy"),
-        gettext_noop("Freshet's own proxy does not answer"),
+        _PUBLISHER)
+    PROXY = ("proxy", gettext_noop("proxy"), gettext_noop("Freshet's own proxy does not answer"),
         gettext_noop("The configured proxy could not be reached or refused the request."),
-        gettext_noop("Look at the proxy that the settings name."),
-        True,
-    )
-    HTTP_4XX = (
-        "http-4xx",
-        "HTTP 4xx",
-        gettext_noop("its server refuses the request"),
+        gettext_noop("Look at the proxy that the settings name."), True)
+    HTTP_4XX = ("http-4xx", "HTTP 4xx", gettext_noop("its server refuses the request"),
         gettext_noop("The server says that this request is wrong or the document is not there."),
-        gettext_noop("Look whether the feed has another address now."),
-    )
-    HTTP_5XX = (
-        "http-5xx",
-        "HTTP 5xx",
-        gettext_noop("its server has a fault"),
-        gettext_noop("The server says that it failed to answer."),
-    )
-    HTTP_OTHER = (
-        "http-other",
-        "HTTP other",
-        gettext_noop("its server answers with nothing to read"),
-        gettext_noop("The server answered with a status that carries no document."),
-        _PUBLISHER,
-    )
-    GONE = (
-        "gone",
-        gettext_noop("gone"),
-        gettext_noop("ended by its publisher"),
+        gettext_noop("Look whether the feed has another address now."))
+    HTTP_5XX = ("http-5xx", "HTTP 5xx", gettext_noop("its server has a fault"),
+        gettext_noop("The server says that it failed to answer."))
+    HTTP_OTHER = ("http-other", "HTTP other", gettext_noop("its server answers with nothing to read"),
+        gettext_noop("The server answered with a status that carries no document."), _PUBLISHER)
+    GONE = ("gone", gettext_noop("gone"), gettext_noop("ended by its publisher"),
         gettext_noop("The server says that the document is gone for good (410)."),
-        gettext_noop("Remove it, or keep it for its articles."),
-    )
-    THROTTLED = (
-        "throttled",
-        gettext_noop("throttled"),
-        gettext_noop("its server asks for a break"),
+        gettext_noop("Remove it, or keep it for its articles."))
+    THROTTLED = ("throttled", gettext_noop("throttled"), gettext_noop("its server asks for a break"),
         gettext_noop("The server asks for fewer requests, or keeps robots away with a challenge."),
-        gettext_noop("Nothing to do: Freshet waits as long as it is asked to."),
-    )
-    TOO_LARGE = (
-        "too-large",
-        gettext_noop("too large"),
-        gettext_noop("it is too large to read"),
+        gettext_noop("Nothing to do: Freshet waits as long as it is asked to."))
+    TOO_LARGE = ("too-large", gettext_noop("too large"), gettext_noop("it is too large to read"),
         gettext_noop("The document is larger than the allowed size."),
-        gettext_noop("Its publisher may have a shorter feed; FETCH_MAX_BYTES allows larger ones."),
-    )
-    TRUNCATED = (
-        "truncated",
-        gettext_noop("truncated"),
-        gettext_noop("its server sends only a part"),
-        gettext_noop("The connection ended in the middle of the document."),
-    )
-    REDIRECT = (
-        "redirect",
-        gettext_noop("redirect"),
-        gettext_noop("its address leads in a circle"),
+        gettext_noop("Its publisher may have a shorter feed; FETCH_MAX_BYTES allows larger ones."))
+    TRUNCATED = ("truncated", gettext_noop("truncated"), gettext_noop("its server sends only a part"),
+        gettext_noop("The connection ended in the middle of the document."))
+    REDIRECT = ("redirect", gettext_noop("redirect"), gettext_noop("its address leads in a circle"),
         gettext_noop("The redirects go in a circle, are too many, or lead nowhere."),
-        gettext_noop("Look whether the feed has another address now."),
-    )
-    BLOCKED_ADDRESS = (
-        "blocked-address",
-        gettext_noop("blocked address"),
+        gettext_noop("Look whether the feed has another address now."))
+    BLOCKED_ADDRESS = ("blocked-address", gettext_noop("blocked address"),
         gettext_noop("its address is inside a private network"),
         gettext_noop("The host is at a private or special address, which is not allowed."),
-        gettext_noop("If the network is yours, allow it in FETCH_ALLOWED_NETWORKS."),
-    )
-    BLOCKED_PORT = (
-        "blocked-port",
-        gettext_noop("blocked port"),
+        gettext_noop("If the network is yours, allow it in FETCH_ALLOWED_NETWORKS."))
+    BLOCKED_PORT = ("blocked-port", gettext_noop("blocked port"),
         gettext_noop("its address is not that of a web server"),
         gettext_noop("The port belongs to another service than the web and is not allowed."),
-        gettext_noop("Look whether the feed has another address."),
-    )
-    BAD_URL = (
-        "bad-url",
-        gettext_noop("bad url"),
-        gettext_noop("its address is not valid"),
-        gettext_noop("The address is not a valid URL."),
-        gettext_noop("Correct the address."),
-    )
-    BAD_SCHEME = (
-        "bad-scheme",
-        gettext_noop("bad scheme"),
-        gettext_noop("its address is not one of the web"),
-        gettext_noop("Only http and https addresses can be retrieved."),
-        gettext_noop("Correct the address."),
-    )
-    ROBOTS = (
-        "robots",
-        "robots.txt",
-        gettext_noop("the site does not want programs to read it"),
+        gettext_noop("Look whether the feed has another address."))
+    BAD_URL = ("bad-url", gettext_noop("bad url"), gettext_noop("its address is not valid"),
+        gettext_noop("The address is not a valid URL."), gettext_noop("Correct the address."))
+    BAD_SCHEME = ("bad-scheme", gettext_noop("bad scheme"), gettext_noop("its address is not one of the web"),
+        gettext_noop("Only http and https addresses can be retrieved."), gettext_noop("Correct the address."))
+    ROBOTS = ("robots", "robots.txt", gettext_noop("the site does not want programs to read it"),
         gettext_noop(
             "The site's robots.txt does not allow retrieving this, or the page does not allow showing it."
         ),
-        gettext_noop("Nothing to do: the site has to allow it."),
-    )
-    PROTOCOL = (
-        "protocol",
-        gettext_noop("protocol"),
-        gettext_noop("its server's answer makes no sense"),
-        gettext_noop("The answer was not valid HTTP, or its headers were too many or too big."),
-        _PUBLISHER,
-    )
-    DECODING = (
-        "decoding",
-        gettext_noop("decoding"),
-        gettext_noop("its server's answer is damaged"),
-        gettext_noop("The document's compression is damaged or unknown."),
-        _PUBLISHER,
-    )
-    NOT_A_FEED = (
-        "not-a-feed",
-        gettext_noop("not a feed"),
-        gettext_noop("this is a page, not a feed"),
+        gettext_noop("Nothing to do: the site has to allow it."))
+    PROTOCOL = ("protocol", gettext_noop("protocol"), gettext_noop("its server's answer makes no sense"),
+        gettext_noop("The answer was not valid HTTP, or its headers were too many or too big."), _PUBLISHER)
+    DECODING = ("decoding", gettext_noop("decoding"), gettext_noop("its server's answer is damaged"),
+        gettext_noop("The document's compression is damaged or unknown."), _PUBLISHER)
+    NOT_A_FEED = ("not-a-feed", gettext_noop("not a feed"), gettext_noop("this is a page, not a feed"),
         gettext_noop("The document is not a feed."),
-        gettext_noop("Look for its feed on the site, or watch the page."),
-    )
-    MALFORMED = (
-        "malformed",
-        gettext_noop("malformed"),
-        gettext_noop("it is too damaged to read"),
-        gettext_noop("The document is so damaged that nothing could be read from it."),
-        _PUBLISHER,
-    )
-    TOO_DEEP = (
-        "too-deep",
-        gettext_noop("too deep"),
+        gettext_noop("Look for its feed on the site, or watch the page."))
+    MALFORMED = ("malformed", gettext_noop("malformed"), gettext_noop("it is too damaged to read"),
+        gettext_noop("The document is so damaged that nothing could be read from it."), _PUBLISHER)
+    TOO_DEEP = ("too-deep", gettext_noop("too deep"),
         gettext_noop("it is built in a way that cannot be read safely"),
-        gettext_noop("The document is nested too deeply to be read safely."),
-        _PUBLISHER,
-    )
-    TOO_COSTLY = (
-        "too-costly",
-        gettext_noop("too costly"),
-        gettext_noop("reading it takes too long"),
-        gettext_noop("Reading the document took more time or memory than is allowed."),
-        _PUBLISHER,
-    )
-    UNSTORABLE = (
-        "unstorable",
-        gettext_noop("unstorable"),
-        gettext_noop("its text cannot be stored"),
-        gettext_noop("What was read cannot be stored."),
-        _PUBLISHER,
-    )
-    UNSUPPORTED_TYPE = (
-        "unsupported-type",
-        gettext_noop("unsupported type"),
+        gettext_noop("The document is nested too deeply to be read safely."), _PUBLISHER)
+    TOO_COSTLY = ("too-costly", gettext_noop("too costly"), gettext_noop("reading it takes too long"),
+        gettext_noop("Reading the document took more time or memory than is allowed."), _PUBLISHER)
+    UNSTORABLE = ("unstorable", gettext_noop("unstorable"), gettext_noop("its text cannot be stored"),
+        gettext_noop("What was read cannot be stored."), _PUBLISHER)
+    UNSUPPORTED_TYPE = ("unsupported-type", gettext_noop("unsupported type"),
         gettext_noop("it is no kind of document that is read here"),
         gettext_noop("The document is of a type that is not read here."),
-        gettext_noop("Look for its feed on the site."),
-    )
-    PART_MISSING = (
-        "part-missing",
-        gettext_noop("part missing"),
+        gettext_noop("Look for its feed on the site."))
+    PART_MISSING = ("part-missing", gettext_noop("part missing"),
         gettext_noop("the chosen part is not on the page any more"),
         gettext_noop("The chosen part is not in the document."),
-        gettext_noop("Open the page and choose the part again."),
-    )
-    ENTITIES = (
-        "entities",
-        gettext_noop("entities"),
+        gettext_noop("Open the page and choose the part again."))
+    ENTITIES = ("entities", gettext_noop("entities"),
         gettext_noop("it is built in a way that is not allowed"),
-        gettext_noop("The document declares entities of its own, which is refused in RDF."),
-        _PUBLISHER,
-    )
-    BUSY = (
-        "busy",
-        gettext_noop("busy"),
-        gettext_noop("its server is busy with other requests"),
-        gettext_noop("Other requests to this host took all the time that was allowed for waiting."),
-        True,
-    )
-    STEP = (
-        "step",
-        gettext_noop("step"),
-        gettext_noop("a step on its page cannot be performed"),
+        gettext_noop("The document declares entities of its own, which is refused in RDF."), _PUBLISHER)
+    BUSY = ("busy", gettext_noop("busy"), gettext_noop("its server is busy with other requests"),
+        gettext_noop("Other requests to this host took all the time that was allowed for waiting."), True)
+    STEP = ("step", gettext_noop("step"), gettext_noop("a step on its page cannot be performed"),
         gettext_noop("A step could not be performed on the page in the browser."),
-        gettext_noop("Look whether the page has changed, and correct the steps."),
-    )
-    NO_BROWSER = (
-        "no-browser",
-        gettext_noop("no browser"),
-        gettext_noop("Freshet has no browser to open it"),
+        gettext_noop("Look whether the page has changed, and correct the steps."))
+    NO_BROWSER = ("no-browser", gettext_noop("no browser"), gettext_noop("Freshet has no browser to open it"),
         gettext_noop("No browser is installed where pages are opened."),
-        gettext_noop("Install Chromium and Playwright on Freshet's machine."),
-        True,
-    )
-    LOST = (
-        "lost",
-        gettext_noop("lost"),
-        gettext_noop("reading it broke off"),
-        gettext_noop("The worker that had taken this retrieval never answered."),
-        True,
-    )
+        gettext_noop("Install Chromium and Playwright on Freshet's machine."), True)
+    LOST = ("lost", gettext_noop("lost"), gettext_noop("reading it broke off"),
+        gettext_noop("The worker that had taken this retrieval never answered."), True)
+    # fmt: on
 
     @classmethod
     def of(cls, label: str) -> Failure:

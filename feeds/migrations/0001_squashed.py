@@ -12,80 +12,39 @@ class Migration(migrations.Migration):
     initial = True
 
     # A database from before these were made one has them all.
-    replaces = [
-        ("feeds", "0001_initial"),
-        ("feeds", "0002_details"),
-        ("feeds", "0003_words"),
-        ("feeds", "0004_imports_and_removal"),
-    ]
+    replaces = [("feeds", "0001_initial"), ("feeds", "0002_details"), ("feeds", "0003_words"), ("feeds", "0004_imports_and_removal")]
 
-    dependencies = [
-        ("crawler", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("crawler", "0001_squashed"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
             name="Category",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=200)),
-                (
-                    "parent",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=models.CASCADE,
-                        related_name="children",
-                        to="feeds.category",
-                    ),
-                ),
+                ("parent", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="children", to="feeds.category")),
             ],
             options={
                 "verbose_name_plural": "categories",
                 "ordering": ["name"],
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=("parent", "name"), name="category_once", nulls_distinct=False
-                    )
-                ],
+                "constraints": [models.UniqueConstraint(fields=("parent", "name"), name="category_once", nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(
             name="Feed",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("url", models.TextField(help_text="The address as it is fetched.")),
                 ("canonical_url", models.TextField(editable=False, unique=True)),
                 (
                     "status",
                     models.CharField(
-                        choices=[
-                            ("active", "active"),
-                            ("paused", "paused"),
-                            ("gone", "ended by its publisher"),
-                        ],
-                        default="active",
-                        max_length=10,
+                        choices=[("active", "active"), ("paused", "paused"), ("gone", "ended by its publisher")], default="active", max_length=10
                     ),
                 ),
                 (
                     "phase",
-                    models.CharField(
-                        choices=[("training", "learning its rhythm"), ("normal", "rhythm known")],
-                        default="training",
-                        max_length=10,
-                    ),
+                    models.CharField(choices=[("training", "learning its rhythm"), ("normal", "rhythm known")], default="training", max_length=10),
                 ),
                 ("added", models.DateTimeField(db_default=Now(), editable=False)),
                 ("title", models.TextField(blank=True)),
@@ -94,42 +53,11 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(blank=True, editable=False, max_length=20)),
                 ("format", models.CharField(blank=True, editable=False, max_length=20)),
                 ("hub", models.TextField(blank=True, editable=False)),
-                (
-                    "ttl",
-                    models.FloatField(
-                        blank=True, editable=False, help_text="Seconds, from RSS ttl.", null=True
-                    ),
-                ),
-                (
-                    "update_period",
-                    models.FloatField(blank=True, editable=False, help_text="Seconds, from sy:*.", null=True),
-                ),
-                (
-                    "skip_hours",
-                    ArrayField(
-                        base_field=models.PositiveSmallIntegerField(),
-                        blank=True,
-                        default=list,
-                        editable=False,
-                        size=None,
-                    ),
-                ),
-                (
-                    "skip_days",
-                    ArrayField(
-                        base_field=models.PositiveSmallIntegerField(),
-                        blank=True,
-                        default=list,
-                        editable=False,
-                        size=None,
-                    ),
-                ),
-                (
-                    "document_size",
-                    models.PositiveIntegerField(
-                        default=0, editable=False, help_text="Entries its document holds."
-                    ),
-                ),
+                ("ttl", models.FloatField(blank=True, editable=False, help_text="Seconds, from RSS ttl.", null=True)),
+                ("update_period", models.FloatField(blank=True, editable=False, help_text="Seconds, from sy:*.", null=True)),
+                ("skip_hours", ArrayField(base_field=models.PositiveSmallIntegerField(), blank=True, default=list, editable=False, size=None)),
+                ("skip_days", ArrayField(base_field=models.PositiveSmallIntegerField(), blank=True, default=list, editable=False, size=None)),
+                ("document_size", models.PositiveIntegerField(default=0, editable=False, help_text="Entries its document holds.")),
                 ("etag", models.TextField(blank=True, editable=False)),
                 ("last_modified", models.TextField(blank=True, editable=False)),
                 ("body_hash", models.CharField(blank=True, editable=False, max_length=64)),
@@ -147,126 +75,49 @@ class Migration(migrations.Migration):
                 ("training_t", models.FloatField(default=1.0, editable=False)),
                 ("training_due", models.DateTimeField(db_default=Now(), editable=False)),
                 ("not_before", models.DateTimeField(db_default=Now(), editable=False)),
-                (
-                    "floor",
-                    models.CharField(
-                        blank=True, editable=False, help_text="Rule behind not_before.", max_length=20
-                    ),
-                ),
+                ("floor", models.CharField(blank=True, editable=False, help_text="Rule behind not_before.", max_length=20)),
                 ("floor_detail", models.TextField(blank=True, editable=False)),
                 ("selected_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("selected_because", models.TextField(blank=True, editable=False)),
                 ("lease", models.UUIDField(blank=True, editable=False, null=True)),
-                (
-                    "losses",
-                    models.PositiveSmallIntegerField(
-                        default=0, editable=False, help_text="Leases lost in a row."
-                    ),
-                ),
+                ("losses", models.PositiveSmallIntegerField(default=0, editable=False, help_text="Leases lost in a row.")),
                 ("moved_to", models.TextField(blank=True, editable=False)),
                 ("moved_count", models.PositiveSmallIntegerField(default=0, editable=False)),
                 ("moved_since", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("subscribers", models.PositiveIntegerField(default=0, editable=False)),
-                (
-                    "category",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=models.SET_NULL,
-                        related_name="feeds",
-                        to="feeds.category",
-                    ),
-                ),
-                (
-                    "host",
-                    models.ForeignKey(
-                        editable=False, on_delete=models.PROTECT, related_name="feeds", to="crawler.host"
-                    ),
-                ),
-                (
-                    "icon",
-                    models.TextField(
-                        blank=True, editable=False, help_text="Address of a small square picture."
-                    ),
-                ),
-                (
-                    "image",
-                    models.TextField(blank=True, editable=False, help_text="Address of its logo or cover."),
-                ),
-                (
-                    "removed",
-                    models.DateTimeField(
-                        blank=True,
-                        editable=False,
-                        help_text="Removed by a person; to be deleted soon.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "renamed",
-                    models.BooleanField(
-                        default=False,
-                        editable=False,
-                        help_text="People gave the title; the feed does not change it.",
-                    ),
-                ),
+                ("category", models.ForeignKey(blank=True, null=True, on_delete=models.SET_NULL, related_name="feeds", to="feeds.category")),
+                ("host", models.ForeignKey(editable=False, on_delete=models.PROTECT, related_name="feeds", to="crawler.host")),
+                ("icon", models.TextField(blank=True, editable=False, help_text="Address of a small square picture.")),
+                ("image", models.TextField(blank=True, editable=False, help_text="Address of its logo or cover.")),
+                ("removed", models.DateTimeField(blank=True, editable=False, help_text="Removed by a person; to be deleted soon.", null=True)),
+                ("renamed", models.BooleanField(default=False, editable=False, help_text="People gave the title; the feed does not change it.")),
             ],
             options={
                 "ordering": ["id"],
                 "indexes": [
                     models.Index(
-                        condition=models.Q(
-                            ("lease__isnull", True), ("selected_at__isnull", True), ("status", "active")
-                        ),
+                        condition=models.Q(("lease__isnull", True), ("selected_at__isnull", True), ("status", "active")),
                         fields=["phase", "not_before"],
                         name="feed_due",
                     ),
-                    models.Index(
-                        condition=models.Q(("selected_at__isnull", False)),
-                        fields=["host", "selected_at"],
-                        name="feed_selected",
-                    ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", False)), fields=["lease"], name="feed_lease"
-                    ),
-                    models.Index(
-                        condition=models.Q(("failure_streak__gt", 0)),
-                        fields=["failing_since"],
-                        name="feed_failing",
-                    ),
+                    models.Index(condition=models.Q(("selected_at__isnull", False)), fields=["host", "selected_at"], name="feed_selected"),
+                    models.Index(condition=models.Q(("lease__isnull", False)), fields=["lease"], name="feed_lease"),
+                    models.Index(condition=models.Q(("failure_streak__gt", 0)), fields=["failing_since"], name="feed_failing"),
                     models.Index(fields=["title"], name="feed_title"),
                     models.Index(fields=["last_success"], name="feed_last_success"),
                     models.Index(fields=["last_new"], name="feed_last_new"),
-                    models.Index(
-                        condition=models.Q(("removed__isnull", False)),
-                        fields=["removed"],
-                        name="feed_removed",
-                    ),
+                    models.Index(condition=models.Q(("removed__isnull", False)), fields=["removed"], name="feed_removed"),
                 ],
                 "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("training_m__gte", 1), ("training_m__lte", 80)),
-                        name="feed_m_in_range",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("training_t__gte", 1)), name="feed_t_in_range"
-                    ),
+                    models.CheckConstraint(condition=models.Q(("training_m__gte", 1), ("training_m__lte", 80)), name="feed_m_in_range"),
+                    models.CheckConstraint(condition=models.Q(("training_t__gte", 1)), name="feed_t_in_range"),
                 ],
             },
         ),
         migrations.CreateModel(
             name="PostingHistory",
             fields=[
-                (
-                    "feed",
-                    models.OneToOneField(
-                        on_delete=models.CASCADE,
-                        primary_key=True,
-                        related_name="history",
-                        serialize=False,
-                        to="feeds.feed",
-                    ),
-                ),
+                ("feed", models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name="history", serialize=False, to="feeds.feed")),
                 ("hourly", models.BinaryField()),
                 ("week_counts", models.BinaryField()),
                 ("week_exposure", models.BinaryField()),
@@ -294,42 +145,19 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="PostingPlan",
             fields=[
-                (
-                    "feed",
-                    models.OneToOneField(
-                        on_delete=models.CASCADE,
-                        primary_key=True,
-                        related_name="plan",
-                        serialize=False,
-                        to="feeds.feed",
-                    ),
-                ),
+                ("feed", models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name="plan", serialize=False, to="feeds.feed")),
                 ("shape", models.BinaryField()),
             ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(condition=models.Q(("shape__octet_length", 672)), name="plan_size")
-                ],
-            },
+            options={"constraints": [models.CheckConstraint(condition=models.Q(("shape__octet_length", 672)), name="plan_size")]},
         ),
         migrations.CreateModel(
             name="FeedAlias",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("canonical_url", models.TextField(unique=True)),
-                (
-                    "feed",
-                    models.ForeignKey(on_delete=models.CASCADE, related_name="aliases", to="feeds.feed"),
-                ),
+                ("feed", models.ForeignKey(on_delete=models.CASCADE, related_name="aliases", to="feeds.feed")),
             ],
-            options={
-                "verbose_name_plural": "feed aliases",
-            },
+            options={"verbose_name_plural": "feed aliases"},
         ),
         migrations.CreateModel(
             name="PostingPopulation",
@@ -339,24 +167,14 @@ class Migration(migrations.Migration):
                 ("week_exposure", models.BinaryField()),
                 ("prices", models.BinaryField(blank=True, default=b"")),
                 ("updated", models.DateTimeField()),
-                (
-                    "planned",
-                    models.DateTimeField(blank=True, help_text="When planning was last begun.", null=True),
-                ),
+                ("planned", models.DateTimeField(blank=True, help_text="When planning was last begun.", null=True)),
             ],
-            options={
-                "constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="one_population")],
-            },
+            options={"constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="one_population")]},
         ),
         migrations.CreateModel(
             name="Retrieval",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("lease", models.UUIDField(default=uuid.uuid4, editable=False)),
                 ("at", models.DateTimeField()),
                 (
@@ -382,102 +200,45 @@ class Migration(migrations.Migration):
                 ("conditional", models.BooleanField(default=False)),
                 ("pushed", models.BooleanField(default=False, help_text="A hub sent it; nobody was asked.")),
                 ("because", models.TextField(blank=True, help_text="Why the feed was selected.")),
-                (
-                    "expected",
-                    models.FloatField(help_text="New articles the posting history predicted.", null=True),
-                ),
+                ("expected", models.FloatField(help_text="New articles the posting history predicted.", null=True)),
                 ("m", models.FloatField(help_text="Training: M after this visit.", null=True)),
                 ("t", models.FloatField(help_text="Training: T after this visit.", null=True)),
-                (
-                    "toe",
-                    models.PositiveSmallIntegerField(
-                        help_text="Training: ToE after this visit, in ticks.", null=True
-                    ),
-                ),
-                (
-                    "feed",
-                    models.ForeignKey(
-                        db_index=False, on_delete=models.CASCADE, related_name="retrievals", to="feeds.feed"
-                    ),
-                ),
+                ("toe", models.PositiveSmallIntegerField(help_text="Training: ToE after this visit, in ticks.", null=True)),
+                ("feed", models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name="retrievals", to="feeds.feed")),
             ],
             options={
                 "ordering": ["-at", "-id"],
                 "indexes": [
                     models.Index(fields=["feed", "-at"], name="retrieval_feed"),
                     models.Index(fields=["-at"], name="retrieval_at"),
-                    models.Index(
-                        condition=models.Q(("failure", ""), _negated=True),
-                        fields=["failure", "-at"],
-                        name="retrieval_failure",
-                    ),
+                    models.Index(condition=models.Q(("failure", ""), _negated=True), fields=["failure", "-at"], name="retrieval_failure"),
                 ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("feed", "lease"), name="retrieval_once_a_lease")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("feed", "lease"), name="retrieval_once_a_lease")],
             },
         ),
         migrations.CreateModel(
             name="FeedImport",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "name",
-                    models.CharField(
-                        blank=True, help_text="Of the file, where there was one.", max_length=200
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(blank=True, help_text="Of the file, where there was one.", max_length=200)),
                 ("created", models.DateTimeField(db_default=Now(), editable=False)),
                 ("follows", models.BooleanField(default=True)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE, related_name="feed_imports", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
+                ("user", models.ForeignKey(on_delete=models.CASCADE, related_name="feed_imports", to=settings.AUTH_USER_MODEL)),
             ],
-            options={
-                "ordering": ["-created"],
-            },
+            options={"ordering": ["-created"]},
         ),
         migrations.CreateModel(
             name="ImportLine",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("text", models.TextField(help_text="The address as it was given.")),
                 ("title", models.TextField(blank=True)),
                 ("folder", models.TextField(blank=True)),
-                (
-                    "outcome",
-                    models.CharField(
-                        choices=[("added", "added"), ("duplicate", "known already"), ("refused", "refused")],
-                        max_length=10,
-                    ),
-                ),
+                ("outcome", models.CharField(choices=[("added", "added"), ("duplicate", "known already"), ("refused", "refused")], max_length=10)),
                 ("message", models.TextField(blank=True)),
-                (
-                    "feed",
-                    models.ForeignKey(
-                        null=True, on_delete=models.SET_NULL, related_name="+", to="feeds.feed"
-                    ),
-                ),
-                (
-                    "source",
-                    models.ForeignKey(on_delete=models.CASCADE, related_name="lines", to="feeds.feedimport"),
-                ),
+                ("feed", models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name="+", to="feeds.feed")),
+                ("source", models.ForeignKey(on_delete=models.CASCADE, related_name="lines", to="feeds.feedimport")),
             ],
-            options={
-                "ordering": ["id"],
-            },
+            options={"ordering": ["id"]},
         ),
     ]

@@ -28,59 +28,27 @@ CREATE VIEW feeds_posting_rates AS
 
 class Migration(migrations.Migration):
     # A database from before these were made one has them all.
-    replaces = [
-        ("feeds", "0005_second_opinions"),
-        ("feeds", "0006_planning_rules"),
-        ("feeds", "0007_readers_and_priors"),
-    ]
+    replaces = [("feeds", "0005_second_opinions"), ("feeds", "0006_planning_rules"), ("feeds", "0007_readers_and_priors")]
 
-    dependencies = [
-        ("crawler", "0001_squashed"),
-        ("feeds", "0001_squashed"),
-    ]
+    dependencies = [("crawler", "0001_squashed"), ("feeds", "0001_squashed")]
 
     operations = [
-        migrations.AddField(
-            model_name="feed",
-            name="opinion",
-            field=models.JSONField(blank=True, default=list, editable=False),
-        ),
-        migrations.AddField(
-            model_name="feed",
-            name="opinion_at",
-            field=models.DateTimeField(blank=True, editable=False, null=True),
-        ),
+        migrations.AddField(model_name="feed", name="opinion", field=models.JSONField(blank=True, default=list, editable=False)),
+        migrations.AddField(model_name="feed", name="opinion_at", field=models.DateTimeField(blank=True, editable=False, null=True)),
         migrations.AddIndex(
-            model_name="feed",
-            index=models.Index(
-                condition=models.Q(("opinion", []), _negated=True),
-                fields=["opinion_at"],
-                name="feed_disputed",
-            ),
+            model_name="feed", index=models.Index(condition=models.Q(("opinion", []), _negated=True), fields=["opinion_at"], name="feed_disputed")
         ),
         migrations.RunSQL(RATES, "DROP VIEW feeds_posting_rates; DROP FUNCTION feeds_floats(bytea)"),
         migrations.AddField(
             model_name="feed",
             name="active_subscribers",
-            field=models.PositiveIntegerField(
-                default=0, editable=False, help_text="Those who read an article of it in the last 30 days."
-            ),
+            field=models.PositiveIntegerField(default=0, editable=False, help_text="Those who read an article of it in the last 30 days."),
         ),
         migrations.CreateModel(
             name="PlanningRules",
             fields=[
-                (
-                    "id",
-                    models.PositiveSmallIntegerField(
-                        default=1, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                (
-                    "policy",
-                    models.CharField(
-                        blank=True, default="", max_length=30, verbose_name="Order of the visits"
-                    ),
-                ),
+                ("id", models.PositiveSmallIntegerField(default=1, editable=False, primary_key=True, serialize=False)),
+                ("policy", models.CharField(blank=True, default="", max_length=30, verbose_name="Order of the visits")),
                 (
                     "budget",
                     models.FloatField(
@@ -124,14 +92,8 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "planning rules",
                 "verbose_name_plural": "planning rules",
-                "constraints": [
-                    models.CheckConstraint(condition=models.Q(("id", 1)), name="one_row_of_planning_rules")
-                ],
+                "constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="one_row_of_planning_rules")],
             },
         ),
-        migrations.AddField(
-            model_name="postingpopulation",
-            name="prior",
-            field=models.JSONField(blank=True, default=dict),
-        ),
+        migrations.AddField(model_name="postingpopulation", name="prior", field=models.JSONField(blank=True, default=dict)),
     ]

@@ -8,59 +8,31 @@ class Migration(migrations.Migration):
     initial = True
 
     # A database from before these were made one has them all.
-    replaces = [
-        ("greader", "0001_initial"),
-        ("greader", "0002_fever"),
-    ]
+    replaces = [("greader", "0001_initial"), ("greader", "0002_fever")]
 
-    dependencies = [
-        ("articles", "0001_squashed"),
-    ]
+    dependencies = [("articles", "0001_squashed")]
 
     operations = [
         migrations.CreateModel(
             name="AppPassword",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100)),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
                 ("created", models.DateTimeField(db_default=Now(), editable=False)),
                 ("last_used", models.DateTimeField(blank=True, editable=False, null=True)),
-                (
-                    "subscriber",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE, related_name="app_passwords", to="articles.subscriber"
-                    ),
-                ),
+                ("subscriber", models.ForeignKey(on_delete=models.CASCADE, related_name="app_passwords", to="articles.subscriber")),
                 (
                     "fever",
-                    models.CharField(
-                        blank=True,
-                        db_index=True,
-                        editable=False,
-                        help_text="Digest of the key of the Fever API.",
-                        max_length=64,
-                    ),
+                    models.CharField(blank=True, db_index=True, editable=False, help_text="Digest of the key of the Fever API.", max_length=64),
                 ),
             ],
-            options={
-                "ordering": ["name", "id"],
-            },
+            options={"ordering": ["name", "id"]},
         ),
         migrations.CreateModel(
             name="ReaderLogin",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
                 (
                     "account_password",
@@ -71,32 +43,13 @@ class Migration(migrations.Migration):
                         max_length=128,
                     ),
                 ),
-                (
-                    "app",
-                    models.CharField(blank=True, help_text="What the reader calls itself.", max_length=100),
-                ),
+                ("app", models.CharField(blank=True, help_text="What the reader calls itself.", max_length=100)),
                 ("created", models.DateTimeField(db_default=Now(), editable=False)),
                 ("last_used", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("revoked", models.DateTimeField(blank=True, null=True)),
-                (
-                    "app_password",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=models.CASCADE,
-                        related_name="logins",
-                        to="greader.apppassword",
-                    ),
-                ),
-                (
-                    "subscriber",
-                    models.ForeignKey(
-                        on_delete=models.CASCADE, related_name="reader_logins", to="articles.subscriber"
-                    ),
-                ),
+                ("app_password", models.ForeignKey(blank=True, null=True, on_delete=models.CASCADE, related_name="logins", to="greader.apppassword")),
+                ("subscriber", models.ForeignKey(on_delete=models.CASCADE, related_name="reader_logins", to="articles.subscriber")),
             ],
-            options={
-                "ordering": ["-id"],
-            },
+            options={"ordering": ["-id"]},
         ),
     ]

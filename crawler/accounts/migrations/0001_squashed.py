@@ -9,15 +9,9 @@ class Migration(migrations.Migration):
     initial = True
 
     # A database from before these were made one has them all.
-    replaces = [
-        ("accounts", "0001_initial"),
-        ("accounts", "0002_choices"),
-    ]
+    replaces = [("accounts", "0001_initial"), ("accounts", "0002_choices")]
 
-    dependencies = [
-        ("feeds", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("feeds", "0001_squashed"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
@@ -26,39 +20,19 @@ class Migration(migrations.Migration):
                 (
                     "user",
                     models.OneToOneField(
-                        on_delete=models.CASCADE,
-                        primary_key=True,
-                        related_name="account",
-                        serialize=False,
-                        to=settings.AUTH_USER_MODEL,
+                        on_delete=models.CASCADE, primary_key=True, related_name="account", serialize=False, to=settings.AUTH_USER_MODEL
                     ),
                 ),
-                (
-                    "has_printed_password",
-                    models.BooleanField(
-                        default=False, help_text="Its password was made by the machine and shown once."
-                    ),
-                ),
+                ("has_printed_password", models.BooleanField(default=False, help_text="Its password was made by the machine and shown once.")),
                 ("delete_after", models.DateTimeField(editable=False, null=True)),
-                (
-                    "language",
-                    models.CharField(blank=True, help_text="Empty: as the browser asks for.", max_length=10),
-                ),
-                (
-                    "zone",
-                    models.CharField(blank=True, help_text="Empty: the browser's time zone.", max_length=64),
-                ),
+                ("language", models.CharField(blank=True, help_text="Empty: as the browser asks for.", max_length=10)),
+                ("zone", models.CharField(blank=True, help_text="Empty: the browser's time zone.", max_length=64)),
             ],
         ),
         migrations.CreateModel(
             name="Invitation",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
                 (
                     "role",
@@ -89,24 +63,11 @@ class Migration(migrations.Migration):
                         to="feeds.category",
                     ),
                 ),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=models.SET_NULL,
-                        related_name="invitations",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("made_by", models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name="invitations", to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 "ordering": ["-id"],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("uses__lte", models.F("max_uses"))),
-                        name="invitation_uses_at_most",
-                    )
-                ],
+                "constraints": [models.CheckConstraint(condition=models.Q(("uses__lte", models.F("max_uses"))), name="invitation_uses_at_most")],
             },
         ),
     ]

@@ -23,37 +23,22 @@ class Migration(migrations.Migration):
         ("frontier", "0004_scope_of_crawls"),
     ]
 
-    dependencies = [
-        ("crawler", "0001_squashed"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-    ]
+    dependencies = [("crawler", "0001_squashed"), migrations.swappable_dependency(settings.AUTH_USER_MODEL)]
 
     operations = [
         migrations.CreateModel(
             name="Body",
             fields=[
-                (
-                    "digest",
-                    models.UUIDField(
-                        help_text="BLAKE2b of the bytes, 128 bits.", primary_key=True, serialize=False
-                    ),
-                ),
+                ("digest", models.UUIDField(help_text="BLAKE2b of the bytes, 128 bits.", primary_key=True, serialize=False)),
                 ("content", models.BinaryField(help_text="zlib of the bytes.")),
                 ("size", models.PositiveIntegerField()),
             ],
-            options={
-                "verbose_name_plural": "bodies",
-            },
+            options={"verbose_name_plural": "bodies"},
         ),
         migrations.CreateModel(
             name="Crawl",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("seeds", ArrayField(base_field=models.TextField(), size=None)),
                 ("strategy", models.CharField(default="link-score", max_length=20)),
                 (
@@ -86,10 +71,7 @@ class Migration(migrations.Migration):
                 (
                     "max_minutes",
                     models.FloatField(
-                        blank=True,
-                        help_text="Time; empty: no limit.",
-                        null=True,
-                        validators=[MinValueValidator(0.1), MaxValueValidator(1000000.0)],
+                        blank=True, help_text="Time; empty: no limit.", null=True, validators=[MinValueValidator(0.1), MaxValueValidator(1000000.0)]
                     ),
                 ),
                 (
@@ -104,42 +86,23 @@ class Migration(migrations.Migration):
                 (
                     "max_depth",
                     models.PositiveSmallIntegerField(
-                        blank=True,
-                        help_text="Links from a seed; empty: 100.",
-                        null=True,
-                        validators=[MinValueValidator(0), MaxValueValidator(1000)],
+                        blank=True, help_text="Links from a seed; empty: 100.", null=True, validators=[MinValueValidator(0), MaxValueValidator(1000)]
                     ),
                 ),
                 (
                     "max_hosts",
                     models.PositiveIntegerField(
-                        blank=True,
-                        help_text="Hosts; empty: no limit.",
-                        null=True,
-                        validators=[MinValueValidator(1), MaxValueValidator(10000000.0)],
+                        blank=True, help_text="Hosts; empty: no limit.", null=True, validators=[MinValueValidator(1), MaxValueValidator(10000000.0)]
                     ),
                 ),
-                (
-                    "inter_weight",
-                    models.FloatField(default=0.66, validators=[MinValueValidator(0), MaxValueValidator(1)]),
-                ),
-                (
-                    "intra_weight",
-                    models.FloatField(default=0.33, validators=[MinValueValidator(0), MaxValueValidator(1)]),
-                ),
-                (
-                    "sitemaps",
-                    models.BooleanField(default=False, help_text="Also what the sites' sitemaps name."),
-                ),
-                (
-                    "keep_bodies",
-                    models.BooleanField(default=True, help_text="Keep what was fetched, once by content."),
-                ),
+                ("inter_weight", models.FloatField(default=0.66, validators=[MinValueValidator(0), MaxValueValidator(1)])),
+                ("intra_weight", models.FloatField(default=0.33, validators=[MinValueValidator(0), MaxValueValidator(1)])),
+                ("sitemaps", models.BooleanField(default=False, help_text="Also what the sites' sitemaps name.")),
+                ("keep_bodies", models.BooleanField(default=True, help_text="Keep what was fetched, once by content.")),
                 (
                     "into_graph",
                     models.BooleanField(
-                        default=False,
-                        help_text="Feeds and data too, and all of it through the pipeline: its graph names the next URLs.",
+                        default=False, help_text="Feeds and data too, and all of it through the pipeline: its graph names the next URLs."
                     ),
                 ),
                 (
@@ -156,86 +119,42 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[
-                            ("running", "running"),
-                            ("paused", "stopped, can be resumed"),
-                            ("done", "done"),
-                            ("cancelled", "cancelled"),
-                        ],
+                        choices=[("running", "running"), ("paused", "stopped, can be resumed"), ("done", "done"), ("cancelled", "cancelled")],
                         default="running",
                         editable=False,
                         max_length=10,
                     ),
                 ),
-                (
-                    "reason",
-                    models.TextField(blank=True, editable=False, help_text="Why it ended or stopped."),
-                ),
+                ("reason", models.TextField(blank=True, editable=False, help_text="Why it ended or stopped.")),
                 ("created", models.DateTimeField(db_default=Now(), editable=False)),
                 ("paused", models.DateTimeField(editable=False, null=True)),
                 ("finished", models.DateTimeField(editable=False, null=True)),
-                (
-                    "running_for",
-                    models.FloatField(
-                        default=0.0, editable=False, help_text="Seconds, up to the last pause."
-                    ),
-                ),
+                ("running_for", models.FloatField(default=0.0, editable=False, help_text="Seconds, up to the last pause.")),
                 ("resumed", models.DateTimeField(db_default=Now(), editable=False)),
                 ("crawled", models.PositiveIntegerField(default=0, editable=False)),
-                (
-                    "dropped",
-                    models.PositiveIntegerField(default=0, editable=False, help_text="By the time control."),
-                ),
+                ("dropped", models.PositiveIntegerField(default=0, editable=False, help_text="By the time control.")),
                 ("duplicates", models.PositiveIntegerField(default=0, editable=False)),
                 ("bytes", models.BigIntegerField(default=0, editable=False)),
-                (
-                    "refused",
-                    models.JSONField(default=dict, editable=False, help_text="URLs not queued, by budget."),
-                ),
+                ("refused", models.JSONField(default=dict, editable=False, help_text="URLs not queued, by budget.")),
                 (
                     "started_by",
-                    models.ForeignKey(
-                        editable=False,
-                        null=True,
-                        on_delete=models.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
+                    models.ForeignKey(editable=False, null=True, on_delete=models.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL),
                 ),
                 (
                     "requests",
-                    models.PositiveIntegerField(
-                        db_default=0,
-                        editable=False,
-                        help_text="Redirects, failures and repeated attempts included.",
-                    ),
+                    models.PositiveIntegerField(db_default=0, editable=False, help_text="Redirects, failures and repeated attempts included."),
                 ),
                 (
                     "anywhere",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Without a scope: follow links to other hosts, too, through the whole web.",
-                    ),
+                    models.BooleanField(default=False, help_text="Without a scope: follow links to other hosts, too, through the whole web."),
                 ),
             ],
-            options={
-                "ordering": ["-id"],
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("state", "running")), fields=["id"], name="crawl_running"
-                    )
-                ],
-            },
+            options={"ordering": ["-id"], "indexes": [models.Index(condition=models.Q(("state", "running")), fields=["id"], name="crawl_running")]},
         ),
         migrations.CreateModel(
             name="CrawlUrl",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("url", models.TextField()),
                 ("key", models.UUIDField()),
                 ("parent", models.BigIntegerField(help_text="The page that first linked to it.", null=True)),
@@ -243,11 +162,7 @@ class Migration(migrations.Migration):
                 (
                     "link",
                     models.CharField(
-                        choices=[
-                            ("seed", "a seed"),
-                            ("inter", "from another registrable domain"),
-                            ("intra", "from its own registrable domain"),
-                        ],
+                        choices=[("seed", "a seed"), ("inter", "from another registrable domain"), ("intra", "from its own registrable domain")],
                         max_length=5,
                     ),
                 ),
@@ -278,51 +193,18 @@ class Migration(migrations.Migration):
                 ("content_type", models.CharField(blank=True, max_length=200)),
                 ("headers", models.JSONField(default=list, help_text="As received.")),
                 ("title", models.TextField(blank=True)),
-                (
-                    "inter",
-                    models.PositiveIntegerField(
-                        help_text="Its links to other registrable domains.", null=True
-                    ),
-                ),
+                ("inter", models.PositiveIntegerField(help_text="Its links to other registrable domains.", null=True)),
                 ("intra", models.PositiveIntegerField(null=True)),
-                (
-                    "out",
-                    ArrayField(
-                        base_field=models.UUIDField(),
-                        default=list,
-                        help_text="Keys of the URLs that it links to.",
-                        size=None,
-                    ),
-                ),
+                ("out", ArrayField(base_field=models.UUIDField(), default=list, help_text="Keys of the URLs that it links to.", size=None)),
                 (
                     "body",
                     models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        null=True,
-                        on_delete=models.PROTECT,
-                        related_name="urls",
-                        to="frontier.body",
+                        db_constraint=False, db_index=False, null=True, on_delete=models.PROTECT, related_name="urls", to="frontier.body"
                     ),
                 ),
-                (
-                    "crawl",
-                    models.ForeignKey(
-                        db_index=False, on_delete=models.CASCADE, related_name="urls", to="frontier.crawl"
-                    ),
-                ),
-                (
-                    "host",
-                    models.ForeignKey(
-                        db_index=False, on_delete=models.PROTECT, related_name="+", to="crawler.host"
-                    ),
-                ),
-                (
-                    "hops",
-                    models.PositiveSmallIntegerField(
-                        default=0, help_text="Redirects in a row that led to it."
-                    ),
-                ),
+                ("crawl", models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name="urls", to="frontier.crawl")),
+                ("host", models.ForeignKey(db_index=False, on_delete=models.PROTECT, related_name="+", to="crawler.host")),
+                ("hops", models.PositiveSmallIntegerField(default=0, help_text="Redirects in a row that led to it.")),
             ],
             options={
                 "ordering": ["id"],
@@ -333,64 +215,30 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="CrawlBucket",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("start", models.DateTimeField()),
                 ("crawled", models.PositiveIntegerField(default=0)),
                 ("dropped", models.PositiveIntegerField(default=0)),
                 ("duplicates", models.PositiveIntegerField(default=0)),
                 (
                     "figures",
-                    models.JSONField(
-                        default=dict,
-                        help_text="By name: [number, sum, least, most] of waiting, parent, size, queue, inter, intra.",
-                    ),
+                    models.JSONField(default=dict, help_text="By name: [number, sum, least, most] of waiting, parent, size, queue, inter, intra."),
                 ),
-                (
-                    "crawl",
-                    models.ForeignKey(
-                        db_index=False, on_delete=models.CASCADE, related_name="buckets", to="frontier.crawl"
-                    ),
-                ),
+                ("crawl", models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name="buckets", to="frontier.crawl")),
             ],
-            options={
-                "ordering": ["start"],
-                "constraints": [models.UniqueConstraint(fields=("crawl", "start"), name="crawl_bucket_once")],
-            },
+            options={"ordering": ["start"], "constraints": [models.UniqueConstraint(fields=("crawl", "start"), name="crawl_bucket_once")]},
         ),
         migrations.CreateModel(
             name="CrawlHost",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("domain", models.TextField()),
                 ("admitted", models.PositiveIntegerField(default=0, help_text="URLs ever queued.")),
-                (
-                    "best",
-                    models.FloatField(
-                        help_text="Score of the first waiting URL; null: none waits.", null=True
-                    ),
-                ),
+                ("best", models.FloatField(help_text="Score of the first waiting URL; null: none waits.", null=True)),
                 ("head", models.BigIntegerField(null=True)),
-                (
-                    "ready",
-                    models.DateTimeField(
-                        db_default=Now(), help_text="When its first waiting URL may go out."
-                    ),
-                ),
+                ("ready", models.DateTimeField(db_default=Now(), help_text="When its first waiting URL may go out.")),
                 ("served", models.DateTimeField(null=True)),
-                (
-                    "crawl",
-                    models.ForeignKey(on_delete=models.CASCADE, related_name="hosts", to="frontier.crawl"),
-                ),
+                ("crawl", models.ForeignKey(on_delete=models.CASCADE, related_name="hosts", to="frontier.crawl")),
                 ("host", models.ForeignKey(on_delete=models.CASCADE, related_name="+", to="crawler.host")),
             ],
             options={
@@ -416,25 +264,13 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="CrawlPattern",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("key", models.UUIDField()),
                 ("pattern", models.TextField()),
                 ("admitted", models.PositiveIntegerField(default=0)),
-                (
-                    "crawl",
-                    models.ForeignKey(
-                        db_index=False, on_delete=models.CASCADE, related_name="patterns", to="frontier.crawl"
-                    ),
-                ),
+                ("crawl", models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name="patterns", to="frontier.crawl")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("crawl", "key"), name="crawl_pattern_once")],
-            },
+            options={"constraints": [models.UniqueConstraint(fields=("crawl", "key"), name="crawl_pattern_once")]},
         ),
         migrations.CreateModel(
             name="QueuedUrl",
@@ -455,48 +291,21 @@ class Migration(migrations.Migration):
                 (
                     "link",
                     models.CharField(
-                        choices=[
-                            ("seed", "a seed"),
-                            ("inter", "from another registrable domain"),
-                            ("intra", "from its own registrable domain"),
-                        ],
+                        choices=[("seed", "a seed"), ("inter", "from another registrable domain"), ("intra", "from its own registrable domain")],
                         max_length=5,
                     ),
                 ),
                 ("score", models.FloatField()),
                 ("queued", models.DateTimeField()),
                 ("not_before", models.DateTimeField()),
-                (
-                    "attempts",
-                    models.PositiveSmallIntegerField(default=0, help_text="The one that is out included."),
-                ),
-                (
-                    "losses",
-                    models.PositiveSmallIntegerField(
-                        db_default=0, editable=False, help_text="Leases lost in a row."
-                    ),
-                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0, help_text="The one that is out included.")),
+                ("losses", models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row.")),
                 ("waited", models.FloatField(help_text="Seconds in the queue, once it is out.", null=True)),
                 (
                     "crawl",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=models.CASCADE,
-                        related_name="queue",
-                        to="frontier.crawl",
-                    ),
+                    models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.CASCADE, related_name="queue", to="frontier.crawl"),
                 ),
-                (
-                    "host",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=models.PROTECT,
-                        related_name="+",
-                        to="crawler.host",
-                    ),
-                ),
+                ("host", models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.PROTECT, related_name="+", to="crawler.host")),
             ],
             options={
                 "indexes": [
@@ -508,18 +317,10 @@ class Migration(migrations.Migration):
                         condition=models.Q(("lease__isnull", True)),
                         name="crawl_queue",
                     ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", True)),
-                        fields=["crawl", "queued"],
-                        name="crawl_waiting",
-                    ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", False)), fields=["lease"], name="crawl_lease"
-                    ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", False)), fields=["crawl"], name="crawl_out"
-                    ),
-                ],
+                    models.Index(condition=models.Q(("lease__isnull", True)), fields=["crawl", "queued"], name="crawl_waiting"),
+                    models.Index(condition=models.Q(("lease__isnull", False)), fields=["lease"], name="crawl_lease"),
+                    models.Index(condition=models.Q(("lease__isnull", False)), fields=["crawl"], name="crawl_out"),
+                ]
             },
         ),
     ]

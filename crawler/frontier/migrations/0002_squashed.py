@@ -24,48 +24,30 @@ class Migration(migrations.Migration):
         ("frontier", "0008_known_rank"),
     ]
 
-    dependencies = [
-        ("frontier", "0001_squashed"),
-    ]
+    dependencies = [("frontier", "0001_squashed")]
 
     operations = [
-        migrations.AddField(
-            model_name="crawlurl",
-            name="lease",
-            field=models.UUIDField(blank=True, editable=False, null=True),
-        ),
+        migrations.AddField(model_name="crawlurl", name="lease", field=models.UUIDField(blank=True, editable=False, null=True)),
         migrations.AddField(
             model_name="crawlurl",
             name="losses",
-            field=models.PositiveSmallIntegerField(
-                db_default=0, editable=False, help_text="Leases lost in a row."
-            ),
+            field=models.PositiveSmallIntegerField(db_default=0, editable=False, help_text="Leases lost in a row."),
         ),
         migrations.AddField(
-            model_name="crawlurl",
-            name="not_before",
-            field=models.DateTimeField(db_default=Now(), help_text="When it may be tried, while it waits."),
+            model_name="crawlurl", name="not_before", field=models.DateTimeField(db_default=Now(), help_text="When it may be tried, while it waits.")
         ),
         migrations.AlterField(
-            model_name="crawlurl",
-            name="not_before",
-            field=models.DateTimeField(help_text="When it may be tried, while it waits."),
+            model_name="crawlurl", name="not_before", field=models.DateTimeField(help_text="When it may be tried, while it waits.")
         ),
         migrations.AlterField(
-            model_name="crawlurl",
-            name="attempts",
-            field=models.PositiveSmallIntegerField(default=0, help_text="The one that is out included."),
+            model_name="crawlurl", name="attempts", field=models.PositiveSmallIntegerField(default=0, help_text="The one that is out included.")
         ),
         migrations.AlterField(
-            model_name="crawlurl",
-            name="waited",
-            field=models.FloatField(help_text="Seconds in the queue, once it is out.", null=True),
+            model_name="crawlurl", name="waited", field=models.FloatField(help_text="Seconds in the queue, once it is out.", null=True)
         ),
         migrations.RunSQL(COPY, migrations.RunSQL.noop),
         migrations.RunSQL(DROP_UNPLACED, migrations.RunSQL.noop),
-        migrations.DeleteModel(
-            name="QueuedUrl",
-        ),
+        migrations.DeleteModel(name="QueuedUrl"),
         migrations.AddIndex(
             model_name="crawlurl",
             index=models.Index(
@@ -80,39 +62,17 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="crawlurl",
-            index=models.Index(
-                condition=models.Q(("lease__isnull", True), ("state", "queued")),
-                fields=["crawl", "queued"],
-                name="crawl_waiting",
-            ),
+            index=models.Index(condition=models.Q(("lease__isnull", True), ("state", "queued")), fields=["crawl", "queued"], name="crawl_waiting"),
         ),
         migrations.AddIndex(
-            model_name="crawlurl",
-            index=models.Index(
-                condition=models.Q(("lease__isnull", False)), fields=["lease"], name="crawl_lease"
-            ),
+            model_name="crawlurl", index=models.Index(condition=models.Q(("lease__isnull", False)), fields=["lease"], name="crawl_lease")
         ),
         migrations.AddIndex(
-            model_name="crawlurl",
-            index=models.Index(
-                condition=models.Q(("lease__isnull", False)), fields=["crawl"], name="crawl_out"
-            ),
+            model_name="crawlurl", index=models.Index(condition=models.Q(("lease__isnull", False)), fields=["crawl"], name="crawl_out")
         ),
-        migrations.AddField(
-            model_name="crawlbucket",
-            name="minutes",
-            field=models.PositiveSmallIntegerField(default=30),
-        ),
-        migrations.AlterField(
-            model_name="crawlbucket",
-            name="minutes",
-            field=models.PositiveSmallIntegerField(default=1),
-        ),
-        migrations.AlterField(
-            model_name="crawl",
-            name="strategy",
-            field=models.CharField(default="opic", max_length=20),
-        ),
+        migrations.AddField(model_name="crawlbucket", name="minutes", field=models.PositiveSmallIntegerField(default=30)),
+        migrations.AlterField(model_name="crawlbucket", name="minutes", field=models.PositiveSmallIntegerField(default=1)),
+        migrations.AlterField(model_name="crawl", name="strategy", field=models.CharField(default="opic", max_length=20)),
         migrations.AddField(
             model_name="crawl",
             name="link_query",
@@ -126,20 +86,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="crawl",
             name="ranked_again",
-            field=models.PositiveIntegerField(
-                default=0,
-                editable=False,
-                help_text="Crawled pages at which the known links are ranked again.",
-            ),
+            field=models.PositiveIntegerField(default=0, editable=False, help_text="Crawled pages at which the known links are ranked again."),
         ),
-        migrations.AddField(
-            model_name="crawlhost",
-            name="crawled",
-            field=models.PositiveIntegerField(db_default=0, help_text="Pages crawled."),
-        ),
-        migrations.AlterField(
-            model_name="crawl",
-            name="strategy",
-            field=models.CharField(default="known-rank", max_length=20),
-        ),
+        migrations.AddField(model_name="crawlhost", name="crawled", field=models.PositiveIntegerField(db_default=0, help_text="Pages crawled.")),
+        migrations.AlterField(model_name="crawl", name="strategy", field=models.CharField(default="known-rank", max_length=20)),
     ]

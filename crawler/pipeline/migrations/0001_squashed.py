@@ -81,11 +81,7 @@ QUERIES = [
             "http://www.w3.org/ns/hydra/core#next",
         ],
     ),
-    (
-        "People and things elsewhere",
-        0.5,
-        [FOAF + "homepage", SCHEMA + "sameAs", OWL + "sameAs", OWL + "imports"],
-    ),
+    ("People and things elsewhere", 0.5, [FOAF + "homepage", SCHEMA + "sameAs", OWL + "sameAs", OWL + "imports"]),
     ("Links of pages", 0.3, [SIOC + "links_to"]),
 ]
 
@@ -127,12 +123,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="HttpTransformer",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100, unique=True)),
                 (
                     "types",
@@ -163,50 +154,24 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "verbose_name": "HTTP transformer",
-                "ordering": ["name"],
-            },
+            options={"verbose_name": "HTTP transformer", "ordering": ["name"]},
         ),
         migrations.CreateModel(
             name="LinkQuery",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100, unique=True)),
-                (
-                    "predicates",
-                    ArrayField(
-                        base_field=models.TextField(),
-                        help_text="IRIs of predicates whose objects are followed.",
-                        size=None,
-                    ),
-                ),
-                (
-                    "weight",
-                    models.FloatField(default=0.5, help_text="From 0 to 1: the score in a crawl's queue."),
-                ),
+                ("predicates", ArrayField(base_field=models.TextField(), help_text="IRIs of predicates whose objects are followed.", size=None)),
+                ("weight", models.FloatField(default=0.5, help_text="From 0 to 1: the score in a crawl's queue.")),
                 ("enabled", models.BooleanField(default=True)),
                 ("hits", models.BigIntegerField(default=0, editable=False)),
             ],
-            options={
-                "verbose_name_plural": "link queries",
-                "ordering": ["-weight", "name"],
-            },
+            options={"verbose_name_plural": "link queries", "ordering": ["-weight", "name"]},
         ),
         migrations.CreateModel(
             name="Stylesheet",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=100, unique=True)),
                 (
                     "types",
@@ -231,38 +196,26 @@ class Migration(migrations.Migration):
                 (
                     "grddl",
                     models.CharField(
-                        blank=True,
-                        help_text="Its own address: then only for documents that name it as their transformation (GRDDL).",
-                        max_length=500,
+                        blank=True, help_text="Its own address: then only for documents that name it as their transformation (GRDDL).", max_length=500
                     ),
                 ),
                 (
                     "content",
                     models.TextField(
-                        help_text="The stylesheet. It reaches no file and no network.",
-                        validators=[crawler.pipeline.models.is_stylesheet],
+                        help_text="The stylesheet. It reaches no file and no network.", validators=[crawler.pipeline.models.is_stylesheet]
                     ),
                 ),
             ],
-            options={
-                "ordering": ["name"],
-            },
+            options={"ordering": ["name"]},
         ),
         migrations.CreateModel(
             name="UriFilter",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "pattern",
                     models.CharField(
-                        help_text="A regular expression, looked for in the address.",
-                        max_length=500,
-                        validators=[crawler.web.validators.is_pattern],
+                        help_text="A regular expression, looked for in the address.", max_length=500, validators=[crawler.web.validators.is_pattern]
                     ),
                 ),
                 ("allow", models.BooleanField(default=False)),
@@ -270,19 +223,12 @@ class Migration(migrations.Migration):
                 ("enabled", models.BooleanField(default=True)),
                 ("hits", models.BigIntegerField(default=0, editable=False)),
             ],
-            options={
-                "ordering": ["position", "id"],
-            },
+            options={"ordering": ["position", "id"]},
         ),
         migrations.CreateModel(
             name="GraphChange",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("context", models.BigIntegerField(help_text="Key of the graph's name.")),
                 ("url", models.TextField()),
                 ("version", models.PositiveIntegerField()),
@@ -290,20 +236,12 @@ class Migration(migrations.Migration):
                 ("added", models.PositiveIntegerField()),
                 ("removed", models.PositiveIntegerField()),
             ],
-            options={
-                "ordering": ["-id"],
-                "indexes": [models.Index(fields=["context", "-id"], name="graph_change_context")],
-            },
+            options={"ordering": ["-id"], "indexes": [models.Index(fields=["context", "-id"], name="graph_change_context")]},
         ),
         migrations.CreateModel(
             name="PhaseFigure",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("phase", models.CharField(max_length=9)),
                 ("worker", models.CharField(max_length=100)),
                 ("minute", models.DateTimeField()),
@@ -313,31 +251,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [models.Index(fields=["minute"], name="phase_figure_minute")],
-                "constraints": [
-                    models.UniqueConstraint(fields=("phase", "worker", "minute"), name="phase_figure_once")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("phase", "worker", "minute"), name="phase_figure_once")],
             },
         ),
         migrations.CreateModel(
             name="Document",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("url", models.TextField()),
                 ("key", models.UUIDField(editable=False, unique=True)),
                 (
                     "source",
                     models.CharField(
-                        choices=[
-                            ("crawl", "a crawl"),
-                            ("address", "an address given by hand"),
-                            ("feed", "a feed"),
-                            ("article", "an article's page"),
-                        ],
+                        choices=[("crawl", "a crawl"), ("address", "an address given by hand"), ("feed", "a feed"), ("article", "an article's page")],
                         max_length=7,
                     ),
                 ),
@@ -367,79 +293,33 @@ class Migration(migrations.Migration):
                 ("sha256", models.CharField(blank=True, max_length=64)),
                 ("transformer", models.CharField(blank=True, max_length=100)),
                 ("notes", ArrayField(base_field=models.TextField(), blank=True, default=list, size=None)),
-                (
-                    "triples",
-                    models.BinaryField(default=b"", help_text="zlib of N-Triples, until they are indexed."),
-                ),
+                ("triples", models.BinaryField(default=b"", help_text="zlib of N-Triples, until they are indexed.")),
                 ("quads", models.PositiveIntegerField(default=0)),
-                (
-                    "version",
-                    models.PositiveIntegerField(default=0, help_text="How often its graph has changed."),
-                ),
-                (
-                    "links",
-                    models.PositiveIntegerField(
-                        default=0, help_text="URLs that extract took from its graph."
-                    ),
-                ),
+                ("version", models.PositiveIntegerField(default=0, help_text="How often its graph has changed.")),
+                ("links", models.PositiveIntegerField(default=0, help_text="URLs that extract took from its graph.")),
                 ("failed_phase", models.CharField(blank=True, max_length=9)),
                 ("failure", models.CharField(blank=True, max_length=20)),
                 ("detail", models.TextField(blank=True)),
-                (
-                    "losses",
-                    models.PositiveSmallIntegerField(
-                        db_column="attempts", default=0, editable=False, help_text="Leases lost in a row."
-                    ),
-                ),
+                ("losses", models.PositiveSmallIntegerField(db_column="attempts", default=0, editable=False, help_text="Leases lost in a row.")),
                 ("lease", models.UUIDField(blank=True, editable=False, null=True)),
                 ("leased_until", models.DateTimeField(null=True)),
                 ("changed", models.DateTimeField(db_default=Now())),
-                (
-                    "body",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        null=True,
-                        on_delete=models.PROTECT,
-                        related_name="documents",
-                        to="frontier.body",
-                    ),
-                ),
-                (
-                    "crawl",
-                    models.ForeignKey(
-                        null=True, on_delete=models.SET_NULL, related_name="documents", to="frontier.crawl"
-                    ),
-                ),
+                ("body", models.ForeignKey(db_constraint=False, null=True, on_delete=models.PROTECT, related_name="documents", to="frontier.body")),
+                ("crawl", models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name="documents", to="frontier.crawl")),
                 ("host", models.ForeignKey(on_delete=models.PROTECT, related_name="+", to="crawler.host")),
-                (
-                    "page",
-                    models.BigIntegerField(
-                        db_column="page_id",
-                        db_index=True,
-                        help_text="Key of the article's page that it is.",
-                        null=True,
-                    ),
-                ),
+                ("page", models.BigIntegerField(db_column="page_id", db_index=True, help_text="Key of the article's page that it is.", null=True)),
             ],
             options={
                 "ordering": ["-id"],
                 "indexes": [
                     models.Index(
-                        condition=models.Q(
-                            ("lease__isnull", True), models.Q(("state__in", ["done", "dead"]), _negated=True)
-                        ),
+                        condition=models.Q(("lease__isnull", True), models.Q(("state__in", ["done", "dead"]), _negated=True)),
                         fields=["state", "losses", "id"],
                         name="document_waiting",
                     ),
-                    models.Index(
-                        condition=models.Q(("lease__isnull", False)), fields=["lease"], name="document_lease"
-                    ),
+                    models.Index(condition=models.Q(("lease__isnull", False)), fields=["lease"], name="document_lease"),
                     models.Index(fields=["state", "-id"], name="document_state"),
-                    models.Index(
-                        condition=models.Q(("state", "dead")),
-                        fields=["failed_phase", "failure"],
-                        name="document_dead",
-                    ),
+                    models.Index(condition=models.Q(("state", "dead")), fields=["failed_phase", "failure"], name="document_dead"),
                     models.Index(fields=["fetched"], name="document_fetched"),
                 ],
             },
@@ -447,30 +327,13 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="SavedQuery",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("name", models.CharField(max_length=200, unique=True)),
                 ("query", models.TextField(max_length=100000)),
                 ("created", models.DateTimeField(db_default=Now(), editable=False)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        editable=False,
-                        null=True,
-                        on_delete=models.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("author", models.ForeignKey(editable=False, null=True, on_delete=models.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL)),
             ],
-            options={
-                "verbose_name_plural": "saved queries",
-                "ordering": ["name"],
-            },
+            options={"verbose_name_plural": "saved queries", "ordering": ["name"]},
         ),
         migrations.RunSQL(GRAPH, "DROP TABLE pipeline_quad; DROP TABLE pipeline_term;"),
         migrations.RunPython(add_link_queries, migrations.RunPython.noop),

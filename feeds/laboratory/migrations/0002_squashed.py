@@ -5,20 +5,14 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     # A database from before these were made one has them all.
-    replaces = [
-        ("laboratory", "0002_planning_rules"),
-    ]
+    replaces = [("laboratory", "0002_planning_rules")]
 
-    dependencies = [
-        ("laboratory", "0001_squashed"),
-    ]
+    dependencies = [("laboratory", "0001_squashed")]
 
     operations = [
         migrations.AddField(
             model_name="experiment",
             name="audience_weight",
-            field=models.FloatField(
-                editable=False, help_text="c of a trial of planning rules; empty: that in force.", null=True
-            ),
-        ),
+            field=models.FloatField(editable=False, help_text="c of a trial of planning rules; empty: that in force.", null=True),
+        )
     ]

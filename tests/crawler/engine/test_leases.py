@@ -28,7 +28,8 @@ def test_a_selected_feed_goes_out_with_its_validators_and_known_entries():
     feed = make_feed(etag='W/"x"', last_modified="yesterday", fingerprints=b"f" * 12, subscribers=3)
     (batch,) = lease(feed)
     (assigned,) = batch.assignments
-    assert (assigned.etag, assigned.last_modified, assigned.ordered(FeedOrder).known, assigned.ordered(FeedOrder).subscribers) == (
+    order = assigned.ordered(FeedOrder)
+    assert (assigned.etag, assigned.last_modified, order.known, order.subscribers) == (
         'W/"x"', "yesterday", b"f" * 12, 3,
     )  # fmt: skip
     assert batch.host == feed.host.name

@@ -4,19 +4,17 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='RoomSample',
+            name="RoomSample",
             fields=[
-                ('day', models.DateField(primary_key=True, serialize=False)),
-                ('database_bytes', models.BigIntegerField()),
-                ('free_bytes', models.BigIntegerField()),
+                ("day", models.DateField(primary_key=True, serialize=False)),
+                ("database_bytes", models.BigIntegerField()),
+                ("free_bytes", models.BigIntegerField()),
             ],
-        ),
+        )
     ]
