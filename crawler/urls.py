@@ -9,8 +9,8 @@ from crawler.notices.hub_views import hub
 from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
-from feeds.adding import views as adding_views
 from feeds.icons import feed_icon
+from feeds.pages import adding_views as adding_views
 from feeds.pages import planning_views
 
 admin.autodiscover()

@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from articles.models import Subscription
-from feeds.adding.views import addresses_in
 from feeds.categories import category_at
 from feeds.models import Feed, FeedImport
+from feeds.pages.adding_views import addresses_in
 from feeds.removal import delete_removed
 from tests.factories import make_article, make_feed, make_user
 
