@@ -10,7 +10,7 @@ from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
 from feeds.icons import feed_icon
-from feeds.pages import adding_views as adding_views
+from feeds.pages import adding_views
 from feeds.pages import planning_views
 
 admin.autodiscover()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from feeds.pages import adding_views as adding_views
+from feeds.pages import adding_views
 from feeds.pages import change_views, views
 
 urlpatterns = [
