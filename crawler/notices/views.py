@@ -115,7 +115,7 @@ def change_rule(request: HttpRequest, pk: int, action: str) -> HttpResponse:
         return HttpResponseRedirect(rule.get_absolute_url())
     if action in {"pause", "resume"}:
         Rule.objects.filter(pk=pk).update(paused=action == "pause", looked=datetime.now(UTC))
-        messages.success(request, _("It is paused.") if action == "pause" else _("You are told again."))
+        messages.success(request, _("It is paused.") if action == "pause" else _("Notifications resumed."))
     elif action == "copy":
         targets = list(rule.targets.all())
         rule.pk, rule.name, rule.paused = None, _("Copy of %(name)s") % {"name": rule}, True

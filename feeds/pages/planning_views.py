@@ -64,7 +64,7 @@ def planning(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if "try" not in request.POST:
             form.save()
-            messages.success(request, _("Kept: this holds from the next round of visits on."))
+            messages.success(request, _("Saved. This holds from the next round of visits."))
             return redirect("planning")
         try:
             trial(in_force(form.instance), rules(), request.user.pk)
