@@ -10,8 +10,7 @@ from crawler.operation.site import health, logins, search, views
 from crawler.web import web_app
 from crawler.web.undo import undo
 from feeds.icons import feed_icon
-from feeds.pages import adding_views
-from feeds.pages import planning_views
+from feeds.pages import adding_views, planning_views
 
 admin.autodiscover()
 admin.site.login = admin_sign_in  # type: ignore[method-assign]  # with second factors

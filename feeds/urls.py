@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from feeds.pages import adding_views
-from feeds.pages import change_views, views
+from feeds.pages import adding_views, change_views, views
 
 urlpatterns = [
     path("", views.feed_list, name="feeds"),

@@ -3,8 +3,7 @@
 from django.urls import path
 
 from recrawl.changes import change_feeds, inbox_views
-from recrawl.pages import history_views, picking_views, views
-from recrawl.pages import importing_views
+from recrawl.pages import history_views, importing_views, picking_views, views
 
 urlpatterns = [
     path("", inbox_views.inbox, name="sites"),

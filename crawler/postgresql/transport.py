@@ -18,7 +18,7 @@ from pgmq import PGMQueue
 from psycopg_pool import ConnectionPool
 
 from crawler.isolation.lifeline import ending
-from crawler.postgresql.broker import turn_back
+from crawler.postgresql.broker import NOTIFY_MILLISECONDS, turn_back
 
 pgmq: Any = _pgmq  # which has no types
 FULL_SECONDS, PART_SECONDS = 0.01, 0.25  # between two looks of a full worker, and of a waiting one
@@ -62,7 +62,7 @@ class QueueChannel(pgmq.Channel):  # type: ignore[misc]
     def _maybe_enable_notify(self, queue: str, queue_name: str | None = None) -> None:
         """Enable notifications unless they are: again would lock the table, and two such calls deadlock."""
         if not self._is_notified(queue):
-            self.pgmq.enable_notify(self._queue_name(queue))
+            self.pgmq.enable_notify(self._queue_name(queue), throttle_interval_ms=NOTIFY_MILLISECONDS)
 
     def _is_notified(self, queue: str) -> bool:
         return any(found.queue_name == self._queue_name(queue) for found in self.pgmq.list_notify_throttles())
