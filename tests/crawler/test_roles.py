@@ -40,9 +40,8 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
         "api-site-visit-now", "api-site-import",
     },
     OPERATOR: {
-        "api-enrichment-join-story", "api-enrichment-leave-story", "api-story-apart", "api-experiment-list",
-        "api-experiment-detail", "api-experiment-stop", "api-crawl-list", "api-crawl-detail",
-        "api-crawl-requeue", "api-crawl-try-query",
+        "api-enrichment-join-story", "api-enrichment-leave-story", "api-story-apart",
+        "api-crawl-list", "api-crawl-detail", "api-crawl-requeue", "api-crawl-try-query",
         "api-document-again", "api-link-query-list", "api-link-query-detail",
         "api-http-transformer-list", "api-http-transformer-detail", "api-stylesheet-list",
         "api-stylesheet-detail", "api-stylesheet-trial", "api-stylesheet-again", "api-uri-filter-list",

@@ -449,7 +449,7 @@ def _experiment(replayed: bool) -> None:
     """A small one, done or begun."""
     policies = ["round-robin", "advarss", "freshness", "full-information"]
     experiment = begin(Experiment(source="upload", policies=policies), _trace(feeds=15, days=9))
-    while advance(experiment.pk) is not None and replayed:
+    while advance(experiment.pk) and replayed:
         pass
 
 
