@@ -81,7 +81,6 @@ PAGES = (
     "/me/interest/",
     "/me/interest/log/",
     "why an article",
-    "/interest/",
     "/articles/enrichment/",
     "/articles/stories/",
     "a story",
@@ -101,7 +100,7 @@ PAGES = (
 )
 TOOLS = (
     "/tools/", "/health/", "/crawls/", "/pipeline/", "/graph/", "/lab/", "/api/docs/", "/feeds/visits/",
-    "/feeds/opinions/", "/articles/enrichment/", "/interest/", "/me/interest/log/", "why an article",
+    "/feeds/opinions/", "/articles/enrichment/", "/me/interest/log/", "why an article",
     "a crawl", "an experiment",
 )  # fmt: skip
 PRIVATE_WORDS = re.compile(

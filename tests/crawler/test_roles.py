@@ -28,8 +28,7 @@ NEEDS: dict[str, set[str]] = {
     OPERATOR: {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
         "pipeline-links-change", "pipeline-stylesheet", "pipeline-stylesheets-try",
-        "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "interest-evaluation",
-        "opinions", "planning",
+        "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "opinions", "planning",
     },
     OWNER: {"people", "person-role", "person-link", "person-close", "invitation-revoke"},
 }  # fmt: skip
