@@ -56,7 +56,6 @@ from crawler.pipeline.api import (
 )
 from crawler.web.documentation import endpoints
 from feeds.api import CategoryViewSet, FeedViewSet, RetrievalViewSet
-from feeds.laboratory.api import ExperimentViewSet
 from feeds.pages.planning_views import RulesView
 from feeds.visiting.delays import latest_feeds
 from recrawl.api import ChangeViewSet, PageViewSet, SiteViewSet
@@ -119,7 +118,6 @@ router.register("topics", TopicViewSet, "api-topic")
 router.register("personal-feeds", PersonalFeedViewSet, "api-personal-feed")
 router.register("interest/events", InterestEventViewSet, "api-interest-event")
 router.register("interest", InterestViewSet, "api-interest")
-router.register("experiments", ExperimentViewSet, "api-experiment")
 router.register("crawls", CrawlViewSet, "api-crawl")
 router.register("documents", DocumentViewSet, "api-document")
 router.register("link-queries", LinkQueryViewSet, "api-link-query")

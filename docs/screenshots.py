@@ -125,7 +125,6 @@ def pages() -> dict[str, str]:
         "account": "/me/account/",
         "enrichment": "/articles/enrichment/",
         "story": Story.objects.earliest("id").get_absolute_url(),
-        "evaluation": "/interest/",
         "api": "/api/docs/",
     }
 

@@ -6,8 +6,6 @@ from datetime import datetime
 
 from crawler.operation.deployment import demo
 
-SOURCES = demo.SOURCES
-
 
 def seed(now: datetime, *, replayed: bool = True) -> None:
     """Fill an empty database; both people's password is "water"."""

@@ -1,11 +1,10 @@
-"""Exports of events and interests: one subscriber's, and the whole log for a replay."""
+"""Exports of a subscriber's events and interests."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
-from articles.interest.evaluation.events import Log, LoggedAction
 from articles.interest.facts import Facts
 from articles.interest.learned import weight_rows
 from articles.interest.model import DAY, HALF_LIFE, STRENGTHS, VERSION
@@ -14,7 +13,6 @@ from articles.interest.stored import facts_of
 from articles.models import Subscriber
 
 MAX_EXPORTED = 20_000
-MAX_REPLAYED = 20_000
 WORDS = {"shown": "impression", "opened": "click", "hidden": "hide", "saved": "save"}
 """Kinds as `manage.py evaluate_interest` calls them, if it has another word."""
 
@@ -46,23 +44,6 @@ def export(subscriber: Subscriber, now: datetime) -> dict[str, Any]:
         "events": [_event(event, facts) for event in exported],
         "older_events_left_out": len(newest) > MAX_EXPORTED,
     }
-
-
-def own_log(limit: int = MAX_REPLAYED) -> Log:
-    """Return the newest `limit` valid events of all subscribers in order of time, with current facts of
-    articles.
-
-    Articles shown to one subscriber at one time form a list.
-    """
-    rows = Event.objects.valid().order_by("-id").values_list("at", "subscriber_id", "kind", "article_id")
-    newest = sorted(rows[:limit])
-    log = Log("this deployment's log")
-    facts_by_article = facts_of({article for *_, article in newest})
-    log.articles.update((str(article), facts) for article, facts in facts_by_article.items())
-    for at, subscriber, kind, article in newest:
-        shown_in = f"{at.timestamp():.6f}" if kind == Event.Kind.SHOWN else ""
-        log.add(LoggedAction(at.timestamp(), str(subscriber), kind, str(article), shown_in))
-    return log
 
 
 def _event(event: Event, facts: dict[int, Facts]) -> dict[str, Any]:

@@ -6,12 +6,13 @@ candidate, and weights are aged to its time, so that a list requested twice is t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from articles.interest.crowd import Crowd
-from articles.interest.model import Weights
+from articles.interest.model import STRENGTHS, LoggedEvent, Weights, learn_event
 
 EXPLORE_EVERY = 10
 
@@ -126,3 +127,65 @@ def _with_exploration(ordered: Sequence[Scored], size: int) -> list[Placed]:
 
 def _newest_first(candidate: Candidate) -> tuple[float, int]:
     return (-candidate.published, -candidate.article)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownArticle:
+    """An article in a list: `published` in epoch seconds, `unseen` when it was never shown to this
+    subscriber.
+    """
+
+    features: Mapping[str, float]
+    published: float
+    unseen: bool = True
+    article: str = ""
+
+
+class Ranker:
+    """A method to order a subscriber's list."""
+
+    name: str
+
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
+        """Return a score for each article, highest first in the list; ties are listed newest first."""
+        raise NotImplementedError
+
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
+        """Learn from an event of the subscriber."""
+
+
+class InterestRanking(Ranker):
+    """A ranker by the subscriber's own weights and the crowd's, without exploration."""
+
+    name = "interest"
+
+    def __init__(self) -> None:
+        self.weights: dict[str, Weights] = defaultdict(Weights)
+        self.crowd = Crowd()
+        self._first: dict[str, float] = {}
+        self._seen: set[tuple[str, str]] = set()
+
+    def scores(self, subscriber: str, articles: Sequence[ShownArticle], at: float) -> list[float]:
+        candidates = [
+            Candidate(i, each.published, each.features, each.unseen, each.article)
+            for i, each in enumerate(articles)
+        ]
+        scored = {each.candidate.article: each.total for each in scored_candidates(
+            self.weights[subscriber], candidates, self.crowd)}  # fmt: skip
+        return [scored[i] for i in range(len(articles))]
+
+    def learn(self, subscriber: str, event: LoggedEvent) -> None:
+        weights, article = self.weights[subscriber], event.article
+        if event.kind == "shown":
+            aged = weights.aged(event.at)
+            first = self._first.setdefault(article, event.at)
+            age = max(event.at - (first if event.published is None else event.published), 0.0)
+            signals = self.crowd.signals(
+                article, event.features, at=event.at, age=age, seen=(subscriber, article) in self._seen,
+                personal=aged.score(event.features), recency=aged.recency(age),
+            )  # fmt: skip
+            self.crowd.learn_shown(subscriber, article, event.features, signals, event.at)
+            self._seen.add((subscriber, article))
+        elif STRENGTHS[event.kind][0]:
+            self.crowd.learn_opened(subscriber, article, event.features, event.at)
+        learn_event(weights, event, {})

@@ -8,9 +8,9 @@ from functools import lru_cache
 from django.db import connection, transaction
 
 from articles.interest.crowd import Crowd
-from articles.interest.evaluation.baselines import InterestRanking
 from articles.interest.model import LoggedEvent
 from articles.interest.models import CrowdState, Event
+from articles.interest.ranking import InterestRanking
 from articles.interest.stored import described
 from crawler.database.prepared import rows_of
 

@@ -1,11 +1,10 @@
-"""URLs of the subscriber's pages about interests, and of the evaluation for staff."""
+"""URLs of the subscriber's pages about interests."""
 
 from django.urls import path
 
 from articles.interest import feedback_views, views
 
 urlpatterns = [
-    path("interest/", views.evaluation, name="interest-evaluation"),
     path("me/interest/", views.learned, name="interest-learned"),
     path("me/interest/log/", views.log, name="interest-log"),
     path("me/interest/log/<int:pk>/undo/", views.undo_event, name="interest-undo"),

@@ -1,4 +1,4 @@
-"""Pages about a subscriber's learned interests, and the evaluation for staff."""
+"""Pages about a subscriber's learned interests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from articles.interest import feedback
-from articles.interest.evaluation.replay import evaluate
-from articles.interest.evaluation.report import FEW_SESSIONS, remarks
-from articles.interest.export import MAX_EXPORTED, MAX_REPLAYED, export, own_log
+from articles.interest.export import MAX_EXPORTED, export
 from articles.interest.learned import forgotten_features, strongest
 from articles.interest.log import delete_all, forget, remember, reset
 from articles.interest.models import Event
@@ -24,8 +22,6 @@ from articles.models import Article
 from articles.personal.following import subscriber_of
 from crawler.web.pages import safe_next
 from crawler.web.pagination import page_of
-from crawler.web.permissions import needs
-from crawler.web.roles import OPERATOR
 
 
 @never_cache
@@ -138,25 +134,6 @@ def why(request: HttpRequest, pk: int) -> HttpResponse:
         "given": feedback.given(subscriber, [pk])[pk],
     }
     return render(request, "interest/why.html", context)
-
-
-@needs(OPERATOR)
-@never_cache
-@require_safe
-def evaluation(request: HttpRequest) -> HttpResponse:
-    """Show the evaluation page; with `run=1`, replay the deployment's own log with every method."""
-    result = None
-    if request.GET.get("run") == "1":
-        log = own_log()
-        result = evaluate(log) if log.events else None
-    context = {
-        "found": result,
-        "remarks": remarks(result) if result else [],
-        "asked": request.GET.get("run") == "1",
-        "most": MAX_REPLAYED,
-        "few": FEW_SESSIONS,
-    }
-    return render(request, "interest/evaluation.html", context)
 
 
 def _feature(request: HttpRequest) -> str:

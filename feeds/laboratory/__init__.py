@@ -1,1 +1,1 @@
-"""The policy laboratory: replays started from its page or the API, each with an address of its own."""
+"""The policy laboratory: replays started from its page, each with an address of its own."""

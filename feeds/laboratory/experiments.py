@@ -1,24 +1,24 @@
-"""The run of an experiment: one replay at a time, each in a separate task, so that any of them may die."""
+"""The run of an experiment: one replay at a time, each in a separate task, so that any of them may die.
+
+A task that runs twice, late or for an experiment that has ended adds nothing, and so sends nothing further.
+"""
 
 from __future__ import annotations
 
 import io
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from celery import current_app
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 from django.utils.translation import gettext as _
 
-from feeds.laboratory.models import STALE, Experiment, Outcome, has_budget
+from feeds.laboratory.models import Experiment, Outcome
 from feeds.laboratory.own_history import own_trace
 from feeds.replay.comparison import Options, budgeted_retrievals, replay
 from feeds.replay.sample import sample_trace
@@ -28,16 +28,16 @@ from feeds.visiting.rules import rules
 
 LIMITS = TraceLimits(posts=1_000_000, feeds=2_000, days=400)
 MAX_BYTES = 20_000_000
-CURVE = (1.0, 0.25, 0.5, 2.0, 4.0)
-"""Multiples of the budget, the budget itself first."""
-MAX_ATTEMPTS = 3
+STALE = timedelta(minutes=15)
+"""How long a replay may wait before it is sent again; longer than a task may run."""
+MAX_SENDS = 3
 TASK = "feeds.laboratory.tasks.experiment"
 """The task's name, because the tasks module imports this one."""
-_SIGN_EVERY = 2.0  # seconds
+_LOOK_EVERY = 2.0  # seconds
 
 
-class _LostError(Exception):
-    """Error of a replay whose experiment was stopped, deleted, or taken by another worker."""
+class _EndedError(Exception):
+    """Error of a replay whose experiment was stopped or deleted."""
 
 
 def checked_trace(name: str, content: bytes) -> Trace:
@@ -85,74 +85,93 @@ def begin(
     return experiment
 
 
-def send(pk: int, after: float = 0.0) -> None:
+def send(pk: int) -> None:
     """Enqueue the experiment's next replay. A later tick repeats a lost message."""
-    transaction.on_commit(
-        lambda: current_app.send_task(TASK, (pk,), countdown=after, retry=False), robust=True
-    )
+    transaction.on_commit(lambda: current_app.send_task(TASK, (pk,), retry=False), robust=True)
 
 
 def stop(experiment: Experiment) -> bool:
-    """Stop an experiment: start no further replay, and end the running one at its next progress report.
+    """Stop an experiment: start no further replay, and end the running one when it next looks.
 
-    Returns False when the experiment had already ended.
+    Keeps its outcomes and deletes its trace. Returns False when the experiment had already ended.
     """
-    return _close(Experiment.objects.open().filter(pk=experiment.pk), Experiment.State.STOPPED)
+    open_row = Experiment.objects.open().filter(pk=experiment.pk)
+    return bool(open_row.update(finished=datetime.now(UTC), trace=b""))
 
 
-def forgotten(now: datetime) -> list[int]:
-    """Return open experiments whose worker has died or whose message was lost."""
-    return list(Experiment.objects.free(now).filter(created__lt=now - STALE).values_list("pk", flat=True))
+def advance(pk: int) -> bool:
+    """Run the next replay of an experiment and add its outcome. Returns whether another is to be sent."""
+    experiment = Experiment.objects.open().filter(pk=pk).first()
+    if experiment is None:
+        return False
+    remaining = experiment.remaining()
+    if not remaining:
+        stop(experiment)
+        return False
+    try:
+        outcome = _outcome(experiment, *remaining[0], _looks(pk))
+    except _EndedError:
+        return False
+    return _add(pk, outcome)
 
 
-def planned(experiment: Experiment) -> list[tuple[str, float]]:
-    """Return all (policy, budget) pairs of an experiment, in replay order."""
-    factors = CURVE if experiment.curve else CURVE[:1]
-    return [
-        (name, experiment.budget * factor)
-        for factor in factors
-        for name in experiment.policies
-        # A policy without a budget gives the same result at every factor.
-        if factor == 1.0 or has_budget(name)
-    ]
+def again(now: datetime) -> list[int]:
+    """Return the experiments to be sent again, because their next replay waits for longer than STALE.
 
-
-def advance(pk: int) -> float | None:
-    """Run the next replay of an experiment. Returns the seconds until the next call, None at the end.
-
-    1. claim the experiment: one worker at a time, unless the last one died
-    2. replay the next policy at the next budget, with a sign of life every two seconds
-    3. write its outcome and give the claim back; after the last one, let the trace go
+    Gives up a replay that was sent MAX_SENDS times, so that the next one has its turn.
     """
-    claim = uuid.uuid4()
-    mine = Experiment.objects.free(datetime.now(UTC)).filter(pk=pk)
-    if not mine.update(claim=claim, heard=datetime.now(UTC), share=0.0, attempts=F("attempts") + 1):
-        return STALE.total_seconds() if Experiment.objects.open().filter(pk=pk).exists() else None
-    experiment = Experiment.objects.get(pk=pk)
-    completed = set(experiment.outcomes.values_list("policy", "budget"))
-    remaining = [replay for replay in planned(experiment) if replay not in completed]
-    claimed = Experiment.objects.open().filter(pk=pk, claim=claim)
-    if remaining:
-        try:
-            _store(claimed, _outcome(experiment, *remaining[0], _signs(claimed)))
-        except _LostError:
-            return None
-    if len(remaining) <= 1:
-        _close(claimed, Experiment.State.DONE)
-        return None
-    claimed.update(heard=None, claim=None)
-    return 0.0
+    found = []
+    for pk in Experiment.objects.open().filter(created__lt=now - STALE).values_list("pk", flat=True):
+        with transaction.atomic():
+            experiment = _locked(pk)
+            if experiment is None or _waiting_since(experiment) > now - STALE:
+                continue
+            remaining, sends = experiment.remaining(), experiment.result["sends"]
+            if remaining and sends >= MAX_SENDS:
+                lost = Outcome(*remaining[0], error=f"no worker finished it, in {sends} attempts")
+                if not _add(pk, lost):
+                    continue
+            else:
+                experiment.result |= {"sends": sends + 1, "since": now.timestamp()}
+                experiment.save(update_fields=["result"])
+            found.append(pk)
+    return found
+
+
+def _waiting_since(experiment: Experiment) -> datetime:
+    since = experiment.result.get("since")
+    return experiment.created if since is None else datetime.fromtimestamp(since, UTC)
+
+
+def _locked(pk: int) -> Experiment | None:
+    """Return the experiment, locked until the transaction ends. Returns None when it has ended."""
+    return Experiment.objects.open().lean().select_for_update(of=("self",)).filter(pk=pk).first()
+
+
+def _add(pk: int, outcome: Outcome) -> bool:
+    """Add an outcome, and finish the experiment with the last. Returns whether it was added and more remain.
+
+    Adds nothing when the experiment has ended, or has that outcome.
+    """
+    with transaction.atomic():
+        experiment = _locked(pk)
+        if experiment is None or (outcome.policy, outcome.budget) not in experiment.remaining():
+            return False
+        now = datetime.now(UTC)
+        outcomes = [*experiment.result["outcomes"], asdict(outcome)]
+        experiment.result = {"outcomes": outcomes, "sends": 1, "since": now.timestamp()}
+        experiment.save(update_fields=["result"])
+        if not experiment.remaining():
+            stop(experiment)
+            return False
+        return True
 
 
 def _outcome(
     experiment: Experiment, policy: str, budget: float, progress: Callable[[float], None]
 ) -> Outcome:
-    """Replay one policy at one budget. Stores a failure in the outcome instead of raising it."""
-    outcome = Outcome(experiment=experiment, policy=policy, budget=budget)
-    if experiment.attempts > MAX_ATTEMPTS:
-        outcome.error = f"its worker died {MAX_ATTEMPTS} times"
-        return outcome
-    began = time.monotonic()
+    """Replay one policy at one budget. Returns a failure as an outcome instead of raising it."""
+    began, error = time.monotonic(), ""
     try:
         trace = unpack_trace(bytes(experiment.trace))
         subscribers = None if experiment.subscribers is None else np.array(experiment.subscribers)
@@ -162,42 +181,32 @@ def _outcome(
             weight = rules().audience_weight
         weight = weight if subscribers is not None else 0.0
         result = replay(trace, policy, setup, Options(experiment.beta, weight), progress)
-        outcome.spent = budget * result.metrics.retrievals / budgeted_retrievals(trace, setup)
+        return Outcome(
+            policy,
+            budget,
+            metrics=asdict(result.metrics),
+            spent=budget * result.metrics.retrievals / budgeted_retrievals(trace, setup),
+            pending_by_hour=result.pending_by_hour,
+            delays=result.delays,
+            seconds=time.monotonic() - began,
+        )
     except SoftTimeLimitExceeded:
-        outcome.error = f"took longer than {settings.CELERY_TASK_SOFT_TIME_LIMIT} s"
-    except ValueError as error:
-        outcome.error = str(error)
-    else:
-        outcome.metrics = asdict(result.metrics)
-        outcome.pending_by_hour, outcome.delays = result.pending_by_hour, result.delays
-    outcome.seconds = time.monotonic() - began
-    return outcome
+        error = f"took longer than {settings.CELERY_TASK_SOFT_TIME_LIMIT} s"
+    except ValueError as failure:
+        error = str(failure)
+    return Outcome(policy, budget, error=error, seconds=time.monotonic() - began)
 
 
-def _signs(claimed: Any) -> Callable[[float], None]:
-    """Return a callback that stores the replay's progress, and raises _LostError once the claim is lost."""
-    last_sign = time.monotonic()
+def _looks(pk: int) -> Callable[[float], None]:
+    """Return a callback that raises _EndedError once the experiment has been stopped or deleted."""
+    last_look = time.monotonic()
 
-    def tell(share: float) -> None:
-        nonlocal last_sign
-        if time.monotonic() - last_sign < _SIGN_EVERY:
+    def look(share: float) -> None:
+        nonlocal last_look
+        if time.monotonic() - last_look < _LOOK_EVERY:
             return
-        last_sign = time.monotonic()
-        if not claimed.update(heard=datetime.now(UTC), share=share):
-            raise _LostError
+        last_look = time.monotonic()
+        if not Experiment.objects.open().filter(pk=pk).exists():
+            raise _EndedError
 
-    return tell
-
-
-def _store(claimed: Any, outcome: Outcome) -> None:
-    """Store the outcome. Raises _LostError when the experiment is no longer this worker's."""
-    with transaction.atomic():
-        if not claimed.update(heard=datetime.now(UTC), share=0.0, attempts=0):
-            raise _LostError
-        Outcome.objects.bulk_create([outcome], ignore_conflicts=True)
-
-
-def _close(experiments: Any, state: str) -> bool:
-    """End open experiments: keep their outcomes, delete their traces. Returns whether any was open."""
-    ended = experiments.update(state=state, finished=datetime.now(UTC), trace=b"", claim=None, heard=None)
-    return bool(ended)
+    return look

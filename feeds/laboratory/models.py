@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -18,13 +18,13 @@ from feeds.replay.setup import Setup
 from feeds.scheduling.freshness import MAX_BETA
 from feeds.scheduling.registry import POLICIES
 
-STALE = timedelta(minutes=2)
-"""Age of the last sign of life after which a replay's worker counts as dead."""
+CURVE = (1.0, 0.25, 0.5, 2.0, 4.0)
+"""Multiples of the budget, the budget itself first."""
 
 
 def has_budget(policy: str) -> bool:
     """Return whether the policy keeps to a budget. Other policies retrieve every due feed."""
-    return bool(getattr(POLICIES[policy], "budgeted", True))
+    return bool(getattr(POLICIES.get(policy), "budgeted", True))
 
 
 def all_policies() -> list[str]:
@@ -32,20 +32,47 @@ def all_policies() -> list[str]:
     return list(POLICIES)
 
 
+def no_outcomes() -> dict[str, Any]:
+    """Return the result of an experiment whose first replay was just sent."""
+    return {"outcomes": [], "sends": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One policy at one budget: the metrics of `manage.py replay`, or the reason of a failure.
+
+    `spent` are retrievals made, per feed and hour; `pending_by_hour` 24 means, UTC; `delays` the percentiles
+    1 to 99 in minutes; `seconds` what the replay took.
+    """
+
+    policy: str
+    budget: float
+    metrics: dict[str, Any] | None = None
+    error: str = ""
+    spent: float | None = None
+    pending_by_hour: list[float] = field(default_factory=list)
+    delays: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
     """Common queries of experiments."""
 
     def open(self) -> ExperimentQuerySet:
         """Filter to experiments with replays to come."""
-        return self.filter(state=Experiment.State.OPEN)
+        return self.filter(finished__isnull=True)
 
-    def free(self, now: datetime) -> ExperimentQuerySet:
-        """Filter to open experiments without a living worker."""
-        return self.open().filter(Q(heard__isnull=True) | Q(heard__lt=now - STALE))
+    def lean(self) -> ExperimentQuerySet:
+        """Leave out what only a replay needs."""
+        return self.defer("trace", "subscribers")
 
 
 class Experiment(models.Model):
-    """An experiment and its progress, with the trace until it has ended."""
+    """An experiment and what it found so far, with the trace until it has ended.
+
+    `result` holds `outcomes`, and of the replay that is next how often (`sends`) and since when (`since`,
+    epoch seconds) it was sent.
+    """
 
     class Source(models.TextChoices):
         SAMPLE = "sample", pgettext_lazy("source of a trace", "the built-in trace (invented)")
@@ -99,7 +126,6 @@ class Experiment(models.Model):
         null=True, editable=False, help_text="c of a trial of planning rules; empty: that in force."
     )
 
-    state = models.CharField(max_length=10, choices=State, default=State.OPEN, editable=False)
     feeds = models.PositiveIntegerField(null=True, editable=False)
     articles = models.PositiveIntegerField(null=True, editable=False)
     days = models.FloatField(null=True, editable=False)
@@ -107,17 +133,13 @@ class Experiment(models.Model):
     trace = models.BinaryField(default=b"", editable=False)
     subscribers = ArrayField(models.FloatField(), null=True, editable=False)
 
-    claim = models.UUIDField(null=True, editable=False)
-    heard = models.DateTimeField(null=True, editable=False, help_text="Last sign of the replay that runs.")
-    share = models.FloatField(default=0.0, editable=False, help_text="How much of that replay is done.")
-    attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    result = models.JSONField(default=no_outcomes, editable=False)
     finished = models.DateTimeField(null=True, editable=False)
 
     objects = ExperimentQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
-        indexes = [models.Index(fields=["heard"], name="experiment_open", condition=Q(state="open"))]
 
     def __str__(self) -> str:
         return f"{self.name}, {self.budget:g} retrievals per feed and hour"
@@ -135,25 +157,29 @@ class Experiment(models.Model):
             budget=self.budget, tick=float(self.tick), train_days=self.learned_days(), window=self.window
         )
 
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Return the outcomes so far, in the order of their replays."""
+        return [Outcome(**each) for each in self.result["outcomes"]]
 
-class Outcome(models.Model):
-    """One policy at one budget: the metrics of `manage.py replay`, or the reason of a failure."""
+    @property
+    def state(self) -> State:
+        """Return whether replays are to come, all were done, or a person stopped it before."""
+        if self.finished is None:
+            return self.State.OPEN
+        return self.State.STOPPED if self.remaining() else self.State.DONE
 
-    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="outcomes")
-    policy = models.CharField(max_length=30)
-    budget = models.FloatField()
-    metrics = models.JSONField(null=True)
-    error = models.TextField(blank=True)
-    spent = models.FloatField(null=True, help_text="Retrievals made, per feed and hour.")
-    pending_by_hour = ArrayField(models.FloatField(), default=list, help_text="24 means, UTC.")
-    delays = ArrayField(models.FloatField(), default=list, help_text="Percentiles 1 to 99, minutes.")
-    seconds = models.FloatField(default=0.0, help_text="What the replay took.")
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["experiment", "policy", "budget"], name="outcome_once")
+    def planned(self) -> list[tuple[str, float]]:
+        """Return all (policy, budget) pairs, in replay order."""
+        return [
+            (name, self.budget * factor)
+            for factor in (CURVE if self.curve else CURVE[:1])
+            for name in self.policies
+            # A policy without a budget gives the same result at every factor.
+            if factor == 1.0 or has_budget(name)
         ]
 
-    def __str__(self) -> str:
-        return f"{self.policy} at {self.budget:g}"
+    def remaining(self) -> list[tuple[str, float]]:
+        """Return the (policy, budget) pairs that have no outcome yet, in replay order."""
+        completed = {(each["policy"], each["budget"]) for each in self.result["outcomes"]}
+        return [replay for replay in self.planned() if replay not in completed]

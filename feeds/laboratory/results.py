@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -120,17 +119,6 @@ def charts(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, Saf
             _("Mean delay by budget and policy"),
         )
     return plots
-
-
-def as_json(experiment: Experiment, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the object of `manage.py replay --json` for the policies replayed so far."""
-    return {
-        "trace": experiment.name,
-        "feeds": experiment.feeds,
-        "articles": experiment.articles,
-        "flat_optimum": experiment.flat_optimum,
-        "policies": {each.policy: each.metrics for each in at_budget(experiment, outcomes) if each.metrics},
-    }
 
 
 def hours(experiment: Experiment, outcomes: Sequence[Outcome]) -> list[tuple[int, list[float]]]:

@@ -17,15 +17,14 @@ def experiment(pk: int) -> None:
     """Run one replay of an experiment, then enqueue the next, so that no replay holds a worker for long."""
     from feeds.laboratory import experiments
 
-    pause = experiments.advance(pk)
-    if pause is not None:
-        experiments.send(pk, pause)
+    if experiments.advance(pk):
+        experiments.send(pk)
 
 
 @receiver(ticked)
 def go_on_with_forgotten(now: datetime, **_: object) -> None:
-    """Resume experiments whose message was lost."""
+    """Resume experiments whose message was lost, or whose worker died."""
     from feeds.laboratory import experiments
 
-    for forgotten in experiments.forgotten(now):
-        experiment.delay(forgotten)
+    for pk in experiments.again(now):
+        experiments.send(pk)

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -17,13 +16,11 @@ from crawler.web.pages import render_list, wants_part
 from crawler.web.pagination import page_of
 from crawler.web.permissions import needs
 from crawler.web.roles import OPERATOR
-from feeds.laboratory.experiments import begin, planned, stop
+from feeds.laboratory.experiments import begin, stop
 from feeds.laboratory.forms import ExperimentForm
 from feeds.laboratory.models import Experiment
 from feeds.laboratory.results import budgets_for, charts, curve, hours, rows
 from feeds.replay.trace import TraceError
-
-LEAN = Experiment.objects.defer("trace", "subscribers")
 
 
 @require_safe
@@ -51,9 +48,8 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_safe
 def experiment(request: HttpRequest, pk: int) -> HttpResponse:
     """Show an experiment's progress and results; with `delay`, also the budgets for that mean delay."""
-    row = get_object_or_404(LEAN.select_related("started_by"), pk=pk)
-    outcomes = list(row.outcomes.all())
-    planned_replays = planned(row)
+    row = get_object_or_404(Experiment.objects.lean().select_related("started_by"), pk=pk)
+    outcomes, remaining = row.outcomes, row.remaining()
     chosen = _minutes(request.GET.get("delay", ""))
     context: dict[str, Any] = {
         "experiment": row,
@@ -62,9 +58,8 @@ def experiment(request: HttpRequest, pk: int) -> HttpResponse:
         "hours": hours(row, outcomes),
         "curves": [(name, curve(outcomes, name)) for name in row.policies],
         "done": len(outcomes),
-        "planned": len(planned_replays),
-        "progress": len(outcomes) + row.share,
-        "next": planned_replays[len(outcomes)] if len(outcomes) < len(planned_replays) else None,
+        "planned": len(row.planned()),
+        "next": remaining[0] if remaining else None,
         "failed": [each for each in outcomes if each.error],
         "delay": chosen,
         "budgets": budgets_for(row, outcomes, chosen) if chosen else [],
@@ -77,7 +72,7 @@ def experiment(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["POST"])
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     """Stop an experiment, or delete it."""
-    row = get_object_or_404(LEAN, pk=pk)
+    row = get_object_or_404(Experiment.objects.lean(), pk=pk)
     if request.POST.get("action") == "delete":
         row.delete()
         messages.success(request, _("Experiment %(pk)s was deleted.") % {"pk": pk})
@@ -88,11 +83,8 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _listed(request: HttpRequest, form: ExperimentForm, status: int = 200) -> HttpResponse:
-    page = page_of(
-        request,
-        LEAN.select_related("started_by").annotate(replays=Count("outcomes")).order_by("-id"),
-        size=25,
-    )
+    rows_of_page = Experiment.objects.lean().select_related("started_by").order_by("-id")
+    page = page_of(request, rows_of_page, size=25)
     context = {"form": form, "page": page}
     response = render_list(request, "laboratory/laboratory.html", "laboratory/_list.html", context)
     response.status_code = status

@@ -24,7 +24,7 @@ from crawler.web.forms import RowForm
 from crawler.web.permissions import OperatorWrites, needs
 from crawler.web.roles import OPERATOR
 from feeds.laboratory.experiments import begin
-from feeds.laboratory.models import Experiment, Outcome
+from feeds.laboratory.models import Experiment
 from feeds.models import Feed, PlanningRules
 from feeds.replay.trace import TraceError
 from feeds.visiting.delays import latest_feeds
@@ -119,15 +119,11 @@ def _begin(chosen: VisitRules, person: int | None) -> None:
 
 def _trials() -> list[dict[str, Any]]:
     """Return the newest replays of the deployment's own posts, each with its mean delay and visits a day."""
-    outcomes = (
-        Outcome.objects.filter(experiment__source=Experiment.Source.HISTORY)
-        .select_related("experiment")
-        .defer("experiment__trace", "experiment__subscribers")
-        .order_by("-id")
-    )
+    experiments = Experiment.objects.lean().filter(source=Experiment.Source.HISTORY)
+    newest = experiments.exclude(result__outcomes=[]).order_by("-id")[:SHOWN_TRIALS]
+    outcomes = [(row, outcome) for row in newest for outcome in reversed(row.outcomes)]
     found = []
-    for outcome in outcomes[:SHOWN_TRIALS]:
-        row = outcome.experiment
+    for row, outcome in outcomes[:SHOWN_TRIALS]:
         metrics = outcome.metrics or {}
         days = max((row.days or 0) - row.learned_days(), 1e-9)
         found.append(

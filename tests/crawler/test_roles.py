@@ -28,8 +28,7 @@ NEEDS: dict[str, set[str]] = {
     OPERATOR: {
         "story-apart", "leave-story", "join-story", "crawl-start", "crawl-change", "documents-again",
         "pipeline-links-change", "pipeline-stylesheet", "pipeline-stylesheets-try",
-        "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "interest-evaluation",
-        "opinions", "planning",
+        "pipeline-stylesheets-keep", "experiment-start", "experiment-change", "opinions", "planning",
     },
     OWNER: {"people", "person-role", "person-link", "person-close", "invitation-revoke"},
 }  # fmt: skip
@@ -40,9 +39,8 @@ NEEDS_TO_CHANGE: dict[str, set[str]] = {
         "api-site-visit-now", "api-site-import",
     },
     OPERATOR: {
-        "api-enrichment-join-story", "api-enrichment-leave-story", "api-story-apart", "api-experiment-list",
-        "api-experiment-detail", "api-experiment-stop", "api-crawl-list", "api-crawl-detail",
-        "api-crawl-requeue", "api-crawl-try-query",
+        "api-enrichment-join-story", "api-enrichment-leave-story", "api-story-apart",
+        "api-crawl-list", "api-crawl-detail", "api-crawl-requeue", "api-crawl-try-query",
         "api-document-again", "api-link-query-list", "api-link-query-detail",
         "api-http-transformer-list", "api-http-transformer-detail", "api-stylesheet-list",
         "api-stylesheet-detail", "api-stylesheet-trial", "api-stylesheet-again", "api-uri-filter-list",

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from articles.interest.evaluation.baselines import Ranker, ShownArticle, rankers
+from articles.interest.evaluation.baselines import rankers
 from articles.interest.evaluation.events import Log, LoggedAction
 from articles.interest.evaluation.metrics import METRICS, Interval, intervals, measured, resampled_by
 from articles.interest.model import STRENGTHS, LoggedEvent
+from articles.interest.ranking import Ranker, ShownArticle
 
 LIST_GAP = 600.0
 """Seconds."""

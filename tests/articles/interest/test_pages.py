@@ -23,7 +23,7 @@ from tests.html import flat
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = {"more": "more", "less": "less", "hide": "hidden", "save": "saved"}
-GETS = ("interest-learned", "interest-log", "interest-export", "interest-why", "interest-evaluation")
+GETS = ("interest-learned", "interest-log", "interest-export", "interest-why")
 
 
 @pytest.fixture
@@ -50,10 +50,10 @@ def test_every_page_wants_a_sign_in_and_changes_take_a_post(client, name):
     assert other.status_code == 405
 
 
-@pytest.mark.parametrize("name", ["interest-learned", "interest-log", "interest-evaluation"])
+@pytest.mark.parametrize("name", ["interest-learned", "interest-log"])
 def test_pages_without_anything_say_what_to_do(client, name):
     client.force_login(make_user(staff=True))
-    answer = client.get(reverse(name), {"run": "1"})
+    answer = client.get(reverse(name))
     assert answer.status_code == 200
     assert 'class="card empty"' in answer.content.decode() or 'class="empty"' in answer.content.decode()
 
@@ -211,21 +211,6 @@ def test_nobody_sees_or_changes_what_is_another_s(client, staff):
 
 def _parts(client, article):
     return client.get(reverse("interest-why", args=[article.pk])).context["explanation"].parts
-
-
-def test_the_evaluation_is_for_staff_and_says_when_there_is_little(client):
-    ann = make_subscriber("ann")
-    client.force_login(ann.user)
-    assert client.get("/interest/").status_code == 403
-    keys = [enriched("x", published=NOW).pk for _ in range(3)]
-    note(ann, keys, Kind.SHOWN, NOW)
-    note(ann, keys[:1], Kind.OPENED, NOW + timedelta(minutes=1))
-    client.force_login(make_user(staff=True))
-    assert client.get("/interest/").context["found"] is None
-    html = client.get("/interest/", {"run": "1"}).content.decode()
-    assert "Only 1 lists were measured" in html
-    assert "source-affinity" in html
-    assert "ann" not in re.sub(r"<[^>]*>", "", html).split()
 
 
 def test_pages_take_few_queries(ann, django_assert_max_num_queries):

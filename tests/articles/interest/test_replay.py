@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from articles.interest.evaluation.baselines import NewestFirst, ShownArticle, rankers
+from articles.interest.evaluation.baselines import NewestFirst, rankers
 from articles.interest.evaluation.events import Log, LoggedAction
 from articles.interest.evaluation.replay import LIST_GAP, evaluate, sessions_of
 from articles.interest.facts import Facts
 from articles.interest.model import LoggedEvent
+from articles.interest.ranking import ShownArticle
 
 HOUR = 3600.0
 

@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from articles.enrichment.models import Enrichment
-from articles.interest.evaluation.replay import evaluate
-from articles.interest.export import own_log
 from articles.interest.log import Kind, note, reset
 from articles.interest.scoring import described, explain, ranked
 from articles.interest.stored import weights_of
@@ -124,19 +122,3 @@ def test_the_order_takes_few_queries(ann, django_assert_max_num_queries):
     note(ann, [last.pk], Kind.MORE, NOW)
     with django_assert_max_num_queries(3):
         assert len(ranked(ann, Article.objects.all())) == 40
-
-
-def test_the_deployment_s_own_log_can_be_replayed(ann):
-    ben = make_subscriber("ben")
-    for i in range(6):
-        good, bad = (enriched(word, published=NOW).pk for word in ("comet", "tax"))
-        for subscriber in (ann, ben):
-            note(subscriber, [good, bad], Kind.SHOWN, NOW + i * 2 * HOUR)
-        note(ann, [good], Kind.OPENED, NOW + (i * 2 + 0.1) * HOUR)
-    note(ben, [bad], Kind.MORE, NOW)
-    reset(ben, NOW)
-    log = own_log()
-    found = evaluate(log)
-    assert (found.events, found.sessions, found.measured, found.subscribers) == (18, 6, 6, 1)
-    assert found.methods["interest"]["auc"].mean > 0.8
-    assert len(own_log(5).events) == 5

@@ -6,11 +6,11 @@ import io
 
 import pytest
 
-from articles.interest.evaluation.baselines import InterestRanking, KeywordsOnly, NewestFirst, SourceAffinity
+from articles.interest.evaluation.baselines import KeywordsOnly, NewestFirst, SourceAffinity
 from articles.interest.evaluation.events import parse_events
 from articles.interest.evaluation.replay import evaluate
 from articles.interest.model import Weights
-from articles.interest.ranking import Candidate, ranked_candidates
+from articles.interest.ranking import Candidate, InterestRanking, ranked_candidates
 from benchmarks.interest import Size, apart, as_lines, part_of, simulated_log
 
 SMALL = Size(subscribers=6, sessions=40)
