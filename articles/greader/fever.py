@@ -23,7 +23,7 @@ from articles.greader.items import with_texts
 from articles.greader.models import AppPassword
 from articles.greader.wire import cross_origin
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
-from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
+from articles.personal.marking import mark_all_read, mark_read, marked_starred, star, unread_by
 from articles.personal.selection import followed_articles
 from crawler.web.attempts import count_attempt, too_many
 from crawler.web.pictures.loading import picture_cache
@@ -150,7 +150,7 @@ def _item(article: Article, mark: Mark | None) -> dict[str, Any]:
 
 
 def _unread(subscriber: Subscriber, query: Mapping[str, str]) -> dict[str, Any]:
-    rows = _articles(subscriber).filter(~marked_read(subscriber)).order_by("-pk")
+    rows = _articles(subscriber).filter(unread_by(subscriber)).order_by("-pk")
     return {"unread_item_ids": ",".join(map(str, rows.values_list("pk", flat=True)[:MAX_IDS]))}
 
 

@@ -18,7 +18,7 @@ from django.db.models import Count, F, Func, IntegerField, Max, OuterRef, Q, Que
 from articles.greader.names import BadInput, Stream
 from articles.models import Article, ArticleQuerySet, Subscriber, Subscription
 from articles.personal.labels import labelled
-from articles.personal.marking import marked_read, marked_starred
+from articles.personal.marking import READ, marked_read, marked_starred, unread_by
 from articles.personal.selection import followed_articles
 from crawler.fetching.http.urls import BadUrl
 from crawler.web.pagination import beyond
@@ -134,7 +134,7 @@ def feed_key(subscriber: Subscriber, name: str) -> int | None:
 
 def unread_counts(subscriber: Subscriber) -> list[Unread]:
     """Count the unread articles of every followed feed up to MAX_COUNTED, in one query."""
-    unread = Article.objects.filter(~marked_read(subscriber), feed=OuterRef("feed_id"))
+    unread = Article.objects.filter(unread_by(subscriber), feed=OuterRef("feed_id"))
     rows = Subscription.objects.filter(subscriber=subscriber).order_by("id")
     counted = rows.annotate(unread=_Count(unread.newest_first().values("pk")[:MAX_COUNTED]))
     return [Unread(*row) for row in counted.values_list("feed_id", "folder", "unread", "feed__last_new")]
@@ -143,7 +143,7 @@ def unread_counts(subscriber: Subscriber) -> list[Unread]:
 def unread_by_label(subscriber: Subscriber) -> dict[str, tuple[int, datetime | None]]:
     """Count the unread articles of every label, with the time of retrieval of the newest one."""
     marks = subscriber.marks.exclude(labels=[]).annotate(label=Func(F("labels"), function="unnest"))
-    unread = Q(read=None)
+    unread = ~READ
     rows = marks.order_by().values_list("label")
     counted = rows.annotate(count=Count("pk", filter=unread), newest=Max("article__fetched", filter=unread))
     return {label: (min(count, MAX_COUNTED), newest) for label, count, newest in counted}
@@ -164,7 +164,7 @@ def _condition(subscriber: Subscriber, stream: Stream) -> Q:
     states = {
         "reading-list": _ALL,
         "read": Q(marked_read(subscriber)),
-        "unread": ~Q(marked_read(subscriber)),
+        "unread": unread_by(subscriber),
         "starred": Q(marked_starred(subscriber)),
     }
     return states.get(stream.name, _NONE)

@@ -116,6 +116,13 @@ def hidden_articles(subscriber: Subscriber) -> QuerySet[Event, int]:
     return valid.filter(subscriber=subscriber, kind=Kind.HIDDEN).values_list("article_id", flat=True)
 
 
+def is_hidden(subscriber: Subscriber) -> Exists:
+    """Return the condition, for a query of articles, that the subscriber has hidden the article."""
+    return Exists(
+        Event.objects.valid().filter(subscriber=subscriber, article=OuterRef("pk"), kind=Kind.HIDDEN)
+    )
+
+
 def said_of(subscriber: Subscriber, articles: Sequence[int]) -> dict[int, frozenset[str]]:
     """Return a subscriber's feedback on these articles (more, less, hidden, saved), in one query."""
     rows = _valid_events(subscriber, articles, (Kind.MORE, Kind.LESS, Kind.HIDDEN, Kind.SAVED))

@@ -11,14 +11,16 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from articles.enrichment.models import Enrichment
-from articles.interest.log import note, take_back
+from articles.interest.log import is_hidden, note, take_back
 from articles.interest.models import Event
 from articles.models import Article, Mark, Subscriber, Subscription
 
 AT_ONCE = 5000
+READ = Q(read__isnull=False)
+"""The condition, for a query of marks, that the article is read."""
 
 _GIVEN = f"SELECT id FROM {Article._meta.db_table} WHERE id = ANY(%(articles)s::bigint[])"  # noqa: S608
 _WITH_STORIES = f"""
@@ -38,7 +40,17 @@ _WITH_COPIES = f"""{_WITH_STORIES} AND EXISTS (
 
 def marked_read(subscriber: Subscriber) -> Exists:
     """Return the condition, for a query of articles, that the subscriber has read the article."""
-    return Exists(Mark.objects.filter(subscriber=subscriber, article=OuterRef("pk"), read__isnull=False))
+    return Exists(Mark.objects.filter(READ, subscriber=subscriber, article=OuterRef("pk")))
+
+
+def unread_by(subscriber: Subscriber) -> Q:
+    """Return the condition, for a query of articles, that the subscriber has not read the article."""
+    return Q(~marked_read(subscriber))
+
+
+def unread_in_lists(subscriber: Subscriber) -> Q:
+    """Return the condition that the reader counts an article as unread: not read, and not hidden."""
+    return Q(unread_by(subscriber), ~is_hidden(subscriber))
 
 
 def marked_starred(subscriber: Subscriber) -> Exists:
@@ -102,7 +114,7 @@ def star(subscriber: Subscriber, articles: Sequence[int], now: datetime, *, star
 
 def mark_all_read(subscriber: Subscriber, articles: QuerySet[Article], now: datetime) -> int:
     """Mark all articles of a query as read, AT_ONCE to a transaction. Returns the number newly marked."""
-    unread = articles.filter(~marked_read(subscriber)).order_by("pk").values_list("pk", flat=True)
+    unread = articles.filter(unread_by(subscriber)).order_by("pk").values_list("pk", flat=True)
     count, last = 0, 0
     while keys := list(unread.filter(pk__gt=last)[:AT_ONCE]):
         mark_read(subscriber, keys, now)

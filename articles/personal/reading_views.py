@@ -18,7 +18,7 @@ from articles.interest.scoring import ranked
 from articles.listing import lean
 from articles.models import Article, ArticleQuerySet, Mark, Subscriber
 from articles.personal.following import folder_named, folders_of, subscriber_of
-from articles.personal.marking import mark_all_read, mark_read, marked_read, marked_starred, star
+from articles.personal.marking import mark_all_read, mark_read, marked_starred, star, unread_by
 from articles.personal.selection import RANKED, followed_articles, once_a_story
 from crawler.web.filters import search_problem
 from crawler.web.pages import safe_next, wants_part
@@ -133,7 +133,7 @@ class ReadingQuery:
         unhidden = followed_articles(subscriber, self.folder).search(words)
         unhidden = unhidden.exclude(pk__in=hidden_articles(subscriber))
         if self.view == "unread":
-            unhidden = unhidden.filter(~marked_read(subscriber))
+            unhidden = unhidden.filter(unread_by(subscriber))
         return once_a_story(unhidden, subscriber)
 
 

@@ -9,32 +9,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
 from articles.enrichment.models import Enrichment
-from articles.interest.log import hidden_articles
-from articles.interest.models import Event
-from articles.models import Article, ArticleQuerySet, Mark, Subscriber, Subscription
-from articles.personal.marking import marked_read
+from articles.models import Article, Subscriber, Subscription
+from articles.personal.marking import unread_in_lists
 from articles.personal.selection import of_topics_only, once_a_story
 from crawler.database.prepared import planned_rows
 from feeds.models import Feed
 
+_NOBODY = -1
+"""The key of a subscriber that does not exist."""
 _COUNTS = f"""
-WITH unread AS MATERIALIZED (
-    SELECT article.id, article.feed_id FROM {Article._meta.db_table} AS article
-    WHERE article.feed_id IN (
-            SELECT feed_id FROM {Subscription._meta.db_table} WHERE subscriber_id = %(subscriber)s
-        )
-        AND NOT EXISTS (
-            SELECT FROM {Mark._meta.db_table} AS mark
-            WHERE mark.subscriber_id = %(subscriber)s AND mark.article_id = article.id
-                AND mark.read IS NOT NULL
-        )
-        AND NOT EXISTS (
-            SELECT FROM {Event._meta.db_table} AS event
-            WHERE event.subscriber_id = %(subscriber)s AND event.article_id = article.id
-                AND event.kind = 'hidden' AND event.undone IS NULL
-        )
+WITH unread (id, feed_id) AS MATERIALIZED (
+    {{unread}}
 ), of_feed AS (
     SELECT feed_id, count(*) AS number FROM unread GROUP BY feed_id
 ), copies AS (
@@ -45,7 +34,7 @@ WITH unread AS MATERIALIZED (
         JOIN {Article._meta.db_table} AS beside ON beside.id = earlier.article_id
         JOIN {Subscription._meta.db_table} AS followed ON followed.feed_id = beside.feed_id
         WHERE earlier.story_id = own.story_id AND earlier.article_id < own.article_id
-            AND followed.subscriber_id = %(subscriber)s
+            AND followed.subscriber_id = %s
     )
     GROUP BY unread.feed_id
 )
@@ -57,7 +46,7 @@ FROM {Subscription._meta.db_table} AS followed
 JOIN {Feed._meta.db_table} AS feed ON feed.id = followed.feed_id
 LEFT JOIN of_feed ON of_feed.feed_id = followed.feed_id
 LEFT JOIN copies ON copies.feed_id = followed.feed_id
-WHERE followed.subscriber_id = %(subscriber)s AND feed.removed IS NULL
+WHERE followed.subscriber_id = %s AND feed.removed IS NULL
 ORDER BY lower(
     coalesce(nullif(followed.title, ''), nullif(feed.title, ''), feed.canonical_url)
 ), followed.feed_id
@@ -134,19 +123,32 @@ class Counts:
 
 def unread_of_feed(subscriber: Subscriber, feed: int) -> int:
     """Count the unread articles of one feed."""
-    return _unread(Article.objects.filter(feed=feed), subscriber).count()
+    return Article.objects.filter(unread_in_lists(subscriber), feed=feed).count()
 
 
 def unread_counts(subscriber: Subscriber) -> Counts:
     """Count the unread articles of every feed that a subscriber follows, and those on topics."""
-    feeds = [FeedCount(*row) for row in planned_rows(_COUNTS, {"subscriber": subscriber.pk})]
+    statement, parameters = _statement()
+    rows = planned_rows(statement, [subscriber.pk if value == _NOBODY else value for value in parameters])
+    feeds = [FeedCount(*row) for row in rows]
     loose = [count for count in feeds if not count.folder]
     return Counts(feeds, _folders(feeds, subscriber.folders), loose, unread_on_topics(subscriber))
 
 
+@cache
+def _statement() -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL that counts, and its parameters for _NOBODY: to compile it takes as long as to count."""
+    nobody = Subscriber(pk=_NOBODY)
+    followed = Article.objects.filter(feed__in=nobody.subscriptions.values("feed_id")).order_by()
+    unread = followed.filter(unread_in_lists(nobody)).values_list("id", "feed_id")
+    statement, parameters = unread.query.sql_with_params()
+    return _COUNTS.format(unread=statement), (*parameters, _NOBODY, _NOBODY)
+
+
 def unread_on_topics(subscriber: Subscriber) -> int:
     """Count the unread articles on a subscriber's topics in feeds that are not followed."""
-    return once_a_story(_unread(of_topics_only(subscriber), subscriber), subscriber).count()
+    unread = of_topics_only(subscriber).filter(unread_in_lists(subscriber))
+    return once_a_story(unread, subscriber).count()
 
 
 def feeds_with(subscriber: Subscriber, article: int) -> set[int]:
@@ -156,10 +158,6 @@ def feeds_with(subscriber: Subscriber, article: int) -> set[int]:
     return set(
         subscriber.subscriptions.filter(feed__in=members.values("feed")).values_list("feed", flat=True)
     )
-
-
-def _unread(articles: ArticleQuerySet, subscriber: Subscriber) -> ArticleQuerySet:
-    return articles.filter(~marked_read(subscriber)).exclude(pk__in=hidden_articles(subscriber))
 
 
 def _folders(feeds: Iterable[FeedCount], kept: Iterable[str]) -> list[FolderCount]:

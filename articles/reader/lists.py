@@ -26,7 +26,7 @@ from articles.listing import lean
 from articles.models import Article, ArticleQuerySet, Subscriber
 from articles.personal.following import folder_named
 from articles.personal.labels import label_named, labelled
-from articles.personal.marking import marked_read, marked_starred
+from articles.personal.marking import marked_starred, unread_by
 from articles.personal.selection import RANKED, followed_articles, once_a_story
 
 PAGE_ARTICLES = 30
@@ -100,7 +100,7 @@ class ReadingList:
             if self.feed is None:
                 rows = once_a_story(rows, subscriber)
         if self.show == "unread":
-            rows = rows.filter(~marked_read(subscriber))
+            rows = rows.filter(unread_by(subscriber))
         return rows.order_by("published", "id") if self.order == "old" else rows
 
     def keys(self, subscriber: Subscriber) -> ListPage:

@@ -16,7 +16,7 @@ from django.urls import reverse
 from articles.enrichment.models import Enrichment
 from articles.enrichment.topics import BY_NAME
 from articles.models import Article, Subscriber
-from articles.personal.marking import marked_read
+from articles.personal.marking import unread_by
 from articles.search import author_query
 from articles.things.evidence import addresses_of
 from articles.things.named import NamedThing, known_organisation, known_person, named_in
@@ -154,7 +154,7 @@ def _newest(keys: Iterable[int]) -> list[int]:
 
 def unread_count(thing: Thing, subscriber: Subscriber) -> int:
     """Return how many of a thing's articles the subscriber has not read."""
-    return Article.objects.filter(~marked_read(subscriber), pk__in=thing.articles).count()
+    return Article.objects.filter(unread_by(subscriber), pk__in=thing.articles).count()
 
 
 def months(thing: Thing, now: datetime) -> list[tuple[datetime, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +15,8 @@ from rest_framework.response import Response
 
 from articles.models import Topic
 from crawler.notices.forms import TargetForm
-from crawler.notices.models import Notice, Notification, Rule, Target
+from crawler.notices.models import RULE_FIELDS, Notice, Notification, Rule, Target
+from crawler.notices.targets import KINDS
 from crawler.notices.tasks import send
 from crawler.notices.views import MAX_RULES, MAX_TARGETS
 from crawler.notices.wording import unknown_places
@@ -54,33 +54,7 @@ class RuleSerializer(RowSerializer[Rule]):
 
     class Meta:
         model = Rule
-        fields = [
-            "id",
-            "name",
-            "when",
-            "feed",
-            "folder",
-            "topic",
-            "query",
-            "site",
-            "page",
-            "feeds_at_least",
-            "lines_at_least",
-            "words",
-            "without_words",
-            "once_a_story",
-            "pace",
-            "hour",
-            "weekday",
-            "most_an_hour",
-            "quiet_from",
-            "quiet_until",
-            "title_template",
-            "text_template",
-            "targets",
-            "paused",
-            "created",
-        ]
+        fields = ["id", *RULE_FIELDS, "paused", "created"]
         read_only_fields = ["id", "created"]
 
     def get_fields(self) -> dict[str, Any]:
@@ -123,17 +97,16 @@ class TargetSerializer(RowSerializer[Target]):
 class NewTargetSerializer(serializers.Serializer[Any]):
     """A new place: its kind, and what its kind needs."""
 
-    kind = serializers.ChoiceField(choices=["mail", "service", "webhook", "save"])
+    kind = serializers.ChoiceField(choices=[key for key, kind in KINDS.items() if kind.fields])
     name = TextField(required=False, max_length=100)
-    mail = TextField(required=False, max_length=254, help_text="For mail: the address.")
-    service = TextField(required=False, max_length=2000, help_text="For a service: its address for apprise.")
-    webhook = TextField(required=False, max_length=2000, help_text="For a program: its web address.")
-    read_later = TextField(required=False, max_length=20, help_text="For a read-later service: which one.")
-    url = TextField(required=False, max_length=2000, help_text="Of its server.")
-    login = TextField(required=False, max_length=200)
-    token = TextField(required=False, max_length=1000)
-    client = TextField(required=False, max_length=200)
-    secret = TextField(required=False, max_length=200)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add the fields of all kinds."""
+        return super().get_fields() | {
+            field.name: TextField(required=False, max_length=field.max_length, help_text=field.note or None)
+            for kind in KINDS.values()
+            for field in kind.fields
+        }
 
 
 class MessageSerializer(serializers.ModelSerializer[Notification]):
@@ -243,12 +216,9 @@ class TargetViewSet(
         target.address = fields["address"]
         target.save()
         target.refresh_from_db()
-        return Response(TargetSerializer(target).data | secret_of(target), status=201)
-
-
-def secret_of(target: Target) -> dict[str, str]:
-    """Return the secret with which a new webhook's messages are signed, nothing for other targets."""
-    return {"secret": json.loads(target.address)["secret"]} if target.kind == Target.Kind.WEBHOOK else {}
+        secret = target.target_kind.secret_of(fields["address"])
+        shown_once = {"secret": secret} if secret else {}
+        return Response(TargetSerializer(target).data | shown_once, status=201)
 
 
 @extend_schema_view(

@@ -1,27 +1,28 @@
-"""Forms of notifications: a rule as a sentence, and targets of each kind."""
+"""Forms of notifications: a rule as a sentence, and the address of a target."""
 
 from __future__ import annotations
 
-import json
-import secrets as random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
+from django.forms import BoundField
 from django.utils.dates import WEEKDAYS
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from articles.models import Subscription, Topic
 from articles.personal.following import folders_of, subscriber_of
-from crawler.notices.models import Rule, Target
-from crawler.notices.program import LOCAL_SERVICES
+from crawler.notices.models import RULE_ABOUT, RULE_FIELDS, Rule, Target, target_kinds
+from crawler.notices.targets import KINDS
+from crawler.notices.targets.base import AddressError, AddressField
+from crawler.notices.targets.mail import MailTarget
 from crawler.notices.wording import unknown_places
 from crawler.web.forms import RowForm
 from crawler.web.roles import OPERATOR, is_at_least
@@ -30,15 +31,6 @@ from recrawl.models import Site, WatchedPage
 
 MAX_FEEDS_OFFERED = 300
 HOURS = [(hour, f"{hour:02d}:00") for hour in range(24)]
-READ_LATER = (
-    ("wallabag", "Wallabag"),
-    ("linkding", "Linkding"),
-    ("karakeep", "Karakeep"),
-    ("readwise", "Readwise Reader"),
-    ("instapaper", "Instapaper"),
-)
-
-
 _DEFAULTS = {
     "hour": 8,
     "weekday": 0,
@@ -65,25 +57,7 @@ class RuleForm(RowForm):
 
     class Meta:
         model = Rule
-        fields = (
-            "name",
-            "when",
-            "query",
-            "feeds_at_least",
-            "lines_at_least",
-            "words",
-            "without_words",
-            "once_a_story",
-            "pace",
-            "hour",
-            "weekday",
-            "most_an_hour",
-            "quiet_from",
-            "quiet_until",
-            "title_template",
-            "text_template",
-            "targets",
-        )
+        fields = tuple(name for name in RULE_FIELDS if name not in RULE_ABOUT)
         widgets = {"targets": forms.CheckboxSelectMultiple, "text_template": forms.Textarea({"rows": 3})}
 
     def __init__(self, user: User, *args: Any, **options: Any) -> None:
@@ -180,7 +154,7 @@ def _own_address(user: User) -> str:
 
 
 def _mail_target(user: User, address: str) -> Target:
-    target = Target(user=user, kind=Target.Kind.MAIL, name=address)
+    target = Target(user=user, kind=MailTarget.key, name=address)
     target.address = address
     target.save()
     return target
@@ -203,36 +177,51 @@ def _operates(user: User) -> bool:
     return is_at_least(user, OPERATOR)
 
 
+@dataclass(frozen=True, slots=True)
+class TargetFormSection:
+    """The part of a target's form for one kind: its fields, those that are folded, and a hint below."""
+
+    kind: str
+    fields: list[BoundField]
+    group: str
+    grouped: list[BoundField]
+    hint: str
+
+
 class TargetForm(forms.Form):
     """A target of any kind but a device, which a browser makes by itself."""
 
-    kind = forms.ChoiceField(choices=[choice for choice in Target.Kind.choices if choice[0] != "push"])
+    kind = forms.ChoiceField(choices=lambda: [row for row in target_kinds() if KINDS[row[0]].fields])
     name = forms.CharField(max_length=100, required=False, label=gettext_lazy("Name"))
-    mail = forms.CharField(max_length=254, required=False, label=gettext_lazy("Mail address"))
-    service = forms.CharField(
-        max_length=2000,
-        required=False,
-        label=gettext_lazy("Address of the service"),
-        help_text=gettext_lazy("As apprise writes it, such as ntfy://my-topic or tgram://TOKEN/CHAT."),
-    )
-    webhook = forms.URLField(
-        max_length=2000, required=False, label=gettext_lazy("Web address"), assume_scheme="https"
-    )
-    read_later = forms.ChoiceField(choices=READ_LATER, required=False, label=gettext_lazy("Service"))
-    url = forms.URLField(
-        max_length=2000, required=False, label=gettext_lazy("Address of its server"), assume_scheme="https"
-    )
-    login = forms.CharField(max_length=200, required=False, label=gettext_lazy("Your name there"))
-    token = forms.CharField(max_length=1000, required=False, label=gettext_lazy("Token or password"))
-    client = forms.CharField(max_length=200, required=False, label=gettext_lazy("Client id (Wallabag)"))
-    secret = forms.CharField(max_length=200, required=False, label=gettext_lazy("Client secret (Wallabag)"))
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for kind in KINDS.values():
+            self.fields |= {field.name: _form_field(field) for field in kind.fields}
+
+    def sections(self) -> Iterator[TargetFormSection]:
+        """Yield what is asked for each kind."""
+        for key, kind in KINDS.items():
+            if not kind.fields:
+                continue
+            plain = [self[field.name] for field in kind.fields if not field.group]
+            group = next((field.group for field in kind.fields if field.group), "")
+            grouped = [self[field.name] for field in kind.fields if field.group]
+            hint = mark_safe(_(kind.hint)) if kind.hint else ""  # noqa: S308 - of the sources
+            yield TargetFormSection(key, plain, group, grouped, hint)
 
     def clean(self) -> dict[str, Any]:
         """Check the fields of the chosen kind, and make the address of them."""
         fields: dict[str, Any] = super().clean() or {}
         kind = fields.get("kind", "")
+        if kind not in KINDS:
+            return fields | {"address": ""}
         try:
-            fields["address"], name = _ADDRESSES[kind](fields) if kind in _ADDRESSES else ("", "")
+            fields["address"], name = KINDS[kind].address_of(fields)
+        except AddressError as error:
+            words = _(error.message) % {key: _(label) for key, label in error.names.items()}
+            self.add_error(kind if kind in self.fields else None, words)
+            return fields
         except ValidationError as error:
             self.add_error(kind if kind in self.fields else None, error)
             return fields
@@ -240,44 +229,9 @@ class TargetForm(forms.Form):
         return fields
 
 
-def _mail_address(fields: dict[str, Any]) -> tuple[str, str]:
-    validate_email(fields.get("mail", ""))
-    return fields["mail"], fields["mail"]
-
-
-def _service_address(fields: dict[str, Any]) -> tuple[str, str]:
-    address = str(fields.get("service", "")).strip()
-    scheme = urlsplit(address).scheme.lower() if "://" in address else ""
-    if not scheme:
-        raise ValidationError(_("Such an address begins with the name of a service, as in ntfy://my-topic."))
-    if scheme in LOCAL_SERVICES:
-        raise ValidationError(_("This service reaches the machine itself, which is not allowed."))
-    return address, scheme.rstrip("s") if scheme.endswith("s") and len(scheme) > 4 else scheme
-
-
-def _webhook_address(fields: dict[str, Any]) -> tuple[str, str]:
-    address = fields.get("webhook", "")
-    if not address:
-        raise ValidationError(_("Give its web address."))
-    parcel = {"url": address, "secret": random.token_urlsafe(24)}
-    return json.dumps(parcel), urlsplit(address).hostname or address
-
-
-def _save_address(fields: dict[str, Any]) -> tuple[str, str]:
-    service = fields.get("read_later") or ""
-    needed = {"wallabag": ("url", "login", "token", "client", "secret"), "instapaper": ("login", "token")}
-    names = needed.get(service, ("token",) if service == "readwise" else ("url", "token"))
-    if missing := [name for name in names if not fields.get(name)]:
-        raise ValidationError(_("Fill in: %(name)s.") % {"name": TargetForm.base_fields[missing[0]].label})
-    parcel = {"service": service, **{name: fields[name] for name in names if name != "login"}}
-    if "login" in names:
-        parcel["name"] = fields["login"]
-    return json.dumps(parcel), dict(READ_LATER)[service]
-
-
-_ADDRESSES = {
-    "mail": _mail_address,
-    "service": _service_address,
-    "webhook": _webhook_address,
-    "save": _save_address,
-}
+def _form_field(field: AddressField) -> forms.Field:
+    options: dict[str, Any] = {"required": False, "label": gettext_lazy(field.label)}
+    if field.choices:
+        return forms.ChoiceField(choices=field.choices, **options)
+    options |= {"max_length": field.max_length, "help_text": gettext_lazy(field.help) if field.help else ""}
+    return forms.URLField(assume_scheme="https", **options) if field.is_url else forms.CharField(**options)

@@ -26,7 +26,7 @@ from articles.personal.versions import Reading, reading
 from crawler.database import secrets
 from crawler.database.threads import ConnectionThreads
 from crawler.notices.models import MAX_ATTEMPTS, MAX_TOPIC, HubClient
-from crawler.notices.program import SendOutcome
+from crawler.notices.posting import SendOutcome
 from crawler.notices.sending import LEASE, SECONDS, run_program
 from crawler.notices.times import next_try
 from crawler.text.keys import digest

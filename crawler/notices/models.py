@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from datetime import datetime
 from typing import Any
@@ -21,6 +20,8 @@ from django.utils.translation import pgettext_lazy
 from articles.models import PersonalFeed, Topic
 from crawler.database import secrets
 from crawler.database.reasons import ShortReasonField
+from crawler.notices.targets import KINDS
+from crawler.notices.targets.base import TargetKind
 from crawler.text.characters import one_line
 from feeds.models import Feed
 from recrawl.models import Site, WatchedPage
@@ -34,18 +35,16 @@ def _hour(**options: Any) -> Any:
     return models.PositiveSmallIntegerField(validators=[MaxValueValidator(23)], **options)
 
 
+def target_kinds() -> list[tuple[str, Any]]:
+    """Return the keys and names of the kinds of targets, as choices."""
+    return [(key, pgettext_lazy(*kind.title)) for key, kind in KINDS.items()]
+
+
 class Target(models.Model):
     """A place that messages of one person go to. Its address is stored encrypted."""
 
-    class Kind(models.TextChoices):
-        MAIL = "mail", pgettext_lazy("kind of target", "mail")
-        PUSH = "push", pgettext_lazy("kind of target", "this device")
-        SERVICE = "service", pgettext_lazy("kind of target", "another service")
-        WEBHOOK = "webhook", pgettext_lazy("kind of target", "a program (webhook)")
-        SAVE = "save", pgettext_lazy("kind of target", "a read-later service")
-
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="targets")
-    kind = models.CharField(max_length=8, choices=Kind)
+    kind = models.CharField(max_length=8, choices=target_kinds)
     name = models.CharField(max_length=100)
     sealed = models.TextField(editable=False)
     created = models.DateTimeField(db_default=Now(), editable=False)
@@ -65,6 +64,11 @@ class Target(models.Model):
         super().save(*args, **options)
 
     @property
+    def target_kind(self) -> TargetKind:
+        """The class of its kind; the base class for a kind that is known no more, which sends nothing."""
+        return KINDS.get(self.kind, TargetKind())
+
+    @property
     def address(self) -> str:
         """The address, decrypted. Raises `secrets.UnreadableError`."""
         return secrets.unseal(self.sealed)
@@ -80,17 +84,37 @@ class Target(models.Model):
             address = self.address
         except secrets.UnreadableError:
             return _("unreadable: give it again")
-        if self.kind == self.Kind.MAIL:
-            return address
-        return secrets.masked(_web_address_in(address) if address.startswith("{") else address)
+        shown = self.target_kind.shown(address)
+        return secrets.masked(shown) if self.target_kind.is_masked else shown
 
 
-def _web_address_in(parcel: str) -> str:
-    try:
-        fields = json.loads(parcel)
-    except ValueError:
-        return ""
-    return str(fields.get("url") or fields.get("endpoint") or fields.get("service") or "")
+RULE_FIELDS = (
+    "name",
+    "when",
+    "feed",
+    "folder",
+    "topic",
+    "query",
+    "site",
+    "page",
+    "feeds_at_least",
+    "lines_at_least",
+    "words",
+    "without_words",
+    "once_a_story",
+    "pace",
+    "hour",
+    "weekday",
+    "most_an_hour",
+    "quiet_from",
+    "quiet_until",
+    "title_template",
+    "text_template",
+    "targets",
+)
+"""The fields of a rule that a person fills in."""
+RULE_ABOUT = frozenset(("feed", "folder", "topic", "site", "page"))
+"""Those that say what it is about."""
 
 
 class RuleQuerySet(models.QuerySet["Rule"]):

@@ -8,12 +8,10 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, as_completed
 from datetime import UTC, datetime, timedelta
-from smtplib import SMTPException
 from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
 from django.db.models import F, Min, QuerySet
 
@@ -21,14 +19,11 @@ from crawler.database.secrets import UnreadableError
 from crawler.database.threads import ConnectionThreads
 from crawler.fetching.sandboxed import client
 from crawler.isolation.calls import ProgramError
-from crawler.notices import push
 from crawler.notices.models import MAX_ATTEMPTS, Notification, Target
-from crawler.notices.program import SEND, TOO_SLOW, SendOutcome
+from crawler.notices.posting import TOO_SLOW, SendOutcome
+from crawler.notices.program import SEND
 from crawler.notices.times import next_try
-from crawler.notices.wording import MAX_TITLE
 from crawler.notices.writing import stop_address
-from crawler.text.characters import one_line
-from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason, packed, unpacked
 
 log = logging.getLogger(__name__)
@@ -106,18 +101,15 @@ def send(message: Notification) -> SendOutcome:
         address = target.address
     except UnreadableError as error:
         return SendOutcome("gone", str(error))
-    if target.kind == Target.Kind.MAIL:
-        return _mail(message, address)
-    return _by_program(message, target, address)
-
-
-def _by_program(message: Notification, target: Target, address: str) -> SendOutcome:
-    """Let a separate process send a message, which ends at its deadline whatever the target does."""
-    return run_program(_parcel(message, target, address))
+    parcel = _parcel(message, target, address)
+    if target.target_kind.is_isolated:
+        return run_program(parcel)
+    stop = stop_address(message.rule) if message.rule else ""
+    return target.target_kind.send(parcel | {"html": message.html, "stop": stop})
 
 
 def run_program(parcel: dict[str, Any]) -> SendOutcome:
-    """Make the request of a parcel (`program.outcome_of`) in a separate process."""
+    """Make the request of a parcel (`program.outcome_of`) in a separate process with a deadline."""
     words = {"allowed_networks": [str(network) for network in settings.FETCH_ALLOWED_NETWORKS]}
     body = json.dumps(parcel).encode()
     try:
@@ -133,7 +125,7 @@ def run_program(parcel: dict[str, Any]) -> SendOutcome:
 
 def _parcel(message: Notification, target: Target, address: str) -> dict[str, Any]:
     facts = message.facts
-    parcel = {
+    return {
         "kind": target.kind,
         "uid": str(message.uid),
         "address": address,
@@ -144,28 +136,8 @@ def _parcel(message: Notification, target: Target, address: str) -> dict[str, An
         "seconds": max(SECONDS - 5, SECONDS / 2),
         "user_agent": settings.FETCH_USER_AGENT,
         "body": {"id": str(message.uid), "title": message.title, "text": message.text, **facts},
+        **target.target_kind.more_facts(),
     }
-    if target.kind == Target.Kind.PUSH:
-        parcel |= {"push_key": push.private_key(), "contact": push.contact()}
-    return parcel
-
-
-def _mail(message: Notification, address: str) -> SendOutcome:
-    if not settings.EMAIL_URL:
-        return SendOutcome("failed", gettext_noop("no mail server is set (EMAIL_URL)"))
-    headers = {"Message-ID": f"<{message.uid}@freshet>", "Auto-Submitted": "auto-generated"}
-    stop = stop_address(message.rule) if message.rule else ""
-    if stop:
-        headers |= {"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
-    text = f"{message.text}\n\n-- \n{stop}\n" if stop and not message.html else message.text
-    mail = EmailMultiAlternatives(one_line(message.title, MAX_TITLE), text, to=[address], headers=headers)
-    if message.html:
-        mail.attach_alternative(message.html, "text/html")
-    try:
-        mail.send()
-    except (SMTPException, OSError, ValueError) as error:
-        return SendOutcome("failed", Reason("the mail server did not take it: {0}", str(error)[:250]))
-    return SendOutcome("sent")
 
 
 @transaction.atomic
@@ -192,8 +164,8 @@ def settle(message: Notification, outcome: SendOutcome, now: datetime) -> None:
     targets = _targets_of(message)
     targets.filter(failing_since__isnull=True).update(failing_since=now)
     targets.update(failure=detail)
-    if outcome.state == "gone" and message.target and message.target.kind == Target.Kind.PUSH:
-        targets.delete()  # the browser gives a new address when it is asked again
+    if outcome.state == "gone" and message.target and message.target.target_kind.is_deleted_when_gone:
+        targets.delete()
 
 
 def _targets_of(message: Notification) -> QuerySet[Target]:

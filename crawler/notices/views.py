@@ -24,6 +24,8 @@ from articles.models import Article, Topic
 from crawler.notices import push
 from crawler.notices.forms import RuleForm, TargetForm
 from crawler.notices.models import Notice, Notification, Rule, Target
+from crawler.notices.targets.base import AddressError
+from crawler.notices.targets.push import PushTarget
 from crawler.notices.tasks import send
 from crawler.notices.watching import Happening, preview
 from crawler.notices.writing import texts_of, write_test
@@ -147,8 +149,7 @@ def new_target(request: HttpRequest) -> HttpResponse:
             target = Target(user=user, kind=fields["kind"], name=fields["name"][:100])
             target.address = fields["address"]
             target.save()
-            if target.kind == Target.Kind.WEBHOOK:
-                secret = json.loads(target.address)["secret"]
+            if secret := target.target_kind.secret_of(fields["address"]):
                 message = _("Its secret, shown only now, signs each message: %(secret)s")
                 messages.warning(request, message % {"secret": secret})
             messages.success(request, _("Messages can go to %(name)s now.") % {"name": target.name})
@@ -176,23 +177,20 @@ def subscribe(request: HttpRequest) -> JsonResponse:
         return JsonResponse({"detail": "no JSON"}, status=415)
     try:
         subscription = json.loads(request.body[:MAX_SUBSCRIPTION_BYTES])
-        address: dict[str, Any] = {
-            "endpoint": str(subscription["endpoint"]),
-            "keys": {k: str(subscription["keys"][k]) for k in ("p256dh", "auth")},
-        }
-    except (ValueError, KeyError, TypeError):
+    except ValueError:
         return JsonResponse({"detail": "no PushSubscription"}, status=400)
-    if not address["endpoint"].startswith("https://"):
-        return JsonResponse({"detail": "its endpoint is no https address"}, status=400)
-    for target in Target.objects.filter(user=user, kind=Target.Kind.PUSH):
-        if json.loads(target.address)["endpoint"] == address["endpoint"]:
+    kind = PushTarget()
+    try:
+        address, name = kind.address_of(subscription)
+    except AddressError as error:
+        return JsonResponse({"detail": error.message}, status=400)
+    for target in Target.objects.filter(user=user, kind=kind.key):
+        if kind.shown(target.address) == kind.shown(address):
             return JsonResponse({"id": target.pk})
     if Target.objects.filter(user=user).count() >= MAX_TARGETS:
         return JsonResponse({"detail": "there are too many targets"}, status=409)
-    target = Target(
-        user=user, kind=Target.Kind.PUSH, name=str(subscription.get("name") or _("This device"))[:100]
-    )
-    target.address = json.dumps(address)
+    target = Target(user=user, kind=kind.key, name=(name or _("This device"))[:100])
+    target.address = address
     target.save()
     return JsonResponse({"id": target.pk}, status=201)
 

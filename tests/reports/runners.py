@@ -522,7 +522,7 @@ def notified(given: Input) -> Any:
 
     one = make_feed("https://site.example/feed", title="Feed")
     user = make_subscriber("reader", one).user
-    target = Target(user=user, kind=Target.Kind.MAIL, name="mail")
+    target = Target(user=user, kind="mail", name="mail")
     target.address = "reader@site.example"
     target.save()
     earlier = timezone.now() - timedelta(days=8 if given["rule"].get("pace") == "weekly" else 2)

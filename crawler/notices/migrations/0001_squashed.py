@@ -7,6 +7,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import migrations, models
 from django.db.models.functions import Now
 
+from crawler.notices.models import target_kinds
+
 
 class Migration(migrations.Migration):
     initial = True
@@ -29,13 +31,7 @@ class Migration(migrations.Migration):
                 (
                     "kind",
                     models.CharField(
-                        choices=[
-                            ("mail", "mail"),
-                            ("push", "this device"),
-                            ("service", "another service"),
-                            ("webhook", "a program (webhook)"),
-                            ("save", "a read-later service"),
-                        ],
+                        choices=target_kinds,
                         max_length=8,
                     ),
                 ),

@@ -25,7 +25,7 @@ from articles.listing import RANKED, by_rank, languages, lean, newest_keys, once
 from articles.models import Article, ArticleQuerySet, PersonalFeed, Subscriber
 from articles.operators import split_operators
 from articles.personal.following import subscriber_of
-from articles.personal.marking import marked_read, marked_starred
+from articles.personal.marking import marked_starred, unread_by
 from articles.personal.selection import create_personal_feed
 from articles.search import author_query
 from articles.things.pages import person_address
@@ -211,7 +211,7 @@ def _articles(terms: SearchTerms, subscriber: Subscriber, now: datetime, *, typi
     if terms.language:
         rows = rows.filter(language__startswith=terms.language)
     if terms.unread:
-        rows = rows.filter(~marked_read(subscriber))
+        rows = rows.filter(unread_by(subscriber))
     return rows.filter(marked_starred(subscriber)) if terms.starred else rows
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +21,10 @@ from crawler.database import secrets
 from crawler.fetching.sandboxed import client as confined
 from crawler.notices import sending, watching
 from crawler.notices.models import Notice, Notification, Rule, Target
-from crawler.notices.program import SendOutcome, signature
+from crawler.notices.posting import SendOutcome
 from crawler.notices.sending import claim, delete_old, send_for, settle
+from crawler.notices.targets import KINDS
+from crawler.notices.targets.webhook import signature
 from crawler.notices.watching import look
 from crawler.notices.writing import stop_token, write
 from tests.factories import make_article, make_feed, make_subscriber, make_user
@@ -29,6 +32,7 @@ from tests.html import flat
 from tests.servers import Reply, WebServer
 
 pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).parents[3]
 NOW = datetime.now(UTC)
 BACKEND = "crawler.accounts.backends.NameOrMailBackend"
 
@@ -532,3 +536,28 @@ def test_names_and_subjects_are_one_line(mara: Any) -> None:
     rule.notices.create(key="one", at=NOW - timedelta(hours=30), title="Flood\nin town")
     write(rule, NOW)
     assert rule.messages.get().title == "Of before: 1 piece of news"
+
+
+def test_the_form_asks_for_the_address_of_each_kind_and_the_style_sheet_hides_the_others(
+    mara: Any, client: Client
+) -> None:
+    client.force_login(mara)
+    page = client.get("/me/notifications/targets/new/").content.decode()
+    styles = (ROOT / "crawler/web/static/freshet/app.css").read_text()
+    for key, kind in KINDS.items():
+        assert (f'class="for-{key}"' in page) == bool(kind.fields)
+        assert all(f'name="{field.name}"' in page for field in kind.fields)
+        assert f'[value="{key}"]:checked) > .for-{key}' in styles or not kind.fields
+
+
+def test_a_target_of_a_kind_that_is_known_no_more_is_shown_and_sends_nothing(
+    mara: Any, client: Client
+) -> None:
+    target = make_target(mara, "pigeon", "pigeon://loft/secret")
+    Notification.objects.create(
+        user=mara, target=target, target_name="x", key="k", title="t", text="x", due=NOW
+    )
+    send_for(10)
+    assert "KeyError" in Notification.objects.get().failure
+    client.force_login(mara)
+    assert "secret" not in client.get("/me/notifications/").content.decode()
