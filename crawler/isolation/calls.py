@@ -24,7 +24,7 @@ from crawler.isolation.limits import ProcessLimits
 
 START_SECONDS = 60.0
 """Time in which a process must have begun, longer because the machine may be busy with other things."""
-END_SECONDS = 5.0
+END_SECONDS, ENDING_SECONDS = 5.0, 1.0
 _ANSWER, _FAILURE = b"+", b"-"
 _PIECE = 65_536
 
@@ -52,7 +52,7 @@ class _ServerEndedError(Exception):
 class Programs:
     """The programs of some modules, each call in a process of its own. Threads may share it.
 
-    `walled` wraps the command of the server in one that confines it. The server ends after `idle_seconds`
+    `confined` wraps the command of the server in one that confines it. The server ends after `idle_seconds`
     without a call, and with this process.
     """
 
@@ -60,7 +60,7 @@ class Programs:
         self, modules: Sequence[str], idle_seconds: float, confined: Command = lambda command: command
     ) -> None:
         self._modules = list(modules)
-        self._idle_seconds, self._walled = idle_seconds, confined
+        self._idle_seconds, self._confined = idle_seconds, confined
         self._forget()
         _every.add(self)
 
@@ -93,10 +93,6 @@ class Programs:
         except _ServerEndedError as error:
             raise ProgramError("busy", f"the process that starts it {error}") from error
 
-    def fork(self, program: str, request: dict[str, Any], descriptors: Sequence[int]) -> ServedChild:
-        """Start a program and leave it to the caller. Raises OSError if the server cannot be reached."""
-        return self._running().fork(program, request, descriptors)
-
     def close(self) -> None:
         """End the server and its programs."""
         with self._lock:
@@ -110,7 +106,7 @@ class Programs:
                 if self._server is not None:
                     self._server.close()
                 self._server = fork_server.start_server(
-                    self._modules, walls.environment(), self._walled, self._idle_seconds
+                    self._modules, walls.environment(), self._confined, self._idle_seconds
                 )
                 # It must not stay a zombie when it ends, and nobody else waits for it.
                 wait = self._server.wait
@@ -145,6 +141,8 @@ class Programs:
             reply = _exchanged(bodies, body or b"", answers, time.monotonic() + seconds, max_bytes)
             return _answer_in(reply, child)
         except _ServerEndedError:
+            if not _has_ended(server):  # it has as many children as it may, and they go on
+                raise ProgramError("busy", "as many processes run already as may") from None
             raise self._discard(server) from None
         finally:
             child.close()
@@ -153,9 +151,9 @@ class Programs:
 def register(name: str, make: Make, limits: ProcessLimits) -> None:
     """Register a program that answers with `make(request, body)`, within limits; called on import.
 
-    A request may name other `cpu_seconds`.
-    What `make` raises is a failure: of its kind for an error that has `kind` and `detail`, else "malformed",
-    for nothing says what libraries raise on bytes that were made to break them.
+    A request may name other `cpu_seconds`. What `make` raises is a failure: of its kind for an error that has
+    `kind` and `detail`, else "malformed", for nothing says what libraries raise on bytes that were made to
+    break them.
     """
 
     def run(request: dict[str, Any], descriptors: list[int]) -> None:
@@ -181,6 +179,15 @@ def _made(make: Make, request: dict[str, Any], bodies: Sequence[int]) -> bytes:
         if not isinstance(kind, str) or not isinstance(detail, str):
             kind, detail = "malformed", f"{type(error).__name__}: {error}"
         return _FAILURE + f"{kind}\n{detail[:1000]}".encode("utf-8", "replace")
+
+
+def _has_ended(server: ForkServer) -> bool:
+    """Return whether a server that left a program has ended. Its end may take a moment."""
+    try:
+        server.wait(ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _wait_for_begin(child: ServedChild, *pipes: int) -> None:
