@@ -184,7 +184,16 @@ def once_a_run(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[
         yield None if done.exists() else done
 
 
-_MIGRATED = f"{environment.TEST_DATABASE_PREFIX}{connections.databases['default']['NAME']}_migrated"
+RUN_WITHIN = "FRESHET_TEST_RUN"
+"""A variable that names a run of pytest within another on its server, whose databases it leaves alone."""
+
+_MIGRATED = "_".join(
+    [
+        environment.TEST_DATABASE_PREFIX + connections.databases["default"]["NAME"],
+        *filter(None, [os.environ.get(RUN_WITHIN)]),
+        "migrated",
+    ]
+)
 
 
 def _on_the_server(*statements: str) -> None:

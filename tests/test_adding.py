@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import RUN_WITHIN
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "adding.md").read_text()
 SECTIONS = {part.partition("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
@@ -62,6 +64,7 @@ def run(clone: Path, line: str) -> None:
         name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))
     }
     environment |= {"DATA_DIR": str(clone / "var"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment[RUN_WITHIN] = "adding"
     if "pytest" not in line:
         environment["DATABASE_URL"] = "none"
     done = subprocess.run(
