@@ -12,6 +12,7 @@ from crawler.engine.check_in import check_in
 from crawler.engine.leases import hand_out
 from crawler.reading.documents import FeedLink, RetrievedFeed
 from feeds.models import Feed, FeedAlias
+from feeds.orders import FeedOrder
 from feeds.visiting.selection import retrieve_now
 from feeds.visiting.ticks import tick
 from tests.factories import make_feed, make_subscriber
@@ -203,7 +204,7 @@ def test_one_visit_serves_all_subscribers_and_tells_their_number():
     make_subscriber("one", feed)
     make_subscriber("two", feed)
     (batch,) = lease(feed)
-    assert [a.subscribers for a in batch.assignments] == [2]
+    assert [a.ordered(FeedOrder).subscribers for a in batch.assignments] == [2]
 
 
 def test_many_feeds_of_a_host_are_not_asked_in_a_burst(settings):
