@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.fetching.http.site_lines import Robots
+from crawler.frontier.orders import PageOrder
 from crawler.isolation.walls import environment as bare_environment
 from crawler.messages import MAX_BYTES, Assignment, Batch, Harvest, Report, decode, encode
 from crawler.reading.documents import (
@@ -28,6 +29,7 @@ from crawler.reading.documents import (
     RetrievedFeed,
 )
 from crawler.reading.inflate import inflated
+from feeds.orders import FeedOrder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -81,7 +83,15 @@ HARVESTS = st.builds(
 )
 REPORTS = st.builds(Report, host=TEXT, lease=TEXT, harvests=some(HARVESTS), robots=st.none() | ROBOTS)
 ASSIGNMENTS = st.builds(
-    Assignment, kind=st.sampled_from(("feed", "page")), id=IDS, url=TEXT, known=st.binary(max_size=36)
+    Assignment,
+    kind=st.sampled_from(("feed", "page")),
+    id=IDS,
+    url=TEXT,
+    order=st.one_of(
+        st.none(),
+        st.builds(FeedOrder, known=st.binary(max_size=36), subscribers=st.integers(0, 99)),
+        st.builds(PageOrder, any_type=st.booleans(), parts=st.lists(TEXT, max_size=2).map(tuple)),
+    ),
 )
 BATCHES = st.builds(
     Batch,
