@@ -38,7 +38,7 @@ Message = TypeVar("Message", bound=Record)
 
 
 class Order:
-    """The wishes of a kind of work beside an address; subclasses are known by their names.
+    """The parameters of an assignment that are specific to its kind; subclasses are identified by name.
 
     All of their fields have defaults.
     """
@@ -62,7 +62,7 @@ class Assignment(Record, frozen=True):
     order: Order | None = None
 
     def ordered(self, kind: type[Ordered]) -> Ordered:
-        """Return the order, which is of this class, or one of it without wishes."""
+        """Return the order as this class, or its defaults if there is none."""
         return self.order if isinstance(self.order, kind) else kind()
 
 

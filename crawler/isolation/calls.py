@@ -141,8 +141,8 @@ class Programs:
             reply = _exchanged(bodies, body or b"", answers, time.monotonic() + seconds, max_bytes)
             return _answer_in(reply, child)
         except _ServerEndedError:
-            if not _has_ended(server):  # it has as many children as it may, and they go on
-                raise ProgramError("busy", "as many processes run already as may") from None
+            if not _has_ended(server):  # it has its maximum of children, which go on
+                raise ProgramError("busy", "too many processes are running") from None
             raise self._discard(server) from None
         finally:
             child.close()
@@ -204,7 +204,7 @@ def _answer_in(reply: bytes, child: ServedChild) -> bytes:
     if child.lost:
         raise _ServerEndedError
     if child.returncode != 0 or not reply:
-        raise ProgramError("too-costly", f"the process that did it ended ({child.returncode})")
+        raise ProgramError("too-costly", f"the process ended ({child.returncode})")
     if reply[:1] == _ANSWER:
         return reply[1:]
     kind, _, detail = reply.removeprefix(_FAILURE).decode("utf-8", "replace").partition("\n")

@@ -1,4 +1,4 @@
-"""Calls of programs: what a caller is told when there is no process for it."""
+"""Calls of programs when no process can be started."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.isolation.calls import ProgramError, Programs
 
 
 class FullServer:
-    """A server that lives, and has as many children as it may."""
+    """A running server with its maximum of children."""
 
     pid, alive, is_closed = 1, True, False
 
@@ -44,6 +44,6 @@ def test_one_program_too_many_is_busy_and_ends_no_other(monkeypatch: pytest.Monk
     """The server closed with all of its children: the call that found no place harmed its neighbours."""
     server = FullServer()
     monkeypatch.setattr(fork_server, "start_server", lambda *_: server)
-    with pytest.raises(ProgramError, match="busy: as many processes run already as may"):
+    with pytest.raises(ProgramError, match="busy: too many processes are running"):
         Programs(["any"], 60.0).call("any", {}, b"", seconds=1, max_bytes=1)
     assert not server.is_closed
