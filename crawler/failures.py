@@ -115,6 +115,10 @@ class Failure(StrEnum):
         gettext_noop("the chosen part is not on the page any more"),
         gettext_noop("The chosen part is not in the document."),
         gettext_noop("Open the page and choose the part again."))
+    LIST_MISSING = ("list-missing", gettext_noop("list missing"),
+        gettext_noop("the list of articles is not on the page any more"),
+        gettext_noop("The page no longer has the list that its articles were taken from."),
+        gettext_noop("Open the page's lists and choose one again."))
     ENTITIES = ("entities", gettext_noop("entities"),
         gettext_noop("it is built in a way that is not allowed"),
         gettext_noop("The document declares entities of its own, which is refused in RDF."), _PUBLISHER)
@@ -187,7 +191,7 @@ _RETRIES = {
     Retry.LATER: (
         Failure.TLS, Failure.HTTP_4XX, Failure.HTTP_OTHER, Failure.DECODING, Failure.NOT_A_FEED,
         Failure.MALFORMED, Failure.TOO_COSTLY, Failure.ENTITIES, Failure.STEP, Failure.NO_BROWSER,
-        Failure.LOST, Failure.PART_MISSING,
+        Failure.LOST, Failure.PART_MISSING, Failure.LIST_MISSING,
     ),
     Retry.NEVER: (
         Failure.GONE, Failure.TOO_LARGE, Failure.REDIRECT, Failure.BLOCKED_ADDRESS, Failure.BLOCKED_PORT,

@@ -489,6 +489,7 @@ SPECTACULAR_SETTINGS = {
         "crawler.web.schema.with_refusals",
     ],
     "ENUM_NAME_OVERRIDES": {
+        "FeedKind": "crawler.reading.sources.kinds.FETCHED",
         "FeedStatus": "feeds.models.Feed.Status",
         "FeedPhase": "feeds.models.Feed.Phase",
         "RetrievalOutcome": "feeds.models.Retrieval.Outcome",

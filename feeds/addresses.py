@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from crawler.database.merging import merge
 from crawler.engine.models import Host
 from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
 from crawler.reading.documents import FeedLink
+from crawler.reading.lines import SelectorFault
+from crawler.text.marking import gettext_noop
 from feeds.models import Feed, FeedAlias
+from feeds.rules import checked_rules, source_key
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +31,7 @@ def move_to(feed: Feed, url: str) -> Feed:
     who follow it, and that feed is returned; a feed with articles of its own is returned unchanged. Raises
     BadUrl.
     """
-    canonical = canonical_url(url)
+    canonical = source_key(canonical_url(url), feed.kind, feed.rules)
     old = feed.canonical_url
     existing = known_as(canonical)
     if existing is not None and existing.id != feed.id:
@@ -50,6 +53,24 @@ def move_to(feed: Feed, url: str) -> Feed:
     if old != canonical:
         FeedAlias.objects.get_or_create(canonical_url=old, defaults={"feed": feed})
     return feed
+
+
+def choose_list(feed: Feed, rules: Mapping[str, str]) -> None:
+    """Give a list of a page other rules, to be visited at once; what is known of it stays known.
+
+    Raises SelectorFault for unusable rules.
+    """
+    feed.rules = checked_rules(feed.kind, rules)
+    feed.proposed = {}
+    feed.canonical_url = source_key(canonical_url(feed.url), feed.kind, feed.rules)
+    existing = known_as(feed.canonical_url)
+    if existing is not None and existing.pk != feed.pk:
+        raise SelectorFault(f"this list is followed already as feed {existing.pk}")
+    feed.forget_validators()
+    feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
+    feed.selected_at = feed.not_before = datetime.now(UTC)
+    feed.selected_because, feed.floor, feed.floor_detail = gettext_noop("its rules changed"), "", ""
+    feed.save()
 
 
 def follow_discovery(feed: Feed, links: Sequence[FeedLink]) -> Feed:

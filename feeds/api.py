@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from django.db.models import Count
+from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -21,18 +22,21 @@ from crawler.engine.logins import take_login
 from crawler.engine.wake import wake_controller
 from crawler.fetching.http.logins import LoginError
 from crawler.fetching.http.urls import BadUrl
+from crawler.reading.lines import SelectorFault
+from crawler.reading.sources.kinds import DATA, FEED, PAGE
 from crawler.text.reasons import Reason
 from crawler.web.pagination import KeysetPages
 from crawler.web.parsers import MultiPartParser
 from crawler.web.permissions import EditorsOnly, EditorWrites, person_of
 from feeds.adding.add import add_feed, checked_address
-from feeds.adding.discovery import BusyError, look_at
+from feeds.adding.discovery import BusyError, WantedSources, look_at
 from feeds.adding.imports import within_limit
 from feeds.adding.opml import MAX_BYTES, OpmlError, at_once, export_opml, feeds_in, import_outlines
-from feeds.addresses import known_as, move_to
+from feeds.addresses import choose_list, known_as, move_to
 from feeds.models import Category, Feed, Retrieval
 from feeds.pages.filters import SEARCHED, FeedFilter, RetrievalFilter
 from feeds.pausing import pause, resume
+from feeds.rules import PARTS, checked_rules, rules_in
 from feeds.serializers import (
     CategorySerializer,
     FeedChangeSerializer,
@@ -108,7 +112,13 @@ class FeedViewSet(
     def create(self, request: Request) -> Response:
         serializer = NewFeedSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        added = add_feed(serializer.validated_data["url"], category=serializer.validated_data.get("category"))
+        wanted = serializer.validated_data
+        added = add_feed(
+            wanted["url"],
+            category=wanted.get("category"),
+            kind=wanted.get("kind", FEED),
+            rules=wanted["rules"],
+        )
         if added.feed is None:
             raise ValidationError({"url": [added.message]})
         code = status.HTTP_201_CREATED if added.outcome == "added" else status.HTTP_200_OK
@@ -124,6 +134,8 @@ class FeedViewSet(
         columns = {name: fields[name] for name in ("title", "category") if name in fields}
         if "url" in fields:
             _give_address(feed, fields["url"])
+        if "rules" in fields:
+            _give_rules(feed, fields["rules"])
         if "title" in fields:
             columns["renamed"] = bool(fields["title"])
         if columns:
@@ -134,7 +146,20 @@ class FeedViewSet(
 
     @extend_schema(
         summary="The feeds behind an address, before any is added",
-        parameters=[OpenApiParameter("url", str, required=True, description="Of a feed or of a site.")],
+        parameters=[
+            OpenApiParameter("url", str, required=True, description="Of a feed or of a site."),
+            OpenApiParameter(
+                "kind",
+                str,
+                enum=[PAGE],
+                description="`page`: the lists of articles in the page itself, even where it names a feed.",
+            ),
+            OpenApiParameter("all", bool, description="With each entry of a source, not the newest five."),
+            *(
+                OpenApiParameter(part, str, description="A rule for the list of the page; see `rules`.")
+                for part in PARTS
+            ),
+        ],
         responses={200: LookSerializer},
         filters=False,
         extensions={"x-staff-only": True},
@@ -145,7 +170,7 @@ class FeedViewSet(
         if not url:
             raise ValidationError({"url": ["Give the address of a feed or of a site."]})
         try:
-            (look,) = look_at([url])
+            (look,) = look_at([url], _wanted(request.query_params))
         except BusyError as error:
             raise Throttled(detail="Too many addresses are being looked at; try again soon.") from error
         return Response(LookSerializer(look, context={"now": datetime.now(UTC)}).data)
@@ -266,6 +291,30 @@ def _give_address(feed: Feed, url: str) -> None:
         raise ValidationError({"url": [f"{address.url}: already known as feed {existing.pk}"]})
     move_to(feed, address.url)
     wake_controller()
+
+
+def _give_rules(feed: Feed, rules: dict[str, str]) -> None:
+    """Choose another list of a page. Raises ValidationError."""
+    try:
+        choose_list(feed, rules)
+    except (SelectorFault, BadUrl) as fault:
+        raise ValidationError({"rules": [str(fault)]}) from fault
+    wake_controller()
+
+
+def _wanted(query: QueryDict) -> WantedSources:
+    """Return what a look is asked for. Raises ValidationError."""
+    kind = query.get("kind", "")
+    if kind not in ("", PAGE, DATA, FEED):
+        raise ValidationError({"kind": [f"There is no kind {kind!r} to look for."]})
+    rules = {part: query[part] for part in PARTS if query.get(part)}
+    try:
+        checked = checked_rules(kind or PAGE, rules) if rules else {}
+    except SelectorFault as fault:
+        raise ValidationError({"rules": [str(fault)]}) from fault
+    return WantedSources(
+        kind or (PAGE if rules else ""), rules_in(checked), query.get("all", "") not in ("", "0", "false")
+    )
 
 
 def _sent_opml(request: Request) -> bytes:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from crawler.database.columns import NameColumn
 from crawler.database.reasons import ReasonField
 from crawler.engine.leased import LeasedQuerySet, LeasedRow
+from crawler.reading.sources.kinds import FEED
 
 
 @models.BinaryField.register_lookup
@@ -104,6 +105,15 @@ class Feed(LeasedRow):
     host = models.ForeignKey("crawler.Host", on_delete=models.PROTECT, related_name="feeds", editable=False)
     category = models.ForeignKey(
         Category, null=True, blank=True, on_delete=models.SET_NULL, related_name="feeds"
+    )
+    kind = models.CharField(
+        max_length=10,
+        default=FEED,
+        help_text="What stands at the address: feed, sitemap, page, json; or mail.",
+    )
+    rules = models.JSONField(default=dict, blank=True, help_text="Which parts of a page are its articles.")
+    proposed = models.JSONField(
+        default=dict, blank=True, editable=False, help_text="Rules for a list that was found anew."
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
     phase = models.CharField(max_length=10, choices=Phase, default=Phase.TRAINING)
@@ -263,6 +273,8 @@ class ImportLine(models.Model):
     text = models.TextField(help_text="The address as it was given.")
     title = models.TextField(blank=True)
     folder = models.TextField(blank=True)
+    kind = models.CharField(max_length=10, default=FEED)
+    rules = models.JSONField(default=dict, blank=True)
     feed = models.ForeignKey(Feed, null=True, on_delete=models.SET_NULL, related_name="+")
     outcome = models.CharField(max_length=10, choices=Outcome)
     message = ReasonField(blank=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from crawler.messages import Order
+from crawler.reading.documents import SourceRules
+from crawler.reading.sources.kinds import FEED
 from crawler.text.records import Record
 
 
@@ -10,13 +12,16 @@ class FeedOrder(Record, Order, frozen=True, tag=True):
     """The order to retrieve a feed. `known` are the fingerprints of its entries.
 
     `is_first` says that nothing was ever received from the address, `wants_opinion` that the feed was never
-    read by a second reader.
+    read by a second reader. `source` is the kind of source (`crawler.reading.sources`), whose entries `rules`
+    choose.
     """
 
     known: bytes = b""
     subscribers: int = 0
     is_first: bool = False
     wants_opinion: bool = False
+    source: str = FEED
+    rules: SourceRules = SourceRules()
 
 
 class PushOrder(Record, Order, frozen=True, tag=True):

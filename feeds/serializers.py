@@ -10,11 +10,16 @@ from typing import Any, cast
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from crawler.reading.lines import SelectorFault
+from crawler.reading.parts import MAX_PART_CHARACTERS
+from crawler.reading.sources.kinds import FEED, FETCHED
+from crawler.text.characters import storable
 from crawler.web.fields import MAX_TEXT, ReasonCodeField, RowSerializer, TextField
 from feeds.adding.add import MAX_LENGTH
 from feeds.adding.discovery import FoundFeed
 from feeds.categories import Path, all_paths, category_at, path_of, subtree
 from feeds.models import Category, Feed, Retrieval
+from feeds.rules import PARTS, checked_rules
 from feeds.visiting.explain import NextVisit, next_visits
 from feeds.websub.models import HubSubscription
 
@@ -95,10 +100,11 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
         model = Feed
         list_serializer_class = FeedList
         fields = [
-            "id", "url", "title", "phase", "next_retrieval", "reason", "status", "category", "category_id",
-            "canonical_url", "host", "site_url", "description", "language", "format", "icon", "image",
-            "added", "last_attempt", "last_success", "last_new", "not_before", "failure", "failure_detail",
-            "failure_streak", "failing_since", "document_size", "subscribers", "websub",
+            "id", "kind", "url", "title", "phase", "next_retrieval", "reason", "status", "category",
+            "category_id", "canonical_url", "host", "site_url", "description", "language", "format", "icon",
+            "image", "added", "last_attempt", "last_success", "last_new", "not_before", "failure",
+            "failure_detail",
+            "failure_streak", "failing_since", "document_size", "subscribers", "websub", "rules", "proposed",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -129,12 +135,50 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
         return all_paths()
 
 
+RULES_HELP = (
+    "For a page CSS selectors, or XPath after `xpath:`; for JSON jq, or JSONPath after `jsonpath:`. `entry` "
+    "chooses the articles, the others a part of each; what has no rule is looked for."
+)
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "properties": {part: {"type": "string", "maxLength": MAX_PART_CHARACTERS} for part in PARTS},
+        "additionalProperties": False,
+    }
+)
+class RulesField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
+    """Rules for the entries of a page or of JSON, an object of expressions."""
+
+    def to_internal_value(self, data: object) -> dict[str, str]:
+        if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
+            raise serializers.ValidationError("An object of expressions is wanted.")
+        return {str(part): storable(value) for part, value in data.items()}
+
+    def to_representation(self, value: dict[str, str]) -> dict[str, str]:
+        return dict(value)
+
+
 class NewFeedSerializer(serializers.Serializer[Any]):
     """A feed to add: its own address or its site's."""
 
     # Whatever is wrong with an address is said by add_feed, which names it.
     url = TextField(max_length=10 * MAX_LENGTH, help_text="Address of a feed or of a site.")
     category = CategoryPathField(required=False, help_text='Path such as "News/Tech"; made where missing.')
+    kind = serializers.ChoiceField(
+        FETCHED,
+        required=False,
+        help_text="What stands at the address; by default a feed.",
+    )
+    rules = RulesField(required=False, help_text=RULES_HELP)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            attrs["rules"] = checked_rules(attrs.get("kind", FEED), attrs.get("rules", {}))
+        except SelectorFault as fault:
+            raise serializers.ValidationError({"rules": [str(fault)]}) from fault
+        return attrs
 
 
 class FeedChangeSerializer(RowSerializer[Feed]):
@@ -148,9 +192,11 @@ class FeedChangeSerializer(RowSerializer[Feed]):
         required=False, allow_null=True, help_text='Path such as "News/Tech"; "" for none.'
     )
 
+    rules = RulesField(required=False, help_text=RULES_HELP)
+
     class Meta:
         model = Feed
-        fields = ["url", "title", "status", "category"]
+        fields = ["url", "title", "status", "category", "rules"]
 
 
 class ScheduleSerializer(serializers.Serializer[Any]):
@@ -230,8 +276,9 @@ class RetrievalSerializer(serializers.ModelSerializer[Retrieval]):
 
 
 class FoundFeedSerializer(serializers.Serializer[Any]):
-    """A feed behind an address."""
+    """A source behind an address; `kind` says what it is, `rules` which parts of a page are its articles."""
 
+    kind = serializers.ChoiceField(FETCHED)
     url = serializers.CharField()
     title = serializers.CharField()
     format = serializers.CharField(source="read.format")
@@ -240,12 +287,18 @@ class FoundFeedSerializer(serializers.Serializer[Any]):
     whole_articles = serializers.BooleanField(source="read.is_whole")
     same_as = serializers.CharField(help_text="Title of the feed above with the same articles.")
     posts = serializers.SerializerMethodField()
-    newest = serializers.SerializerMethodField()
+    newest = serializers.SerializerMethodField(help_text="The first three of `entries`.")
+    entries = serializers.SerializerMethodField(help_text="Up to five, with `all` each.")
+    size = serializers.IntegerField(source="read.size", help_text="Entries that it shows now.")
+    rules = RulesField(read_only=True, help_text=RULES_HELP)
 
     def get_posts(self, feed: FoundFeed) -> str:
         return feed.posts(self.context["now"])
 
     def get_newest(self, feed: FoundFeed) -> list[dict[str, Any]]:
+        return self.get_entries(feed)[:3]
+
+    def get_entries(self, feed: FoundFeed) -> list[dict[str, Any]]:
         return [{"title": title, "url": url, "published": at} for title, url, at in feed.newest]
 
 

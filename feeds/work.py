@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,6 +22,7 @@ from crawler.pipeline.documents import take_feeds
 from crawler.reading.documents import Entry, RetrievedFeed
 from feeds.models import Feed
 from feeds.orders import FeedOrder
+from feeds.rules import rules_in
 from feeds.signals import arrived
 from feeds.visiting.outage import outage
 from feeds.visiting.visits import FeedVisit, StoredEntries, open_visits, settle_visits
@@ -58,12 +60,18 @@ class FeedWork(Work):
             order="selected_at, id",
             returning=(
                 "host_id", "id", "url", "etag", "last_modified", "body_hash", "fingerprints", "subscribers",
-                "losses", "last_attempt", "opinion_at",
+                "losses", "last_attempt", "opinion_at", "kind", "rules",
             ),
         )  # fmt: skip
         assignments: dict[int, list[Assignment]] = {}
-        for host, feed, url, etag, modified, body_hash, known, subscribers, losses, attempted, asked in rows:
-            order = FeedOrder(bytes(known), subscribers, attempted is None, asked is None)
+        for row in rows:
+            host, feed, url, etag, modified, body_hash, known, subscribers, losses, attempted, asked = row[
+                :11
+            ]
+            kind, rules = row[11:]
+            order = FeedOrder(
+                bytes(known), subscribers, attempted is None, asked is None, kind, rules_in(json.loads(rules))
+            )
             assignments.setdefault(host, []).append(
                 Assignment("feed", feed, url, etag, modified, body_hash, losses > 0, order)
             )

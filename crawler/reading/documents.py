@@ -232,16 +232,34 @@ class Disagreement(Record, frozen=True):
     theirs: str = ""
 
 
+class SourceRules(Record, frozen=True):
+    """The way the entries of a document are chosen: expressions, "" for what is looked for by itself.
+
+    For pages they are CSS selectors or XPath (`xpath:`), for JSON programs of jq or paths of JSONPath
+    (`jsonpath:`). `next` leads to the next page of the list.
+    """
+
+    entry: str = ""
+    title: str = ""
+    link: str = ""
+    date: str = ""
+    image: str = ""
+    summary: str = ""
+    next: str = ""
+
+
 class RetrievedFeed(Record, Payload, frozen=True, tag=True):
     """The content of a feed's address: the feed and a copy to keep, or the feeds that a page there names.
 
-    `opinion` is where another reader disagrees about the feed; None if it was not asked.
+    `opinion` is where another reader disagrees about the feed; None if it was not asked. `proposal` are rules
+    for the list that has taken the place of one that a page no longer shows.
     """
 
     document: FeedDocument | None = None
     copy: CrawledPage | None = None
     links: tuple[FeedLink, ...] = ()
     opinion: tuple[Disagreement, ...] | None = None
+    proposal: SourceRules | None = None
 
     @property
     def weight(self) -> int:

@@ -58,7 +58,7 @@ def read_sitemap(
     stamps: dict[str, str] = {}
     cut = 0
     host = host_key(url)
-    entries = _entries(body) if _ROOT.search(body[:2048]) else _listed_addresses(body)
+    entries = _entries(body) if _ROOT.search(body[:2048]) else listed_addresses(body)
     try:
         for text, stamp in entries:
             try:
@@ -77,18 +77,30 @@ def read_sitemap(
     return tuple(Listed(link, stamp) for link, stamp in stamps.items()), cut, index
 
 
-def _listed_addresses(body: bytes) -> Iterator[tuple[str, str]]:
+def listed_addresses(body: bytes) -> Iterator[tuple[str, str]]:
     """Yield the addresses of a sitemap as text, whose times are not known."""
     for line in body.lstrip(_BYTE_ORDER_MARK).split():
         yield line[: LIMITS.address + 1].decode("utf-8", "replace"), ""
 
 
 def _entries(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield addresses and times as written; a time belongs to the address beside it.
+    """Yield addresses and times as written; a time belongs to the address beside it."""
+    reader = _Reader()
+    try:
+        for _ in events_into(reader, body):
+            yield from reader.taken()
+    except etree.XMLSyntaxError:
+        yield from reader.taken()  # what stood before the fault
+        raise
+    reader.end_entry()
+    yield from reader.taken()
+
+
+def events_into(reader: object, body: bytes) -> Iterator[None]:
+    """Feed a sitemap to a parser's target, and yield after each piece. Raises etree.XMLSyntaxError.
 
     Blanks before the declaration and stray ampersands, which XML forbids, are mended.
     """
-    reader = _Reader()
     parser = etree.XMLParser(
         target=reader,  # type: ignore[arg-type]  # a target needs no more methods
         resolve_entities=False,
@@ -98,18 +110,12 @@ def _entries(body: bytes) -> Iterator[tuple[str, str]]:
         remove_comments=True,
         remove_pis=True,
     )
-    try:
-        first = len(body) - len(body.lstrip())
-        pieces = (body[start : start + _PIECE] for start in range(first, len(body), _PIECE))
-        for piece in pieces if b"<![CDATA[" in body else mended(pieces):
-            parser.feed(piece)
-            yield from reader.taken()
-        parser.close()
-    except etree.XMLSyntaxError:
-        yield from reader.taken()  # what stood before the fault
-        raise
-    reader.end_entry()
-    yield from reader.taken()
+    first = len(body) - len(body.lstrip())
+    pieces = (body[start : start + _PIECE] for start in range(first, len(body), _PIECE))
+    for piece in pieces if b"<![CDATA[" in body else mended(pieces):
+        parser.feed(piece)
+        yield
+    parser.close()
 
 
 class _Reader:
@@ -132,7 +138,7 @@ class _Reader:
         self._left -= 1
         if self._left < 0:
             raise ReadingError("too-large", f"more than {LIMITS.sitemap_elements} elements")
-        name = _local(tag)
+        name = local_name(tag)
         is_ours = name in ("loc", "lastmod") and (self._path[-1] if self._path else "") in _HOLDERS
         self._text = [] if is_ours else None
         self._path.append(name)
@@ -144,7 +150,7 @@ class _Reader:
 
     def end(self, tag: str) -> None:
         """End an entry, also where the next one begins without an end."""
-        name = _local(tag)
+        name = local_name(tag)
         if self._path:
             self._path.pop()
         if name in ("loc", "lastmod") and self._text is None:
@@ -169,6 +175,6 @@ class _Reader:
         self._address = self._stamp = ""
 
 
-def _local(tag: str) -> str:
+def local_name(tag: str) -> str:
     """Return an element's name; one whose prefix is not declared keeps it, for it is no element of ours."""
     return tag.rpartition("}")[2]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import Literal
@@ -24,9 +24,11 @@ from crawler.engine.wake import wake_controller
 from crawler.fetching.http.addresses import AddressGuard, permits_port
 from crawler.fetching.http.logins import LoginError, without_login
 from crawler.fetching.http.urls import BadUrl, canonical_url, host_key
+from crawler.reading.sources.kinds import FEED, LISTS
 from crawler.text.marking import gettext_noop
 from crawler.text.reasons import Reason
 from feeds.models import Category, Feed, FeedAlias
+from feeds.rules import source_key
 from feeds.scheduling.training import due_at, start
 from feeds.sources import feed_address
 from feeds.visiting.rules import rules
@@ -42,11 +44,16 @@ Outcome = Literal["added", "duplicate", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class WantedFeed:
-    """An address to add, with the title it had elsewhere and the primary key of its category."""
+    """An address to add, with the title it had elsewhere and the primary key of its category.
+
+    A list in a page or in JSON has its `kind` and the `rules` for its entries.
+    """
 
     text: str
     title: str = ""
     category: int | None = None
+    kind: str = FEED
+    rules: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +76,17 @@ class Address:
     variants: tuple[str, ...]
 
 
-def add_feed(text: str, *, category: Category | None = None) -> Added:
-    """Add the feed or site at this address, or recognise or refuse it."""
-    return add_feeds([WantedFeed(text, category=category.pk if category else None)])[0]
+def add_feed(
+    text: str, *, category: Category | None = None, kind: str = FEED, rules: Mapping[str, str] | None = None
+) -> Added:
+    """Add the source at this address, or recognise or refuse it."""
+    return add_feeds([WantedFeed(text, "", category.pk if category else None, kind, rules or {})])[0]
 
 
 @transaction.atomic
 def add_feeds(requests: Sequence[WantedFeed]) -> list[Added]:
     """Add many feeds in a few statements. Returns the outcomes in the order of `requests`."""
-    addresses = [_checked_with_login(request.text) for request in requests]
+    addresses = [_checked_with_login(request) for request in requests]
     usable = [address for address in addresses if isinstance(address, Address)]
     removed = Feed.with_removed.filter(removed__isnull=False)
     if removed.exists():  # who adds a feed that was just removed wants it back
@@ -126,12 +135,13 @@ def spelling(canonical: str) -> str:
     return place if "?" in place else place.rstrip("/")
 
 
-def checked_address(text: str, networks: Sequence[str] | None = None) -> Address:
+def checked_address(text: str, networks: Sequence[str] | None = None, *, is_itself: bool = False) -> Address:
     """Return the address in `text` if a feed may be fetched from there. Raises BadUrl.
 
     `networks` are the private networks of `Deployment.networks()`, which is asked when they are not given.
 
-    The address of a page of a known site, such as a channel of YouTube, becomes that of its feed.
+    The address of a page of a known site, such as a channel of YouTube, becomes that of its feed, unless the
+    page `is_itself` what is wanted.
     Host names are looked up at every visit; numeric addresses are judged here.
     """
     text = text.strip()
@@ -140,7 +150,7 @@ def checked_address(text: str, networks: Sequence[str] | None = None) -> Address
     if len(text) > MAX_LENGTH:
         raise BadUrl(text, Reason("longer than {0} characters", MAX_LENGTH))
     canonical = canonical_url(text)
-    if feed := feed_address(canonical):
+    if not is_itself and (feed := feed_address(canonical)):
         text, canonical = feed, canonical_url(feed)
     host = host_key(canonical)
     _check_host(text, host, networks)
@@ -181,16 +191,24 @@ def checked(text: str) -> Address | BadUrl:
         return error
 
 
-def _checked_with_login(text: str) -> Address | BadUrl:
-    """Return the address in `text`, or why none may be fetched from there; keep the login that it holds."""
-    bare, pair = without_login(text)
-    address = checked(bare)
-    if pair is not None and isinstance(address, Address):
+def _checked_with_login(request: WantedFeed) -> Address | BadUrl:
+    """Return a wanted address, or why none may be fetched from there; keep the login that it holds."""
+    bare, pair = without_login(request.text)
+    try:
+        address = checked_address(bare, is_itself=request.kind in LISTS)
+    except BadUrl as error:
+        return error
+    if pair is not None:
         try:
-            take_login(text)
+            take_login(request.text)
         except LoginError as error:
             return BadUrl(bare, str(error))
-    return address
+    if request.kind not in LISTS:
+        return address
+    keys = tuple(source_key(key, request.kind, request.rules) for key in address.variants)
+    return replace(
+        address, canonical=source_key(address.canonical, request.kind, request.rules), variants=keys
+    )
 
 
 def _check_host(text: str, host: str, networks: Sequence[str] | None) -> None:
@@ -234,6 +252,8 @@ def _store(new_addresses: Sequence[tuple[Address, WantedFeed]]) -> dict[str, Fee
             canonical_url=address.canonical,
             host_id=hosts[address.host],
             category_id=request.category,
+            kind=request.kind,
+            rules=dict(request.rules),
             title=request.title,
             renamed=bool(request.title),
             added=now,

@@ -1,4 +1,5 @@
-"""Search for the feeds behind addresses that people give, with a preview of each, before anything is stored.
+"""Search for the feeds and other sources behind addresses that people give, with a preview of each, before
+anything is stored.
 
 All bytes are fetched and read in separate processes (`crawler.fetching.sandboxed`); this module only decides
 what is requested next and in which words the result is shown.
@@ -10,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
@@ -19,6 +21,7 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from msgspec.structs import replace
 
 from crawler.database.threads import ConnectionThreads, give_back_connections
 from crawler.engine.models import Deployment
@@ -28,16 +31,21 @@ from crawler.fetching.http.urls import BadUrl
 from crawler.fetching.sandboxed import client
 from crawler.fetching.sandboxed.client import FetchLimits
 from crawler.isolation.calls import ProgramError
+from crawler.reading.documents import SourceRules
+from crawler.reading.sources.kinds import LISTS, PAGE, SITEMAP
 from crawler.web.sentences import translated
 from feeds.adding.add import checked_address
-from feeds.adding.discovery_programs import READ, ReadDocument, ReadFeed
+from feeds.adding.discovery_programs import NEWEST, READ, ReadDocument, ReadFeed, Reading
 from feeds.phrases import failure_words, posts_often
+from feeds.rules import source_line, stored_rules
 from feeds.sources import likely_feeds
 
 MAX_ADDRESSES = 8
 """Addresses that are looked at; more are added without a preview."""
 MAX_FEEDS = 6
 """Feeds shown of one address."""
+MAX_SITEMAPS = 2
+"""Sitemaps of an index that are read for a preview."""
 LOOK_SECONDS = 14.0
 """Time for all requests of one look together."""
 FETCH_SECONDS = 8.0
@@ -61,7 +69,7 @@ class BusyError(Exception):
 
 @dataclass(slots=True)
 class FoundFeed:
-    """A feed behind an address: its address, its contents, and its twin in another format if there is one."""
+    """A source behind an address: its address, its contents, and its twin in another format."""
 
     url: str
     read: ReadFeed
@@ -77,8 +85,28 @@ class FoundFeed:
 
     @property
     def is_chosen(self) -> bool:
-        """True for a feed that is worth following beside those above it."""
+        """True for a source that is worth following beside those above it."""
         return not self.same_as and not self.is_comments
+
+    @property
+    def kind(self) -> str:
+        """Its kind of source (`crawler.reading.sources`)."""
+        return self.read.kind
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The rules that choose its entries, without empty ones."""
+        return stored_rules(self.read.rules)
+
+    @property
+    def key(self) -> str:
+        """Its kind, its rules and its address in one line, as the form for adding sends them."""
+        return source_line(self.kind, self.rules, self.url)
+
+    @property
+    def dated(self) -> bool:
+        """True if its entries have dates."""
+        return len(self.posted) * 2 > self.read.size
 
     @property
     def newest(self) -> list[tuple[str, str, datetime | None]]:
@@ -92,7 +120,7 @@ class FoundFeed:
 
 @dataclass(slots=True)
 class Look:
-    """The feeds behind an address, or the reason in words why there are none."""
+    """The sources behind an address, or the reason in words why there are none."""
 
     address: str
     feeds: list[FoundFeed] = field(default_factory=list)
@@ -102,12 +130,33 @@ class Look:
     is_page: bool = False
 
     @property
+    def lists(self) -> list[FoundFeed]:
+        """The lists of articles in the page itself."""
+        return [feed for feed in self.feeds if feed.kind == PAGE]
+
+    @property
+    def others(self) -> list[FoundFeed]:
+        """The sources that are no lists of the page."""
+        return [feed for feed in self.feeds if feed.kind != PAGE]
+
+    @property
     def site(self) -> str:
         """The host of the address."""
         return urlsplit(self.address).hostname or self.address
 
 
-def look_at(texts: Sequence[str]) -> list[Look]:
+@dataclass(frozen=True, slots=True)
+class WantedSources:
+    """The sources that a look is for: with `kind` "page" the lists of a page, even where it names feeds; the
+    list that `rules` choose; with `all` every entry of each source.
+    """
+
+    kind: str = ""
+    rules: SourceRules = field(default_factory=SourceRules)
+    all: bool = False
+
+
+def look_at(texts: Sequence[str], wanted: WantedSources | None = None) -> list[Look]:
     """Look at addresses as people typed them, at most MAX_ADDRESSES, in the order given.
 
     Raises BusyError while too many other looks are under way.
@@ -115,7 +164,8 @@ def look_at(texts: Sequence[str]) -> list[Look]:
     if not _looks.acquire(timeout=2.0):
         raise BusyError
     try:
-        scope = _Scope(time.monotonic() + LOOK_SECONDS, Deployment.networks())
+        until = time.monotonic() + LOOK_SECONDS
+        scope = _Scope(until, Deployment.networks(), wanted or WantedSources())
         give_back_connections()
         with ConnectionThreads(min(len(texts), 4) or 1) as threads:
             language = translation.get_language() or settings.LANGUAGE_CODE
@@ -126,10 +176,11 @@ def look_at(texts: Sequence[str]) -> list[Look]:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Until when a look may ask for documents (monotonic seconds), and from which private networks."""
+    """The bounds of a look: what it is for, its end (monotonic seconds), its private networks."""
 
     until: float
     networks: Sequence[str]
+    wanted: WantedSources
 
 
 def _look(text: str, scope: _Scope, language: str) -> Look:
@@ -139,43 +190,94 @@ def _look(text: str, scope: _Scope, language: str) -> Look:
 
 
 def _look_in_words(text: str, scope: _Scope) -> Look:
+    is_itself = scope.wanted.kind in LISTS
     try:
-        address = checked_address(text, scope.networks)
+        address = checked_address(text, scope.networks, is_itself=is_itself)
     except BadUrl as error:
         return Look(text, problem=f"{capfirst(translated(error.reason))}.")
     look = Look(address.url)
     try:
-        final, document = _read_at(address.url, scope.until)
+        final, document = _read_at(address.url, scope)
     except ProgramError as error:
         look.problem = f"{failure_words(error.kind, None, datetime.now(UTC))}."
         return look
     if document.feed is not None:
         look.feeds = [_feed_of(final, document.feed)]
+    elif document.sitemaps:
+        look.feeds = _read_index(final, document.sitemaps, scope)
     elif document.page is not None:
         look.page, look.is_page, look.address = document.page.title, True, final
-        links = [url for url, _ in document.page.links][:MAX_FEEDS]
-        look.feeds = _read_feeds(links, scope) if links else _guess_feed(final, scope)
+        lists = [_feed_of(final, read) for read in document.page.lists]
+        if is_itself:
+            look.feeds = lists
+        else:
+            links = [url for url, _ in document.page.links][:MAX_FEEDS]
+            look.feeds = _read_feeds(links, scope) if links else _guess_feed(final, scope)
+            look.feeds = look.feeds or [*lists, *_sitemap_of(final, scope)]
         if not look.feeds:
             look.problem = _("This is a page, and no feed of it was found.")
     else:
         look.problem = f"{failure_words(document.failure, None, datetime.now(UTC))}."
+    if look.is_page and not look.feeds and scope.wanted.rules.entry:
+        look.problem = _("Nothing on the page is chosen by this rule.")
     _compare(look.feeds)
     return look
 
 
-def _read_at(url: str, until: float) -> tuple[str, ReadDocument]:
+def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:
     """Return the address after redirects, and what stands there. Raises ProgramError."""
-    remaining = until - time.monotonic()
+    remaining = scope.until - time.monotonic()
     if remaining < 1.0:
         raise ProgramError(Failure.TOO_SLOW, "no time was left for it")
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
-    request = {"name": READ, "url": fetched.url, "content_type": fetched.content_type, "link": fetched.link}
+    wanted = scope.wanted
+    asked = Reading(
+        fetched.url, fetched.content_type, fetched.link, wanted.rules, wanted.kind in LISTS, wanted.all
+    )
+    request = {"asked": msgspec.to_builtins(asked)}
     encoded = client.programs.call(READ, request, fetched.body, seconds=READ_SECONDS, max_bytes=MAX_BYTES)
     try:
         return fetched.url, msgspec.msgpack.decode(encoded, type=ReadDocument)
     except msgspec.MsgspecError as error:
         raise ProgramError(Failure.MALFORMED, "the process returned invalid output") from error
+
+
+def _read_index(url: str, sitemaps: Sequence[str], scope: _Scope) -> list[FoundFeed]:
+    """Return an index of sitemaps as one source, with what the first of its sitemaps hold."""
+    below = _read_feeds(sitemaps[:MAX_SITEMAPS], scope)
+    if not below:
+        return []
+    newest = sorted(
+        (entry for feed in below for entry in feed.read.newest), key=lambda entry: -(entry.published or 0.0)
+    )
+    read = replace(
+        below[0].read,
+        newest=tuple(newest if scope.wanted.all else newest[:NEWEST]),
+        posted=tuple(at for feed in below for at in feed.read.posted),
+        size=sum(feed.read.size for feed in below),
+    )
+    return [_feed_of(url, read)]
+
+
+def _sitemap_of(page: str, scope: _Scope) -> list[FoundFeed]:
+    """Return the sitemap of a page's site: one that robots.txt names, else that at the usual address."""
+    parts = urlsplit(page)
+    root = f"{parts.scheme}://{parts.netloc}"
+    named: Sequence[str] = ()
+    with suppress(ProgramError, BadUrl):
+        named = _read_at(checked_address(f"{root}/robots.txt", scope.networks).url, scope)[1].sitemaps
+    by_news = sorted(named, key=lambda url: "news" not in url.lower())
+    for url in [*by_news[:2], *([] if named else [f"{root}/sitemap.xml"])]:
+        try:
+            final, document = _read_at(checked_address(url, scope.networks).url, scope)
+        except (ProgramError, BadUrl):
+            continue
+        if document.sitemaps and (found := _read_index(final, document.sitemaps, scope)):
+            return found
+        if document.feed is not None and document.feed.kind == SITEMAP:
+            return [_feed_of(final, document.feed)]
+    return []
 
 
 def _read_feeds(urls: Iterable[str], scope: _Scope) -> list[FoundFeed]:
@@ -196,7 +298,7 @@ def _guess_feed(page: str, scope: _Scope) -> list[FoundFeed]:
 
 def _feed_at(url: str, scope: _Scope) -> FoundFeed | None:
     try:
-        final, document = _read_at(checked_address(url, scope.networks).url, scope.until)
+        final, document = _read_at(checked_address(url, scope.networks).url, scope)
     except (ProgramError, BadUrl):
         return None
     return _feed_of(final, document.feed) if document.feed is not None else None

@@ -1,22 +1,34 @@
-"""The process that reads a document which may be a feed or a page that names feeds."""
+"""The process that reads a document which may be a feed, another source, or a page that names feeds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
+from crawler.failures import Failure
+from crawler.fetching.http.site_lines import sitemaps_in
 from crawler.fetching.sandboxed.programs import READING
 from crawler.isolation.calls import register
-from crawler.reading.documents import Entry, FeedLink
+from crawler.reading.documents import Entry, FeedDocument, FeedLink, SourceRules
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, looks_like_html, parse_feed
 from crawler.reading.feeds.discover import page_title
+from crawler.reading.sitemap import is_list_of_addresses, is_sitemap
+from crawler.reading.sources.data import data_feed
+from crawler.reading.sources.find import find_lists
+from crawler.reading.sources.kinds import DATA, FEED, PAGE, SITEMAP
+from crawler.reading.sources.page import page_feed, tree_of
+from crawler.reading.sources.sitemap import sitemap_feed, sitemaps_of_index
 from feeds.sources import podcast_named
 
 READ = "feed-preview"
-NEWEST = 3
+NEWEST = 5
 MAX_POSTED = 500
+MAX_ROBOTS_BYTES = 500_000
 WHOLE_TEXT = 1200
 """Letters of an entry's text from which it counts as a whole article."""
 
@@ -30,8 +42,10 @@ class Latest(msgspec.Struct, frozen=True):
 
 
 class ReadFeed(msgspec.Struct, frozen=True):
-    """A feed as one reading shows it: what it says of itself, its newest entries, when it posted (epoch
+    """A source as one reading shows it: what it says of itself, its newest entries, when it posted (epoch
     seconds), and the identities of its entries, by which two formats of one feed are known.
+
+    `rules` choose the entries of a list in a page or in JSON; `size` is the number of its entries.
     """
 
     title: str
@@ -43,55 +57,144 @@ class ReadFeed(msgspec.Struct, frozen=True):
     posted: tuple[float, ...] = ()
     identities: tuple[str, ...] = ()
     is_whole: bool = False
+    kind: str = FEED
+    rules: SourceRules = SourceRules()
+    size: int = 0
 
 
 class ReadPage(msgspec.Struct, frozen=True):
-    """A page: its title, and the feeds that it names, the likeliest first."""
+    """A page: its title, the feeds that it names, the likeliest first, and its lists, the best first."""
 
     title: str
     links: tuple[tuple[str, str], ...] = ()
+    lists: tuple[ReadFeed, ...] = ()
 
 
 class ReadDocument(msgspec.Struct, frozen=True):
-    """A document read as a feed or as a page; both are None if it is neither, and `failure` says why."""
+    """A document read as a source, as a page, or as an index of sitemaps; else `failure` says why not."""
 
     feed: ReadFeed | None = None
     page: ReadPage | None = None
+    sitemaps: tuple[str, ...] = ()
     failure: str = ""
 
 
-def read(body: bytes, url: str, content_type: str, link: str = "") -> ReadDocument:
-    """Return a document as a feed, or as a page with the feeds that it names."""
+class Reading(msgspec.Struct, frozen=True):
+    """A question about a document: its address and headers, and what is wanted of it.
+
+    `rules` are for the list of a page or of JSON. With `lists` those of a page are wanted even where it names
+    feeds, with `all` all of their entries.
+    """
+
+    url: str
+    content_type: str = ""
+    link: str = ""
+    rules: SourceRules = SourceRules()
+    lists: bool = False
+    all: bool = False
+
+
+def read(body: bytes, asked: Reading) -> ReadDocument:
+    """Return a document as a source, or as a page with the feeds that it names and the lists in it."""
+    parts = urlsplit(asked.url)
+    if parts.path == "/robots.txt":
+        text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
+        return ReadDocument(sitemaps=tuple(sitemaps_in(text, f"{parts.scheme}://{parts.netloc}")))
     try:
-        return ReadDocument(feed=_feed(body, url, content_type))
+        return ReadDocument(feed=_feed(body, asked))
     except ReadingError as error:
         failure_name = error.kind.value
     if address := podcast_named(body):
         return ReadDocument(page=ReadPage("", ((address, ""),)))
-    if looks_like_html(body, content_type):
-        links: tuple[FeedLink, ...] = feed_links(body, url=url, content_type=content_type, header=link)
-        title = page_title(body, content_type)
-        return ReadDocument(page=ReadPage(title, tuple((link.url, link.title) for link in links)))
-    return ReadDocument(failure=failure_name)
+    return _of_another(body, asked) or ReadDocument(failure=failure_name)
 
 
-def _feed(body: bytes, url: str, content_type: str) -> ReadFeed:
-    document = parse_feed(body, url=url, content_type=content_type)
-    entries = sorted(document.entries, key=lambda entry: -(_time(entry) or 0.0))
+def _of_another(body: bytes, asked: Reading) -> ReadDocument | None:
+    """Return a document that is no feed as a sitemap, a page or JSON; None if it is none of them."""
+    if is_sitemap(body) or (is_list_of_addresses(body) and body.count(b"\n") > 1):
+        return _of_sitemap(body, asked)
+    if looks_like_html(body, asked.content_type):
+        return ReadDocument(page=_page(body, asked))
+    if body[:4096].lstrip()[:1] in (b"{", b"["):
+        return _of_data(body, asked)
+    return None
+
+
+def _page(body: bytes, asked: Reading) -> ReadPage:
+    links: tuple[FeedLink, ...] = feed_links(
+        body, url=asked.url, content_type=asked.content_type, header=asked.link
+    )
+    title = page_title(body, asked.content_type)
+    lists: tuple[ReadFeed, ...] = ()
+    if asked.lists or not links:
+        with suppress(ReadingError):
+            lists = tuple(_lists(body, asked, title))
+    return ReadPage(title, tuple((link.url, link.title) for link in links), lists)
+
+
+def _lists(body: bytes, asked: Reading, title: str) -> Iterator[ReadFeed]:
+    """Yield the lists of a page, or the one that rules choose. Raises ReadingError."""
+    root = tree_of(body, asked.content_type)
+    if asked.rules.entry:
+        yield _read_feed(page_feed(root, asked.url, asked.rules), asked, title, PAGE, asked.rules)
+        return
+    for found in find_lists(root, asked.url):
+        document = page_feed(root, asked.url, found.rules)
+        yield _read_feed(document, asked, found.name or title, PAGE, found.rules)
+
+
+def _of_sitemap(body: bytes, asked: Reading) -> ReadDocument:
+    try:
+        if below := sitemaps_of_index(body, asked.url):
+            return ReadDocument(sitemaps=tuple(one.url for one in below))
+        document = sitemap_feed(body, asked.url, b"", is_first=False)
+    except ReadingError as error:
+        return ReadDocument(failure=error.kind.value)
+    return ReadDocument(feed=_read_feed(document, asked, document.title, SITEMAP))
+
+
+def _of_data(body: bytes, asked: Reading) -> ReadDocument:
+    try:
+        document = data_feed(body, asked.url, asked.content_type, asked.rules)
+    except ReadingError as error:
+        return ReadDocument(failure=error.kind.value)
+    if not document.entries:
+        return ReadDocument(failure=Failure.NOT_A_FEED.value)
+    return ReadDocument(feed=_read_feed(document, asked, "", DATA, asked.rules))
+
+
+def _feed(body: bytes, asked: Reading) -> ReadFeed:
+    document = parse_feed(body, url=asked.url, content_type=asked.content_type)
+    return _read_feed(document, asked, document.title)
+
+
+def _read_feed(
+    document: FeedDocument,
+    asked: Reading,
+    title: str,
+    kind: str = FEED,
+    rules: SourceRules | None = None,
+) -> ReadFeed:
+    entries = list(document.entries)
+    if kind != PAGE:  # which has its own order
+        entries.sort(key=lambda entry: -(_time(entry) or 0.0))
     lengths = sorted(len(entry.text) for entry in entries)
     return ReadFeed(
-        title=document.title[:300],
+        title=title[:300],
         site_url=document.site_url,
         description=document.description[:400],
         language=document.language,
         format=document.format,
         newest=tuple(
             Latest(entry.title[:300] or entry.text[:120], entry.url, _time(entry))
-            for entry in entries[:NEWEST]
+            for entry in (entries if asked.all else entries[:NEWEST])
         ),
         posted=tuple(at for entry in entries[:MAX_POSTED] if (at := _time(entry))),
         identities=tuple((entry.url or entry.identity)[:500] for entry in entries[:40]),
         is_whole=bool(lengths) and lengths[len(lengths) // 2] >= WHOLE_TEXT,
+        kind=kind,
+        rules=rules or SourceRules(),
+        size=len(entries),
     )
 
 
@@ -101,7 +204,7 @@ def _time(entry: Entry) -> float | None:
 
 def run(request: dict[str, Any], body: bytes) -> bytes:
     """Return what a document is, as MessagePack."""
-    return msgspec.msgpack.encode(read(body, request["url"], request["content_type"], request["link"]))
+    return msgspec.msgpack.encode(read(body, msgspec.convert(request["asked"], Reading)))
 
 
 register(READ, run, READING)

@@ -27,6 +27,7 @@ from feeds.adding.opml import Outline
 from feeds.addresses import move_to
 from feeds.categories import all_paths, categories_at, category_at, path_of
 from feeds.models import Feed, FeedImport, ImportLine
+from feeds.rules import source_key
 from feeds.signals import added, wanted
 from feeds.visiting.selection import retrieve_now
 
@@ -128,7 +129,7 @@ def start_import(
             [
                 ImportLine(
                     source=feed_import, text=outline.url[:2100], title=outline.title,
-                    folder="/".join(path), outcome=_OPEN,
+                    folder="/".join(path), outcome=_OPEN, kind=outline.kind, rules=dict(outline.rules),
                 )
                 for outline, path in zip(part, paths, strict=True)
             ]
@@ -270,7 +271,9 @@ def _add(feed_import: FeedImport, lines: Sequence[ImportLine]) -> None:
     keys: dict[str, int] = {}
     if is_at_least(feed_import.user, EDITOR):
         keys = {"/".join(path): key for key, path in all_paths().items()}
-    outcomes = add_feeds([WantedFeed(line.text, line.title, keys.get(line.folder)) for line in lines])
+    outcomes = add_feeds(
+        [WantedFeed(line.text, line.title, keys.get(line.folder), line.kind, line.rules) for line in lines]
+    )
     folders: dict[Feed, str] = {}
     for line, outcome in zip(lines, outcomes, strict=True):
         for name, value in _result(outcome).items():
@@ -314,7 +317,7 @@ def _each_once(outlines: Iterable[Outline]) -> Iterator[Outline]:
     seen: set[int] = set()  # hashes, which take a fraction of the memory
     for outline in outlines:
         try:
-            key = hash(spelling(canonical_url(outline.url)))
+            key = hash(source_key(spelling(canonical_url(outline.url)), outline.kind, outline.rules))
         except BadUrl:
             key = hash(outline.url)
         if key not in seen:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from itertools import islice
 from typing import Protocol, cast
 
+from cssselect import HTMLTranslator, SelectorError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from lxml import etree
 
+from crawler.reading.lines import SelectorFault
+from crawler.reading.parts import language_and_expression
 from crawler.reading.references import mended
+from crawler.reading.sources.kinds import DATA, FEED, LISTS, MAIL, PAGE
 from feeds.adding.add import Added, WantedFeed, add_feeds
 from feeds.categories import Path, all_paths, categories_at
 from feeds.models import Category, Feed
+from feeds.rules import checked_rules
 
 MAX_BYTES = 20 * 1024 * 1024
 MAX_DEPTH = 64
@@ -29,6 +35,14 @@ MAX_AT_ONCE = 10_000
 """Feeds of a list that is added while its sender waits for the answer, as the API does."""
 _CHUNK = 64 * 1024
 
+_FRESHRSS, _OWN = "https://freshrss.org/opml", "urn:freshet:opml"
+_FRESHRSS_KINDS = {PAGE: ("HTML+XPath", "xPath"), DATA: ("JSON+DotNotation", "json")}
+"""By kind of source FreshRSS's type of an outline and how its attributes for rules begin (its OPML.md)."""
+_FRESHRSS_RULES = {
+    "entry": "Item", "title": "ItemTitle", "link": "ItemUri", "date": "ItemTimestamp",
+    "image": "ItemThumbnail", "summary": "ItemContent",
+}  # fmt: skip
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\[\d+\])*(?:\.[A-Za-z_]\w*(?:\[\d+\])*)*")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")
 
 
@@ -54,12 +68,17 @@ class NoFeedsError(OpmlError):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A feed of an OPML file. `folder` holds the names around it, outermost first."""
+    """A feed of an OPML file. `folder` holds the names around it, outermost first.
+
+    A list in a page or in JSON has its `kind` and the `rules` for its entries.
+    """
 
     url: str
     title: str = ""
     folder: tuple[str, ...] = ()
     site_url: str = ""
+    kind: str = FEED
+    rules: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +125,7 @@ def import_outlines(outlines: Sequence[Outline], *, category: Category | None = 
     keys = categories_at({folder for folder in folders if folder})
     outcomes = add_feeds(
         [
-            WantedFeed(outline.url, outline.title, keys.get(folder))
+            WantedFeed(outline.url, outline.title, keys.get(folder), outline.kind, outline.rules)
             for outline, folder in zip(outlines, folders, strict=True)
         ]
     )
@@ -127,9 +146,13 @@ def export_opml(feeds: QuerySet[Feed] | None = None) -> bytes:
     """Write `feeds`, by default all feeds, as OPML 2.0 with categories as nested folders."""
     paths = all_paths()
     rows = (Feed.objects.all() if feeds is None else feeds).values_list(
-        "url", "title", "site_url", "category_id"
+        "url", "title", "site_url", "category_id", "kind", "rules"
     )
-    outlines = [Outline(url, title, paths.get(category, ()), site) for url, title, site, category in rows]
+    outlines = [
+        Outline(url, title, paths.get(category, ()), site, kind, rules)
+        for url, title, site, category, kind, rules in rows
+        if kind != MAIL  # which nobody can fetch
+    ]
     outlines.sort(key=lambda outline: (outline.folder, outline.title.casefold(), outline.url))
     return write_opml(outlines, "Freshet's feeds", datetime.now(UTC))
 
@@ -167,7 +190,7 @@ def outlines_in(file: Readable) -> Iterator[Outline]:
 
 def write_opml(outlines: Sequence[Outline], title: str, at: datetime) -> bytes:
     """Write OPML 2.0 in UTF-8 with nested folders, outlines in the given order within each folder."""
-    root = etree.Element("opml", version="2.0")
+    root = etree.Element("opml", {"version": "2.0"}, nsmap={"frss": _FRESHRSS, "freshet": _OWN})
     head = etree.SubElement(root, "head")
     etree.SubElement(head, "title").text = _clean(title)
     etree.SubElement(head, "dateCreated").text = format_datetime(at.astimezone(UTC), usegmt=True)
@@ -180,11 +203,71 @@ def write_opml(outlines: Sequence[Outline], title: str, at: datetime) -> bytes:
                 folders[path] = etree.SubElement(folders[path[:-1]], "outline", text=name, title=name)
         label = _clean(outline.title) or outline.url
         attributes = {"type": "rss", "text": label, "title": label, "xmlUrl": _clean(outline.url)}
+        attributes |= _rule_attributes(outline)
         if outline.site_url:
             attributes["htmlUrl"] = _clean(outline.site_url)
         etree.SubElement(folders[outline.folder], "outline", attributes)
     etree.indent(root)
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _rule_attributes(outline: Outline) -> dict[str, str]:
+    """Return the attributes by which Freshet and FreshRSS know a list in a page or in JSON."""
+    if outline.kind not in LISTS:
+        return {}
+    attributes = {
+        f"{{{_OWN}}}kind": outline.kind,
+        f"{{{_OWN}}}rules": json.dumps(dict(outline.rules), sort_keys=True),
+    }
+    own, prefix = _FRESHRSS_KINDS[outline.kind]
+    theirs = {
+        name: _for_freshrss(outline.kind, outline.rules[part])
+        for part, name in _FRESHRSS_RULES.items()
+        if part in outline.rules
+    }
+    if theirs.get("Item") and all(theirs.values()):
+        attributes["type"] = own
+        attributes |= {f"{{{_FRESHRSS}}}{prefix}{name}": _clean(rule) for name, rule in theirs.items()}
+    return attributes
+
+
+def _for_freshrss(kind: str, rule: str) -> str:
+    """Return a rule as FreshRSS takes it: an XPath, or a dotted path; "" where it cannot be one."""
+    if kind == DATA:
+        path = rule.removeprefix("jq:").removesuffix("[]").removeprefix(".")
+        return path if _DOTTED.fullmatch(path) else ""
+    language, expression = language_and_expression(rule)
+    if language == "xpath":
+        return expression
+    try:
+        return str(HTMLTranslator().css_to_xpath(expression, prefix="descendant::"))
+    except SelectorError:
+        return ""
+
+
+def _rules_of(attributes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return kind and rules of an outline; those that cannot be used are left out with their kind."""
+    kind = attributes.get(f"{{{_OWN}}}kind", "")
+    try:
+        if kind in LISTS:
+            return kind, checked_rules(kind, json.loads(attributes.get(f"{{{_OWN}}}rules", "{}")))
+        for kind, (own, prefix) in _FRESHRSS_KINDS.items():
+            if attributes.get("type", "").casefold() != own.casefold():
+                continue
+            found = {
+                part: value
+                for part, name in _FRESHRSS_RULES.items()
+                if (value := attributes.get(f"{{{_FRESHRSS}}}{prefix}{name}".lower(), ""))
+            }
+            if kind == PAGE:
+                found = {part: f"xpath:{expression}" for part, expression in found.items()}
+            else:
+                found = {part: f".{path}" for part, path in found.items()}
+                found["entry"] = f"{found['entry']}[]"
+            return kind, checked_rules(kind, found)
+    except (ValueError, KeyError, AttributeError, SelectorFault):
+        pass
+    return FEED, {}
 
 
 def _chunks(file: Readable) -> Iterator[bytes]:
@@ -275,7 +358,10 @@ def _read_outline(element: etree._Element, folder: tuple[str, ...]) -> tuple[tup
     url = _address(attributes)
     if not url:
         return inside, None
+    kind, rules = _rules_of(attributes)
     return inside, Outline(
+        kind=kind,
+        rules=rules,
         url=url,
         title=title[:MAX_TITLE],
         folder=folder or _first_category(attributes.get("category", "")),

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy
 
+from crawler.reading.lines import SelectorFault
 from crawler.web.forms import LinesField
 from feeds.adding.add import Added
 from feeds.adding.imports import start_import
@@ -19,6 +20,7 @@ from feeds.adding.opml import MAX_BYTES, Outline, at_once, feeds_in, import_outl
 from feeds.categories import category_at, path_of
 from feeds.models import Category, FeedImport
 from feeds.pages.filters import folder_choices
+from feeds.rules import source_in
 
 MAX_LINES = 200
 
@@ -30,7 +32,7 @@ class AddFeedsForm(forms.Form):
         limit=MAX_LINES,
         too_many=gettext_lazy("{lines} lines are too many here: give at most {most}, or an OPML file."),
         required=False,
-        max_length=MAX_LINES * 2100,
+        max_length=MAX_LINES * 4200,
         label=gettext_lazy("Addresses, one to a line"),
         help_text=gettext_lazy("A feed's address, or a site's: then the feed that the site names is taken."),
         widget=forms.Textarea(
@@ -72,8 +74,13 @@ class AddFeedsForm(forms.Form):
         return file
 
     def clean(self) -> None:
-        """Require addresses or a file."""
+        """Require addresses or a file, and rules that can be used where there are some."""
         super().clean()
+        try:
+            for line in self.cleaned_data.get("addresses", ()):
+                source_in(line)
+        except SelectorFault as fault:
+            raise ValidationError(str(fault)) from fault
         if not self.errors and not self.cleaned_data["addresses"] and not self.cleaned_data["opml"]:
             raise ValidationError(gettext_lazy("Give at least one address, or choose an OPML file."))
 
@@ -82,7 +89,9 @@ class AddFeedsForm(forms.Form):
         fields = self.cleaned_data
         if fields["opml"]:
             yield from feeds_in(fields["opml"])
-        yield from (Outline(line) for line in fields["addresses"])
+        for line in fields["addresses"]:
+            kind, rules, address = source_in(line)
+            yield Outline(address, kind=kind, rules=rules)
 
     def start_import(self, user: User) -> FeedImport:
         """Add the feeds to the folder, which is made where missing, for this person to follow.

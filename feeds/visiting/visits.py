@@ -16,10 +16,12 @@ from crawler.engine.ticking import tick_seconds
 from crawler.failures import Failure
 from crawler.messages import Harvest
 from crawler.reading.documents import Disagreement, FeedDocument, RetrievedFeed
+from crawler.reading.sources.kinds import SITEMAP, SITEMAP_FORMATS
 from crawler.text.characters import indexable, storable
 from crawler.text.marking import gettext_noop
 from feeds.addresses import follow_discovery, move_to
 from feeds.models import Feed, Retrieval
+from feeds.rules import stored_rules
 from feeds.scheduling.floors import FloorLimits, VisitOutcome, floor
 from feeds.scheduling.redirects import should_move
 from feeds.scheduling.skips import hour_bits
@@ -32,7 +34,7 @@ from feeds.websub.subscriptions import follow_hubs
 # What a check-in may change; the rest of the row belongs to people and to the tick.
 CHANGED = columns_except(
     Feed, "url", "canonical_url", "host", "category", "added", "renamed", "subscribers", "removed", "phase",
-    "training_since",
+    "training_since", "rules",
 )  # fmt: skip
 """Fields of a feed that a visit writes: all but those that people and `feeds.training` change."""
 
@@ -176,6 +178,7 @@ def _succeeded(visit: FeedVisit) -> int | None:
     feed.last_new = at if visit.stored.new else feed.last_new
     feed.unchanged_streak = 0 if visit.stored.new else feed.unchanged_streak + 1
     feed.failure_streak, feed.failing_since, feed.failure, feed.failure_detail = 0, None, "", ""
+    feed.proposed = {}
     _watch_redirect(feed, harvest)
     _set_floor(visit, ours=False)
     feed.last_attempt = at
@@ -213,6 +216,8 @@ def _failed(visit: FeedVisit, ours: bool) -> None:
         feed.failure_streak += 1
         feed.failing_since = feed.failing_since or at
     feed.failure, feed.failure_detail = harvest.failure, harvest.detail[:1000]
+    if visit.found.proposal is not None:
+        feed.proposed = stored_rules(visit.found.proposal)
     _set_floor(visit, ours=blameless)
     feed.last_attempt = at
 
@@ -257,6 +262,8 @@ def _describe(feed: Feed, document: FeedDocument) -> None:
         document.language,
     )
     feed.format, feed.hub = document.format, document.hub
+    if document.format in SITEMAP_FORMATS:  # its address was added as that of a feed
+        feed.kind = SITEMAP
     feed.icon, feed.image = document.icon, document.image
     feed.ttl, feed.update_period = document.ttl, document.update_period
     # A feed that skips every hour or day cannot mean it.

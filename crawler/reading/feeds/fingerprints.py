@@ -15,6 +15,8 @@ from crawler.reading.documents import Entry, FeedDocument
 
 _RECORD = struct.Struct("8s4s")
 MOST = 5_000  # records that merged ones may grow to
+_LEAST_MOVED = 3
+"""Entries of known titles and new addresses from which a site has moved its articles."""
 
 
 def fingerprints(entries: Iterable[Entry]) -> bytes:
@@ -40,20 +42,69 @@ def compare(document: FeedDocument, known: bytes) -> FeedDocument:
     return replace(document, entries=tuple(new), edited=tuple(edited))
 
 
-def merged(new: bytes, known: bytes) -> bytes:
-    """Merge the records of both, at most MOST; `new` comes first and replaces equal identities of `known`."""
+def compare_titles(document: FeedDocument, known: bytes) -> FeedDocument:
+    """Return a list with only its unknown entries, and known ones with another title as `edited`.
+
+    Lists of pages show numbers of comments and "2 hours ago" beside their titles, so nothing else counts as
+    an edit; what has left a list stays known, since it may come back. Where most of what is new has titles
+    that are known, the site has given its articles new addresses, and they are not new.
+    """
+    whole = len(known) - len(known) % _RECORD.size
+    contents = dict(_RECORD.iter_unpack(known[:whole]))
+    titles = set(contents.values())
+    shown = [
+        (entry, *record)
+        for entry, record in zip(
+            document.entries, _RECORD.iter_unpack(_titled(document.entries)), strict=True
+        )
+    ]
+    unknown = [(entry, title) for entry, key, title in shown if key not in contents]
+    renamed = [entry for entry, title in unknown if title in titles]
+    are_moved = len(renamed) >= _LEAST_MOVED and 2 * len(renamed) > len(unknown)
+    new = tuple(entry for entry, title in unknown if not (are_moved and title in titles))
+    edited = tuple(entry for entry, key, title in shown if key in contents and contents[key] != title)
+    return replace(
+        document, entries=new, edited=edited, fingerprints=merged(_titled(document.entries), known)
+    )
+
+
+def records(identities: Iterable[tuple[str, str]]) -> bytes:
+    """Return one record per identity and title, as `compare_titles` keeps them."""
+    return b"".join(_RECORD.pack(_digest(identity, 8), _digest(title, 4)) for identity, title in identities)
+
+
+def known_identities(known: bytes) -> set[bytes]:
+    """Return the digests of identities in records."""
+    return {key for key, _ in _RECORD.iter_unpack(known[: len(known) - len(known) % _RECORD.size])}
+
+
+def known_titles(known: bytes) -> set[bytes]:
+    """Return the digests of titles in records of `compare_titles`."""
+    return {title for _, title in _RECORD.iter_unpack(known[: len(known) - len(known) % _RECORD.size])}
+
+
+def _titled(entries: Iterable[Entry]) -> bytes:
+    return records((entry.identity, entry.title) for entry in entries)
+
+
+def _digest(text: str, size: int) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
+
+
+def merged(new: bytes, known: bytes, most: int = MOST) -> bytes:
+    """Merge the records of both, at most `most`; `new` comes first and replaces what `known` has of it."""
     records = dict(_RECORD.iter_unpack(known[: len(known) - len(known) % _RECORD.size]))
     replaced = dict(_RECORD.iter_unpack(new))
     remaining = [(key, content) for key, content in records.items() if key not in replaced]
-    return b"".join(_RECORD.pack(*record) for record in [*replaced.items(), *remaining][:MOST])
+    return b"".join(_RECORD.pack(*record) for record in [*replaced.items(), *remaining][:most])
 
 
 def _key(entry: Entry) -> bytes:
     """Return 8 bytes of an identity's digest."""
-    return hashlib.blake2b(entry.identity.encode("utf-8", "replace"), digest_size=8).digest()
+    return _digest(entry.identity, 8)
 
 
 def _content(entry: Entry) -> bytes:
     """Return 4 bytes of the digest of an entry's content."""
     fields = (entry.title, entry.url, repr(entry.published), entry.summary, entry.content)
-    return hashlib.blake2b("\0".join(fields).encode("utf-8", "replace"), digest_size=4).digest()
+    return _digest("\0".join(fields), 4)

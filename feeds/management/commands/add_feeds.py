@@ -14,11 +14,14 @@ from django.db import transaction
 
 from crawler.engine.pulses import worker_alive
 from crawler.failures import Failure
+from crawler.reading.lines import SelectorFault
+from crawler.reading.sources.kinds import DATA, FEED, PAGE, SITEMAP
 from crawler.web.limits import LimitReached
 from feeds.adding.add import Added, known_feeds
 from feeds.adding.opml import OpmlError, Outline, feeds_in, import_outlines
 from feeds.categories import category_at, path_of
 from feeds.models import Feed
+from feeds.rules import PARTS, checked_rules
 from feeds.signals import added, wanted
 
 FEW = 10  # addresses for which somebody waits at the keyboard
@@ -33,6 +36,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("url", nargs="*", help="address of a feed or of a site")
+        parser.add_argument(
+            "--kind", choices=[FEED, SITEMAP, PAGE, DATA], default=FEED, help="what stands at the address"
+        )
+        parser.add_argument(
+            "--rule",
+            action="append",
+            default=[],
+            metavar="PART=EXPRESSION",
+            help=f"which parts of a page or of JSON are its articles: {', '.join(PARTS)}",
+        )
         parser.add_argument("--opml", type=Path, metavar="FILE", help="add all feeds of an OPML file")
         parser.add_argument("--category", metavar="NAME", default="", help='folder, such as "News/Tech"')
         parser.add_argument(
@@ -53,12 +66,15 @@ class Command(BaseCommand):
         category: str,
         follow: str,
         wait: float | None,
+        kind: str,
+        rule: Sequence[str],
         **options: Any,
     ) -> None:
         if bool(url) == bool(opml):
             raise CommandError("give either addresses or --opml FILE")
         user = person_named(follow) if follow else None
-        outlines = self._read(opml) if opml else [Outline(address) for address in url]
+        rules = _rules(kind, rule)
+        outlines = self._read(opml) if opml else [Outline(each, kind=kind, rules=rules) for each in url]
         outcomes = self._add(outlines, path_of(category), user)
         for outcome in outcomes:
             if outcome.outcome == "refused":
@@ -114,6 +130,15 @@ class Command(BaseCommand):
                     self.stdout.write(line)
         for address in sorted(waiting):
             self.stdout.write(f"{address}: not visited yet")
+
+
+def _rules(kind: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return the rules of a command line. Raises CommandError."""
+    given = dict(text.partition("=")[::2] for text in texts)
+    try:
+        return checked_rules(kind, given) if given or kind == PAGE else {}
+    except SelectorFault as fault:
+        raise CommandError(f"--rule: {fault}") from fault
 
 
 def person_named(name: str) -> User:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from crawler.fetching.sandboxed import client
-from feeds.adding.discovery import MAX_ADDRESSES, look_at
+from crawler.reading.sources.kinds import PAGE
+from feeds.adding.discovery import MAX_ADDRESSES, WantedSources, look_at
 
 
 class Command(BaseCommand):
@@ -20,11 +22,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("url", nargs="+", help=f"address of a site or a feed; at most {MAX_ADDRESSES}")
+        parser.add_argument(
+            "--kind", choices=[PAGE], default="", help="page: the lists of articles in the page itself"
+        )
 
-    def handle(self, *args: Any, url: Sequence[str], **options: Any) -> None:
+    def handle(self, *args: Any, url: Sequence[str], kind: str, **options: Any) -> None:
         now = datetime.now(UTC)
         try:
-            looks = [look for first in range(0, len(url), MAX_ADDRESSES) for look in look_at(url[first:])]
+            looks = [
+                look
+                for first in range(0, len(url), MAX_ADDRESSES)
+                for look in look_at(url[first:], WantedSources(kind))
+            ]
         finally:
             client.programs.close()
         for look in looks:
@@ -34,5 +43,9 @@ class Command(BaseCommand):
                 self.stdout.write(
                     f"  {feed.url}: {feed.title} ({feed.read.format}). {feed.posts(now)}.{remark}"
                 )
+                for part, rule in feed.rules.items():
+                    self.stdout.write(f"    --kind {feed.kind} --rule {shlex.quote(f'{part}={rule}')}")
+                if feed.kind == PAGE:
+                    self.stdout.writelines(f"      {title}" for title, _, _ in feed.newest)
         if any(not look.feeds for look in looks):
             raise SystemExit(1)

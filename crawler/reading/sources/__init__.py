@@ -1,0 +1,1 @@
+"""Sources that are no feeds, read as feeds are: lists of articles in pages, sitemaps, lists in JSON. Pure."""

@@ -1,0 +1,325 @@
+"""Entries of a page, chosen by rules: for each of them its title, link, date, picture and summary. Pure.
+
+A rule is a CSS selector or an XPath (`xpath:...`), as for watched pages. Only the rule for entries is needed:
+what no rule chooses is looked for in the entry itself, and in what follows it where pages put a date or a
+summary beside a title instead of around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from lxml import etree, html
+
+from crawler.reading.addresses import absolute
+from crawler.reading.choosing import chosen_of_page
+from crawler.reading.dates import Dates
+from crawler.reading.documents import SourceRules
+from crawler.reading.limits import LIMITS
+from crawler.reading.pages.dates import moment_in_url
+from crawler.reading.pages.tree import UNREAD, read_text
+from crawler.reading.parts import language_and_expression
+from crawler.text.characters import one_line
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+MAX_TITLE = 300
+"""Characters of a title; a card whose whole text is its link would have a paragraph as its title."""
+MAX_SUMMARY = 1_000
+_AROUND = 12
+"""Elements beside an entry that may belong to it."""
+_INSIDE = 400
+"""Elements of an entry that are looked at."""
+_FOREIGN_DATES = 60
+"""Dates of one page that are read by dateparser: some 4 ms each."""
+_DATED = re.compile(r"date|time|posted|publish|meta|day|datum|fecha|byline|created|updated", re.IGNORECASE)
+_TITLED = re.compile(r"(?:^|[\s_-])(?:title|headline|entry-name|p-name|subject|titel|titre)", re.IGNORECASE)
+_END = frozenset({"nav", "footer", "form", "hr", *HEADINGS})
+"""Elements at which what belongs to the last entry of a page ends."""
+_MORE = re.compile(
+    r"\W*(?:read|more|continue|weiter|mehr|lire|suite|leer|más|seguir|leia|mais|leggi|"
+    r"читать|далее|続き|もっと|全文|阅读|閱讀|更多|더|자세히)[^.!?]{0,30}\W*",
+    re.IGNORECASE,
+)
+_DAY_IN_TEXT = re.compile(
+    r"\d{4}\s?[-/.年년]\s?\d{1,2}\s?[-/.月월]\s?\d{1,2}\s?[日일]?"
+    r"|\d{1,2}(?:\.|st|nd|rd|th)?\s+(?:de\s+|of\s+)?[^\W\d_]{3,12}\.?,?\s+(?:de\s+)?\d{4}"
+    r"|[^\W\d_]{3,12}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+\d{4}"
+    r"|\d{1,2}[./]\s?\d{1,2}[./]\s?\d{4}"
+)
+_ICON = re.compile(r"avatar|icon|emoji|logo|gravatar|pixel|spacer", re.IGNORECASE)
+_MAX_DATED = 200
+"""Characters of a text in which a date is looked for; longer ones are sentences that mention a day."""
+_PICTURE_NAMES = ("data-src", "data-original", "data-lazy-src", "src")
+
+
+@dataclass(slots=True)
+class ChosenEntry:
+    """An entry of a page. `published` is seconds since the epoch, None where no date was found."""
+
+    title: str
+    url: str
+    published: float | None = None
+    image: str = ""
+    summary: str = ""
+
+
+def chosen_entries(root: html.HtmlElement, url: str, rules: SourceRules) -> list[ChosenEntry]:
+    """Return the entries that the rules choose in a page at `url`, each once, in the order of the page.
+
+    Raises ReadingError(malformed) for a rule that cannot be read.
+    """
+    elements = [one for one in _chosen(root, "entry", rules.entry) if isinstance(one, html.HtmlElement)]
+    base = base_of(root, url)
+    reader = EntryReader(base, url, rules)
+    entries: dict[tuple[str, str], ChosenEntry] = {}
+    for element, beside in with_neighbours(elements[: LIMITS.entries]):
+        entry = reader.read(element, beside)
+        if entry is not None:
+            entries.setdefault((entry.url, "" if entry.url else entry.title), entry)
+    return list(entries.values())
+
+
+def next_page(root: html.HtmlElement, url: str, rules: SourceRules) -> str:
+    """Return the address of the next page of a list, "" without one."""
+    for found in _chosen(root, "next", rules.next) if rules.next else ():
+        href = found.get("href") if isinstance(found, html.HtmlElement) else found
+        if address := absolute(base_of(root, url), str(href or "")):
+            return address
+    return ""
+
+
+def base_of(root: html.HtmlElement, url: str) -> str:
+    """Return the address with which relative addresses of a page are joined."""
+    element = root.find(".//base[@href]")
+    return (absolute(url, element.get("href") or "") if element is not None else "") or url
+
+
+def with_neighbours(
+    elements: Sequence[html.HtmlElement],
+) -> Iterator[tuple[html.HtmlElement, list[html.HtmlElement]]]:
+    """Yield each entry with the elements after it that belong to it: those before the next entry beside it.
+
+    Of the last entry as many are taken as the others have at most.
+    """
+    chosen = set(elements)
+    most = 0
+    for element in elements:
+        beside: list[html.HtmlElement] = []
+        closed = False
+        for sibling in islice(element.itersiblings(), _AROUND):
+            if sibling in chosen:
+                closed = True
+                break
+            if sibling.tag in _END or not isinstance(sibling.tag, str):
+                break
+            beside.append(sibling)
+        if closed:
+            most = max(most, len(beside))
+        yield element, beside if closed else beside[:most]
+
+
+class EntryReader:
+    """A reader of a page's entries, with the page's address and the rules for their parts."""
+
+    def __init__(self, base: str, url: str, rules: SourceRules) -> None:
+        self._base = base
+        self._page = url.partition("#")[0]
+        self._rules = rules
+        self._dates = Dates(_FOREIGN_DATES)
+
+    def read(self, element: html.HtmlElement, beside: Sequence[html.HtmlElement]) -> ChosenEntry | None:
+        """Return the entry of an element and its neighbours, None if it has neither title nor address."""
+        scope = [element, *beside]
+        title_element, title = self._title(element)
+        link = self._link(element, title_element)
+        if not title and link:
+            title = line_of(element)[:MAX_TITLE]
+        if not title or (not link and self._rules.link):
+            return None
+        published = self._published(scope, title)
+        if published is None and link:
+            published = moment_in_url(link)
+        return ChosenEntry(title, link, published, self._image(scope), self._summary(scope, title))
+
+    def _title(self, element: html.HtmlElement) -> tuple[html.HtmlElement | None, str]:
+        """Return the element of the title, and its text on one line."""
+        if self._rules.title:
+            for found in _chosen(element, "title", self._rules.title):
+                if text := value_of(found)[:MAX_TITLE]:
+                    return (found if isinstance(found, html.HtmlElement) else None), text
+            return None, ""
+        found = title_in(element)
+        return found, line_of(found)[:MAX_TITLE] if found is not None else ""
+
+    def _link(self, element: html.HtmlElement, title: html.HtmlElement | None) -> str:
+        """Return the address of the entry: that of its title, else the first one in it, else around it."""
+        if self._rules.link:
+            for found in _chosen(element, "link", self._rules.link):
+                raw = (
+                    found.get("href") or found.get("data-href")
+                    if isinstance(found, html.HtmlElement)
+                    else found
+                )
+                if address := absolute(self._base, str(raw or "")):
+                    return address
+            return ""
+        for place in (title, element):
+            if place is not None and (address := self._address_in(place)):
+                return address
+        return next((a for one in element.iterancestors("a") if (a := self._address(one))), "")
+
+    def _address_in(self, place: html.HtmlElement) -> str:
+        around = [place, *islice(place.iterancestors(), 3)] if place.tag != "a" else [place]
+        for one in around[:4]:
+            if one.tag == "a" and (address := self._address(one)):
+                return address
+        return next((a for one in islice(place.iter("a"), 20) if (a := self._address(one))), "")
+
+    def _address(self, link: html.HtmlElement) -> str:
+        href = (link.get("href") or "").strip()
+        if not href or href.startswith(("#", "javascript:", "mailto:", "tel:")):
+            return ""
+        return absolute(self._base, href)
+
+    def _published(self, scope: Sequence[html.HtmlElement], title: str) -> float | None:
+        """Return when an entry was published: by the rule, else by its `time` elements, else by its words."""
+        if self._rules.date:
+            chosen = [found for one in scope for found in _chosen(one, "date", self._rules.date)]
+            if (moment := self._first(text for found in chosen for text in dates_of(found))) is not None:
+                return moment
+        marked, plain = _dates_in(scope)
+        if (moment := self._first(marked)) is not None:
+            return moment
+        return self._first(
+            match[0]
+            for text in plain
+            if title not in text and len(text) <= _MAX_DATED and any(c.isdigit() for c in text)
+            for match in islice(_DAY_IN_TEXT.finditer(text), 2)
+        )
+
+    def _first(self, texts: Iterable[str]) -> float | None:
+        """Return the first of some texts that is a date."""
+        return next((moment for text in texts if (moment := self._moment(text)) is not None), None)
+
+    def _moment(self, text: str) -> float | None:
+        text = one_line(text, 200)
+        return self._dates.epoch(text) if any(c.isdigit() for c in text) else None
+
+    def _image(self, scope: Sequence[html.HtmlElement]) -> str:
+        """Return the address of an entry's picture, "" without one."""
+        if self._rules.image:
+            for one in scope:
+                for found in _chosen(one, "image", self._rules.image):
+                    address = picture_of(found) if isinstance(found, html.HtmlElement) else str(found)
+                    if address := absolute(self._base, address):
+                        return address
+            return ""
+        for one in scope:
+            for picture in islice(one.iter("img"), 5):
+                if not _is_small(picture) and (address := absolute(self._base, picture_of(picture))):
+                    return address
+        return ""
+
+    def _summary(self, scope: Sequence[html.HtmlElement], title: str) -> str:
+        """Return the text that an entry shows beside its title: its longest paragraph."""
+        if self._rules.summary:
+            found = [value_of(one) for part in scope for one in _chosen(part, "summary", self._rules.summary)]
+            return " ".join(text for text in found if text)[:MAX_SUMMARY]
+        paragraphs = []
+        for one in scope:
+            for inner in islice(one.iter("p", "div", "span", "dd", "blockquote"), _INSIDE):
+                if inner.find("./p") is None and inner.find("./div") is None:
+                    text = line_of(inner)
+                    if len(text) >= 40 and title not in text and not _MORE.fullmatch(text):
+                        paragraphs.append(text)
+        return max(paragraphs, key=len, default="")[:MAX_SUMMARY]
+
+
+def _dates_in(scope: Sequence[html.HtmlElement]) -> tuple[list[str], list[str]]:
+    """Return texts of an entry that are marked as dates, and others that may hold one."""
+    marked: list[str] = []
+    plain: list[str] = []
+    for one in scope:
+        for inner in islice(one.iter(), _INSIDE):
+            if inner.tag in UNREAD:
+                continue
+            if inner.tag == "time" or inner.get("datetime"):
+                marked += dates_of(inner)
+            elif inner.get("itemprop") in ("datePublished", "dateCreated"):
+                marked += [inner.get("content") or "", line_of(inner)]
+            elif _DATED.search(f"{inner.get('class', '')} {inner.get('id', '')}"):
+                plain.append(line_of(inner)[:120])
+            plain += [piece for piece in (inner.text, inner.tail if inner is not one else "") if piece]
+    if len(scope) == 1 and scope[0].tail:
+        plain.append(scope[0].tail)
+    return marked, plain
+
+
+def title_in(element: html.HtmlElement) -> html.HtmlElement | None:
+    """Return the part of an entry that is its title: a heading, what is named so, or its longest link."""
+    if element.tag in HEADINGS:
+        return element
+    for heading in islice(element.iter(*HEADINGS), 5):
+        if line_of(heading):
+            return heading
+    for inner in islice(element.iter(), _INSIDE):
+        names = f"{inner.get('class', '')} {inner.get('itemprop', '')}"
+        if inner.tag not in UNREAD and _TITLED.search(names) and line_of(inner):
+            return inner
+    links = [
+        one for one in islice(element.iter("a"), 30) if line_of(one) and not _MORE.fullmatch(line_of(one))
+    ]
+    return max(links, key=lambda one: len(line_of(one)), default=None)
+
+
+def line_of(element: html.HtmlElement) -> str:
+    """Return the text of an element on one line."""
+    return one_line(read_text(element), 2_000)
+
+
+def value_of(found: Any) -> str:
+    """Return a chosen element or value as one line of text."""
+    return line_of(found) if isinstance(found, etree._Element) else one_line(str(found), 2_000)
+
+
+def dates_of(found: Any) -> list[str]:
+    """Return the texts of a chosen element or value that may be a date, the most exact first."""
+    if not isinstance(found, etree._Element):
+        return [str(found)]
+    named = [found.get(name) or "" for name in ("datetime", "content", "title", "data-time", "data-date")]
+    return [text for text in [*named, line_of(found)[:120]] if text]
+
+
+def picture_of(element: html.HtmlElement) -> str:
+    """Return the address of a picture as it is written, also of one that is loaded late."""
+    picture = element if element.tag == "img" else element.find(".//img")
+    if picture is None:
+        return element.get("content") or element.get("href") or ""
+    for name in _PICTURE_NAMES:
+        if (address := (picture.get(name) or "").strip()) and not address.startswith("data:"):
+            return address
+    return ""
+
+
+def _is_small(picture: html.HtmlElement) -> bool:
+    """Return whether a picture is an icon or a face by its size or its name."""
+    for side in ("width", "height"):
+        digits = re.match(r"\d{1,5}", picture.get(side) or "")
+        if digits and int(digits[0]) < 64:
+            return True
+    return bool(
+        re.search(
+            r"avatar|icon|emoji|logo|gravatar|pixel|spacer",
+            f"{picture.get('class', '')} {picture_of(picture)}",
+            re.I,
+        )
+    )
+
+
+def _chosen(element: html.HtmlElement, part: str, rule: str) -> Iterable[Any]:
+    language, expression = language_and_expression(rule)
+    return chosen_of_page(element, part, language, expression)

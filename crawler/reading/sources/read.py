@@ -1,0 +1,89 @@
+"""The reading of a source by its kind, compared with what is known of it. Pure."""
+
+from __future__ import annotations
+
+from crawler.reading.documents import FeedDocument, SourceRules
+from crawler.reading.errors import ReadingError
+from crawler.reading.feeds.fingerprints import (
+    compare,
+    compare_titles,
+    known_identities,
+    known_titles,
+    records,
+)
+from crawler.reading.feeds.parse import parse_feed
+from crawler.reading.sources.data import data_feed
+from crawler.reading.sources.entries import next_page
+from crawler.reading.sources.find import FoundList, find_lists
+from crawler.reading.sources.kinds import DATA, FEED, PAGE, SITEMAP
+from crawler.reading.sources.page import page_feed, tree_of
+from crawler.reading.sources.sitemap import sitemap_feed
+from crawler.text.records import Record
+
+LEAST_KNOWN = 2
+"""Entries that must be known of a list to be proposed in place of one that has gone."""
+
+
+class Received(Record, frozen=True):
+    """A document as it came: its bytes, its address after redirects, and the type that its server names."""
+
+    body: bytes
+    url: str
+    content_type: str = ""
+
+
+class ReadSource(Record, frozen=True):
+    """A source as it was read: its document, or none where its list has gone, with rules that may find it.
+
+    `next` is the address of the next page of its list. An index of sitemaps may stay as it is while what
+    stands in its sitemaps changes.
+    """
+
+    document: FeedDocument | None = None
+    proposal: SourceRules | None = None
+    next: str = ""
+    is_index: bool = False
+
+
+def read_source(received: Received, kind: str, rules: SourceRules, known: bytes) -> ReadSource:
+    """Return a document as a feed with only what is new in it, compared with the fingerprints in `known`.
+
+    Raises ReadingError. A page whose list has gone is no error here: it comes back without a document.
+    """
+    body, url, content_type = received.body, received.url, received.content_type
+    if kind == FEED:
+        return ReadSource(compare(parse_feed(body, url=url, content_type=content_type), known))
+    if kind == SITEMAP:
+        return ReadSource(sitemap_feed(body, url, known, is_first=not known))
+    if kind == DATA:
+        document = data_feed(body, url, content_type, rules)
+        return ReadSource(compare_titles(document, known) if document.entries else None)
+    if kind != PAGE:
+        raise ReadingError("unsupported-type", f"no kind of source: {kind}")
+    root = tree_of(body, content_type)
+    document = page_feed(root, url, rules)
+    if document.entries and not _is_another(document, known):
+        return ReadSource(compare_titles(document, known), next=next_page(root, url, rules))
+    lists = find_lists(root, url)
+    best = max(lists, key=lambda one: _number_known(one, url, known), default=None)
+    is_moved = best is not None and _number_known(best, url, known) >= LEAST_KNOWN
+    if document.entries and not is_moved:
+        return ReadSource(compare_titles(document, known))  # all of it is new, and nothing older is left
+    return ReadSource(proposal=best.rules if best is not None and is_moved else None)
+
+
+def _is_another(document: FeedDocument, known: bytes) -> bool:
+    """Return whether a list shows nothing that was there before, though much was."""
+    identities, titles = known_identities(known), known_titles(known)
+    if len(identities) <= LEAST_KNOWN:
+        return False
+    shown = compare_titles(document, b"").fingerprints
+    return identities.isdisjoint(known_identities(shown)) and titles.isdisjoint(known_titles(shown))
+
+
+def _number_known(found: FoundList, url: str, known: bytes) -> int:
+    """Return how many entries of a list are known by their address or their title."""
+    shown = records((entry.url or entry.title, entry.title) for entry in found.entries)
+    return max(
+        len(known_identities(shown) & known_identities(known)), len(known_titles(shown) & known_titles(known))
+    )

@@ -1,0 +1,81 @@
+"""Rules of sources as rows of the database keep them: JSON objects without empty rules."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import asdict
+
+from crawler.reading.documents import SourceRules
+from crawler.reading.lines import SelectorFault
+from crawler.reading.parts import check_part
+from crawler.reading.sources.kinds import DATA, FEED, LISTS, PAGE
+
+PARTS = ("entry", "title", "link", "date", "image", "summary", "next")
+
+
+def rules_in(stored: Mapping[str, str]) -> SourceRules:
+    """Return the rules that a row has."""
+    return SourceRules(**{part: stored[part] for part in PARTS if stored.get(part)})
+
+
+def stored_rules(rules: SourceRules) -> dict[str, str]:
+    """Return rules as a row keeps them."""
+    return {part: expression for part, expression in asdict(rules).items() if expression}
+
+
+def checked_rules(kind: str, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return rules as people gave them, without empty ones. Raises SelectorFault naming the one in fault."""
+    if unknown := sorted(set(given) - set(PARTS)):
+        raise SelectorFault(f"there is no rule for {unknown[0]!r}; rules are for {', '.join(PARTS)}")
+    rules = {part: str(given[part]).strip() for part in PARTS if given.get(part)}
+    if rules and kind not in (PAGE, DATA):
+        raise SelectorFault("only pages and lists in JSON have rules")
+    for part, expression in rules.items():
+        try:
+            check_part(with_language(kind, expression))
+        except SelectorFault as fault:
+            raise SelectorFault(f"{part}: {fault}") from fault
+    if kind == PAGE and not rules.get("entry"):
+        raise SelectorFault("a rule for `entry` is missing: which elements of the page are its articles")
+    return rules
+
+
+def source_key(canonical: str, kind: str, rules: Mapping[str, str]) -> str:
+    """Return what a source is known by: its canonical address, of a list with a mark of the rule for entries.
+
+    A page may have several lists, and a feed beside them.
+    """
+    if kind not in LISTS:
+        return canonical
+    mark = hashlib.blake2b(rules.get("entry", "").encode(), digest_size=6).hexdigest()
+    return f"{canonical}#{kind}:{mark}"
+
+
+def with_language(kind: str, expression: str) -> str:
+    """Return a rule with the language that it is in: of JSON it is jq where it names none."""
+    if kind != DATA or expression.startswith(("jq:", "jsonpath:")):
+        return expression
+    return f"jq:{expression}"
+
+
+def source_line(kind: str, rules: Mapping[str, str], url: str) -> str:
+    """Return a source as one line: its address alone, of a list with its kind and rules before it."""
+    if kind not in LISTS:
+        return url
+    return f"{kind}:{json.dumps(dict(rules), separators=(',', ':'), ensure_ascii=True)} {url}"
+
+
+def source_in(line: str) -> tuple[str, dict[str, str], str]:
+    """Return kind, rules and address of a line of `source_line`. Raises SelectorFault for unusable rules."""
+    kind, colon, rest = line.partition(":{")
+    if not colon or kind not in LISTS:
+        return FEED, {}, line
+    try:
+        rules, end = json.JSONDecoder().raw_decode("{" + rest)
+    except ValueError as error:
+        raise SelectorFault("the rules of the list cannot be read") from error
+    return kind, checked_rules(kind, rules), ("{" + rest)[end:].strip()
