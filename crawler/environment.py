@@ -22,6 +22,7 @@ from crawler.postgresql import place
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 BROKERS = ("redis", "rediss", "amqp", "amqps", "pgmq", "memory")
+BRIDGES = ("rsshub", "rss-bridge")
 TEST_DATABASE_PREFIX = "freshet_test_"
 """Prefix of databases that tests create and drop, chosen so that no real database has it."""
 
@@ -56,14 +57,35 @@ def web_address(name: str, *, with_path: bool = False) -> str:
     It has no path unless `with_path` allows one.
     """
     value = text(name).rstrip("/")
-    parts = urlsplit(value)
-    path = parts.path if with_path else ""
-    bare = f"{parts.scheme}://{parts.netloc}{path}" == value and "@" not in parts.netloc
-    if value and not (bare and parts.scheme in {"http", "https"} and parts.hostname):
+    if value and not _is_web_address(value, with_path=with_path):
         raise ImproperlyConfigured(
             f"{name} must be an address such as https://feeds.example.org, not {value!r}"
         )
     return value
+
+
+def _is_web_address(value: str, *, with_path: bool) -> bool:
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
+    path = parts.path if with_path else ""
+    bare = f"{parts.scheme}://{parts.netloc}{path}" == value and "@" not in parts.netloc
+    return bare and parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def bridges(name: str) -> dict[str, str]:
+    """Return base addresses by kind from `rsshub=https://hub.example, rss-bridge=https://bridge.example`."""
+    addresses: dict[str, str] = {}
+    for word in words(name):
+        kind, _, address = (part.strip() for part in word.partition("="))
+        if kind not in BRIDGES or kind in addresses or not _is_web_address(address, with_path=True):
+            raise ImproperlyConfigured(
+                f"{name} must name each kind of bridge ({', '.join(BRIDGES)}) once, as in "
+                f"rsshub=https://hub.example, not {word!r}"
+            )
+        addresses[kind] = address.rstrip("/")
+    return addresses
 
 
 def origin_and_path(name: str) -> tuple[str, str]:

@@ -101,6 +101,10 @@ FEED_TRAINING_MAX_TICKS = environment.integer("FEED_TRAINING_MAX_TICKS", 5, min_
 FEED_AUDIENCE_WEIGHT = environment.number("FEED_AUDIENCE_WEIGHT", 0.1)
 # Download the pages of new articles for their full text.
 FEED_ARTICLE_PAGES = environment.switch("FEED_ARTICLE_PAGES", True)
+# Bridges that make feeds of sites that have none, such as channels of Telegram: comma-separated, each kind
+# (rsshub, rss-bridge) at most once, as in rsshub=https://hub.example. FETCH_ALLOWED_NETWORKS must
+# allow one in a private network.
+FEED_BRIDGES = environment.bridges("FEED_BRIDGES")
 # Maximum number of hosts leased to terminals at once; raise it with the number of terminals.
 CRAWL_HOSTS_IN_FLIGHT = environment.integer("CRAWL_HOSTS_IN_FLIGHT", 256, min_value=1)
 # What a lease on a host allows for on top of the last request's deadline: the batch itself, queues, slow

@@ -50,6 +50,11 @@ EVERYTHING = (
         ("FETCH_ALLOWED_NETWORKS", "10.0.0.0/33"),
         ("BEHIND_TLS_PROXY", "maybe"),
         ("LOG_LEVEL", "LOUD"),
+        ("FEED_BRIDGES", "https://hub.example"),
+        ("FEED_BRIDGES", "other=https://hub.example"),
+        ("FEED_BRIDGES", "rsshub=hub.example"),
+        ("FEED_BRIDGES", "rsshub=https://[hub.example"),
+        ("FEED_BRIDGES", "rsshub=https://a.example, rsshub=https://b.example"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -63,9 +68,19 @@ def test_a_bad_value_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, name: s
         "FETCH_ALLOWED_NETWORKS": lambda: environment.networks(name),
         "BEHIND_TLS_PROXY": lambda: environment.switch(name, False),
         "LOG_LEVEL": lambda: environment.choice(name, "INFO", ("INFO",)),
+        "FEED_BRIDGES": lambda: environment.bridges(name),
     }
     with pytest.raises(ImproperlyConfigured, match=name):
         readers[name]()
+
+
+def test_bridges_are_named_by_their_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert environment.bridges("FEED_BRIDGES") == {}
+    monkeypatch.setenv("FEED_BRIDGES", "rsshub=https://hub.example/, rss-bridge = https://a.example/bridge01")
+    assert environment.bridges("FEED_BRIDGES") == {
+        "rsshub": "https://hub.example",
+        "rss-bridge": "https://a.example/bridge01",
+    }
 
 
 def test_the_start_fails_on_a_bad_value_and_tells_no_password(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def checked_address(text: str, networks: Sequence[str] | None = None, *, is_itse
     if len(text) > MAX_LENGTH:
         raise BadUrl(text, Reason("longer than {0} characters", MAX_LENGTH))
     canonical = canonical_url(text)
-    if not is_itself and (feed := feed_address(canonical)):
+    if not is_itself and (feed := feed_address(canonical, settings.FEED_BRIDGES)):
         text, canonical = feed, canonical_url(feed)
     host = host_key(canonical)
     _check_host(text, host, networks)

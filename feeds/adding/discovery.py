@@ -35,7 +35,7 @@ from crawler.reading.documents import SourceRules
 from crawler.reading.sources.kinds import LISTS, PAGE, SITEMAP
 from crawler.web.sentences import translated
 from feeds.adding.add import checked_address
-from feeds.adding.discovery_programs import NEWEST, READ, ReadDocument, ReadFeed, Reading
+from feeds.adding.discovery_programs import NEWEST, READ, AskedDocument, ReadDocument, ReadFeed
 from feeds.phrases import failure_words, posts_often
 from feeds.rules import source_line, stored_rules
 from feeds.sources import likely_feeds
@@ -232,7 +232,7 @@ def _read_at(url: str, scope: _Scope) -> tuple[str, ReadDocument]:
     limits = FetchLimits(ACCEPT_FEED, min(FETCH_SECONDS, remaining), MAX_BYTES)
     fetched = client.fetch(url, limits)
     wanted = scope.wanted
-    asked = Reading(
+    asked = AskedDocument(
         fetched.url, fetched.content_type, fetched.link, wanted.rules, wanted.kind in LISTS, wanted.all
     )
     request = {"asked": msgspec.to_builtins(asked)}

@@ -79,7 +79,7 @@ class ReadDocument(msgspec.Struct, frozen=True):
     failure: str = ""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class AskedDocument(msgspec.Struct, frozen=True):
     """A question about a document: its address and headers, and what is wanted of it.
 
     `rules` are for the list of a page or of JSON. With `lists` those of a page are wanted even where it names
@@ -94,7 +94,7 @@ class Reading(msgspec.Struct, frozen=True):
     all: bool = False
 
 
-def read(body: bytes, asked: Reading) -> ReadDocument:
+def read(body: bytes, asked: AskedDocument) -> ReadDocument:
     """Return a document as a source, or as a page with the feeds that it names and the lists in it."""
     parts = urlsplit(asked.url)
     if parts.path == "/robots.txt":
@@ -109,7 +109,7 @@ def read(body: bytes, asked: Reading) -> ReadDocument:
     return _of_another(body, asked) or ReadDocument(failure=failure_name)
 
 
-def _of_another(body: bytes, asked: Reading) -> ReadDocument | None:
+def _of_another(body: bytes, asked: AskedDocument) -> ReadDocument | None:
     """Return a document that is no feed as a sitemap, a page or JSON; None if it is none of them."""
     if is_sitemap(body) or (is_list_of_addresses(body) and body.count(b"\n") > 1):
         return _of_sitemap(body, asked)
@@ -120,7 +120,7 @@ def _of_another(body: bytes, asked: Reading) -> ReadDocument | None:
     return None
 
 
-def _page(body: bytes, asked: Reading) -> ReadPage:
+def _page(body: bytes, asked: AskedDocument) -> ReadPage:
     links: tuple[FeedLink, ...] = feed_links(
         body, url=asked.url, content_type=asked.content_type, header=asked.link
     )
@@ -132,7 +132,7 @@ def _page(body: bytes, asked: Reading) -> ReadPage:
     return ReadPage(title, tuple((link.url, link.title) for link in links), lists)
 
 
-def _lists(body: bytes, asked: Reading, title: str) -> Iterator[ReadFeed]:
+def _lists(body: bytes, asked: AskedDocument, title: str) -> Iterator[ReadFeed]:
     """Yield the lists of a page, or the one that rules choose. Raises ReadingError."""
     root = tree_of(body, asked.content_type)
     if asked.rules.entry:
@@ -143,7 +143,7 @@ def _lists(body: bytes, asked: Reading, title: str) -> Iterator[ReadFeed]:
         yield _read_feed(document, asked, found.name or title, PAGE, found.rules)
 
 
-def _of_sitemap(body: bytes, asked: Reading) -> ReadDocument:
+def _of_sitemap(body: bytes, asked: AskedDocument) -> ReadDocument:
     try:
         if below := sitemaps_of_index(body, asked.url):
             return ReadDocument(sitemaps=tuple(one.url for one in below))
@@ -153,7 +153,7 @@ def _of_sitemap(body: bytes, asked: Reading) -> ReadDocument:
     return ReadDocument(feed=_read_feed(document, asked, document.title, SITEMAP))
 
 
-def _of_data(body: bytes, asked: Reading) -> ReadDocument:
+def _of_data(body: bytes, asked: AskedDocument) -> ReadDocument:
     try:
         document = data_feed(body, asked.url, asked.content_type, asked.rules)
     except ReadingError as error:
@@ -163,14 +163,14 @@ def _of_data(body: bytes, asked: Reading) -> ReadDocument:
     return ReadDocument(feed=_read_feed(document, asked, "", DATA, asked.rules))
 
 
-def _feed(body: bytes, asked: Reading) -> ReadFeed:
+def _feed(body: bytes, asked: AskedDocument) -> ReadFeed:
     document = parse_feed(body, url=asked.url, content_type=asked.content_type)
     return _read_feed(document, asked, document.title)
 
 
 def _read_feed(
     document: FeedDocument,
-    asked: Reading,
+    asked: AskedDocument,
     title: str,
     kind: str = FEED,
     rules: SourceRules | None = None,
@@ -204,7 +204,7 @@ def _time(entry: Entry) -> float | None:
 
 def run(request: dict[str, Any], body: bytes) -> bytes:
     """Return what a document is, as MessagePack."""
-    return msgspec.msgpack.encode(read(body, msgspec.convert(request["asked"], Reading)))
+    return msgspec.msgpack.encode(read(body, msgspec.convert(request["asked"], AskedDocument)))
 
 
 register(READ, run, READING)

@@ -24,6 +24,16 @@ def test_it_adds_a_feed_that_is_visited_at_once():
     assert abs(feed.selected_at - datetime.now(UTC)).total_seconds() < 60
 
 
+def test_a_page_of_a_known_place_is_added_as_its_feed(settings):
+    add_feed("https://www.youtube.com/channel/UC1/videos")
+    settings.FEED_BRIDGES = {"rsshub": "https://hub.example"}
+    add_feed("https://t.me/s/some")
+    assert set(Feed.objects.values_list("canonical_url", flat=True)) == {
+        "https://www.youtube.com/feeds/videos.xml?channel_id=UC1",
+        "https://hub.example/telegram/channel/some",
+    }
+
+
 def test_it_starts_training_at_a_random_tick_of_the_first_four(settings):
     settings.FEED_TICK_SECONDS = 600
     add_feeds([WantedFeed(f"https://h{i}.example/") for i in range(200)])

@@ -48,6 +48,7 @@ from crawler.reading.lines import unpacked
 from crawler.reading.pages import extract_page
 from crawler.text.numbers import number_in
 from feeds.adding.opml import OpmlError, read_opml
+from feeds.sources import feed_address, likely_feeds, other_feeds
 from recrawl.terminal import listed_pages, read_document
 from tests.servers import Reply, Request, WebServer
 
@@ -155,6 +156,14 @@ def links(given: Input) -> Any:
         content_type=given.get("content_type", "text/html"),
     )
     return [link.url for link in found]
+
+
+@runner
+def place(given: Input) -> Any:
+    """A page's address, perhaps with `bridges` -> its feed, others beside it, and guesses."""
+    page, bridges = given["url"], given.get("bridges", {})
+    others = [feed for _, feed in other_feeds(page, bridges)]
+    return {"feed": feed_address(page, bridges), "others": others, "guesses": likely_feeds(page)}
 
 
 @runner
