@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("search/keep/", search.keep, name="search-keep"),
     path("search/forget/", search.forget, name="search-forget"),
     path("add/", adding_views.add, name="add"),
+    path("add/rules/", adding_views.rules, name="add-rules"),
     path("add/<int:pk>/", adding_views.import_page, name="feed-import"),
     path("add/<int:pk>/<int:line>/", adding_views.mend, name="feed-import-line"),
     path("feeds/", include("feeds.urls")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +21,8 @@ from crawler.engine.pulses import worker_alive
 from crawler.engine.wake import wake_controller
 from crawler.fetching.http.logins import without_login
 from crawler.fetching.http.urls import BadUrl, canonical_url
+from crawler.reading.lines import SelectorFault
+from crawler.reading.sources.kinds import PAGE
 from crawler.text.reasons import Reason
 from crawler.web.limits import LimitReached
 from crawler.web.pages import wants_part
@@ -28,12 +31,13 @@ from crawler.web.roles import EDITOR
 from crawler.web.sentences import translated
 from feeds.adding import imports
 from feeds.adding.add import known_feeds
-from feeds.adding.discovery import MAX_ADDRESSES, BusyError, Look, look_at
+from feeds.adding.discovery import MAX_ADDRESSES, BusyError, Look, WantedSources, look_at
 from feeds.adding.opml import OpmlError
-from feeds.models import FeedImport, ImportLine
+from feeds.models import Feed, FeedImport, ImportLine
 from feeds.pages.filters import folder_choices
 from feeds.pages.forms import AddFeedsForm
 from feeds.phrases import failure_words
+from feeds.rules import PARTS, checked_rules, rules_in, source_key
 
 SHOWN_LINES = 200
 EACH_LINE = 50
@@ -60,9 +64,10 @@ def add(request: HttpRequest) -> HttpResponse:
         if wants_part(request):
             return HttpResponse(headers={"HX-Redirect": target})
         return HttpResponseRedirect(target)
-    context: dict[str, Any] = {"text": text, "folders": folder_choices()}
+    kind = PAGE if request.GET.get("kind") == PAGE else ""
+    context: dict[str, Any] = {"text": text, "folders": folder_choices(), "lists_wanted": bool(kind)}
     if addresses:
-        context |= _found(addresses)
+        context |= _found(addresses, kind)
     if wants_part(request):
         response = render(request, "feeds/_found.html", context)
     else:
@@ -88,24 +93,27 @@ def addresses_in(text: str) -> list[str]:
     return [] if is_words else addresses
 
 
-def _found(addresses: list[str]) -> dict[str, Any]:
+def _found(addresses: list[str], kind: str) -> dict[str, Any]:
     # A look has no login to show: an address that holds one is read at its first visit.
     seen = [address for address in addresses if without_login(address)[1] is None][:MAX_ADDRESSES]
     rest = [(address, without_login(address)[0]) for address in addresses if address not in seen]
     try:
-        looks = look_at(seen) if seen else []
+        looks = look_at(seen, WantedSources(kind)) if seen else []
     except BusyError:
         return {"busy": True}
     feeds = [feed for look in looks for feed in look.feeds]
+    others = [feed for look in looks for feed in look.others if not look.lists]
+    made = [look for look in looks if look.lists]
     known = _known(looks)
     now = datetime.now(UTC)
     return {
         "looks": looks,
         "rest": rest,
         "known": known,
-        "posts": {feed.url: feed.posts(now) for feed in feeds},
+        "posts": {feed.key: feed.posts(now) for feed in feeds},
         "number": len(feeds),
-        "chosen": sum(feed.is_chosen and feed.url not in known for feed in feeds) + len(rest),
+        "chosen": sum(feed.is_chosen and feed.key not in known for feed in others) + len(made) + len(rest),
+        "only_list": len(looks) == len(made) == 1 and not rest,
     }
 
 
@@ -114,7 +122,7 @@ def _known(looks: list[Look]) -> dict[str, Any]:
     for look in looks:
         for feed in look.feeds:
             try:
-                keys[feed.url] = canonical_url(feed.url)
+                keys[feed.key] = source_key(canonical_url(feed.url), feed.kind, feed.rules)
             except BadUrl:
                 continue
     rows = known_feeds(keys.values())
@@ -123,7 +131,8 @@ def _known(looks: list[Look]) -> dict[str, Any]:
 
 def _added(request: HttpRequest) -> HttpResponse:
     data = request.POST.copy()
-    if chosen := data.getlist("feed"):
+    lists = [data[name] for name in data if name.startswith("list") and name[4:].isdecimal()]
+    if chosen := [*data.getlist("feed"), *lists]:
         data["addresses"] = "\n".join([*chosen, data.get("addresses", "")])
     form, status = AddFeedsForm(data, request.FILES), 422
     if form.is_valid():
@@ -137,6 +146,44 @@ def _added(request: HttpRequest) -> HttpResponse:
             form.add_error("opml" if request.FILES else "addresses", str(error))
     context = {"form": form, "folders": folder_choices(), "text": data.get("addresses", "")}
     return render(request, "feeds/add.html", context, status=status)
+
+
+@needs(EDITOR)
+@require_safe
+def rules(request: HttpRequest) -> HttpResponse:
+    """Show what rules choose in a page, to be followed as a feed or to be used by one that exists."""
+    address = request.GET.get("url", "").strip()
+    feed = Feed.objects.filter(pk=_number(request.GET.get("feed", ""))).first()
+    given = {part: request.GET[part] for part in PARTS if request.GET.get(part)}
+    context: dict[str, Any] = {"address": address, "parts": _rule_fields(given), "feed_id": feed and feed.pk}
+    context["target"] = reverse("feed-rules", args=[feed.pk]) if feed else reverse("add")
+    if address and given:
+        try:
+            wanted = WantedSources(PAGE, rules_in(checked_rules(PAGE, given)))
+            (context["look"],) = look_at([address], wanted)
+        except SelectorFault as fault:
+            context["problem"] = capfirst(f"{fault}.")
+        except BusyError:
+            context["problem"] = _("Freshet is looking at other addresses. Try once more.")
+    return render(request, "feeds/rules.html", context)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def _rule_fields(given: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
+    """Return name, label, help and value of the fields for rules."""
+    labels = {
+        "entry": (_("An article"), _("What chooses all articles of the list, and nothing else.")),
+        "title": (_("Its title"), ""),
+        "link": (_("Its link"), ""),
+        "date": (_("Its date"), ""),
+        "image": (_("Its picture"), ""),
+        "summary": (_("Its short text"), ""),
+        "next": (_("The next page"), _("The link to older articles, where the list goes on.")),
+    }
+    return [(part, *labels[part], given.get(part, "")) for part in PARTS]
 
 
 @never_cache

@@ -16,16 +16,20 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from crawler.engine.wake import wake_controller
+from crawler.reading.lines import SelectorFault
+from crawler.reading.sources.kinds import LISTS
 from crawler.text.reasons import Reason
 from crawler.web import undo
 from crawler.web.pages import safe_next
 from crawler.web.permissions import needs
 from crawler.web.roles import EDITOR
 from feeds import removal, signals
+from feeds.addresses import choose_list
 from feeds.categories import category_at, path_of
 from feeds.models import Feed, FeedQuerySet
 from feeds.pages.forms import NameAndFolderForm, PickedFeedsForm
 from feeds.pausing import pause, resume
+from feeds.rules import source_in
 from feeds.visiting.selection import retrieve_now
 
 
@@ -50,6 +54,22 @@ def change(request: HttpRequest) -> HttpResponse:
     feeds = Feed.objects.filter(id__in=form.cleaned_data["feed"])
     ACTIONS[form.cleaned_data["action"]](request, feeds, form)
     return HttpResponseRedirect(back)
+
+
+@needs(EDITOR)
+@require_POST
+def choose_rules(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take another list of a page for a feed: the one that was sent, or the one that was found anew."""
+    feed = get_object_or_404(Feed, pk=pk, kind__in=LISTS)
+    try:
+        line = request.POST.get("feed", "")
+        choose_list(feed, source_in(line)[1] if line else feed.proposed)
+    except SelectorFault as fault:
+        messages.error(request, _("Nothing was changed: %(fault)s.") % {"fault": fault})
+        return HttpResponseRedirect(feed.get_absolute_url())
+    wake_controller()
+    messages.success(request, _("Freshet reads this list now."))
+    return HttpResponseRedirect(feed.get_absolute_url())
 
 
 @needs(EDITOR)
