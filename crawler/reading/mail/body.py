@@ -23,6 +23,9 @@ _NOT_BASE64 = bytes(
     set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 )
 _REST_OF_LINE = re.compile(rb"(--)?[ \t]{0,100}(?:\r*\n|\r|\Z)")
+_IMAGE = re.compile(r"<img\b[^<>]{0,4000}", re.IGNORECASE)
+_UNSEEN = re.compile(r"display:\s*none|\b(?:width|height)\s*[=:]\s*[\"']?\s*[01](?:px)?\b", re.IGNORECASE)
+"""A picture that counts readers. Some senders put it into a part that is empty otherwise."""
 _SOFT_BREAK = re.compile(rb"=[ \t]*\r*\n")
 _NOT_READ = {"text/calendar", "text/x-amp-html", "text/css", "text/vcard", "text/x-vcard", "text/directory",
              "text/watch-html", "text/rfc822-headers", "text/csv", "text/javascript"}  # fmt: skip
@@ -145,8 +148,8 @@ def _rank(part: MessagePart) -> int:
     text = part.text
     if part.type != "text/html":
         return 1 if text.strip() else 0
-    has_words = bool(re.sub(r"<[^<>]*>|&(?:nbsp|#160);", "", text).strip()) or "<img" in text.lower()
-    return 2 if has_words else 0
+    has_words = bool(re.sub(r"<[^<>]*>|&(?:nbsp|#160);", "", text).strip())
+    return 2 if has_words or any(not _UNSEEN.search(picture) for picture in _IMAGE.findall(text)) else 0
 
 
 def _pieces(data: bytes, boundary: str) -> list[bytes]:

@@ -71,8 +71,10 @@ _OPENS = re.compile(
     r"|/ut\.php|[?&/](?:pixel|beacon|trackopen|open_?track\w*)|spacer\.gif|blank\.gif|clear\.gif|/px\.png|1x1\.(?:gif|png)",
     re.IGNORECASE,
 )
-_CONDITIONAL = re.compile(r"<!\[\s*(?:if[^\]>]{0,200}|endif)\s*\]\s*(?:--)?>", re.IGNORECASE)
+_CONDITIONAL = re.compile(r"<!\[\s*(?:if[^\]>]{0,200}|endif)\s*\]>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*>")
+_PARSED_DEPTH = 250
+"""Levels of a tree from which on libxml2 may have dropped deeper ones: it reads 256."""
 _LAST_LINKS = 50
 _NOT_WRITTEN = -2
 _MAX_FOOTER = 300
@@ -99,7 +101,7 @@ def clean(markup: str, pictures: Mapping[str, str], subscribers: Collection[str]
     among them becomes its alternative text. Raises ReadingError(too-large) for more than MAX_ELEMENTS.
     """
     root = whole_tree(_CONDITIONAL.sub("", storable(markup)), MAX_ELEMENTS)
-    if root is None:
+    if root is None or _depth(root) >= _PARSED_DEPTH:
         return _only_words(markup)
     writer = _Writer(root, pictures, subscribers)
     writer.write()
@@ -118,7 +120,7 @@ def visible(text: str) -> str:
 
 
 def _only_words(markup: str) -> Cleaned:
-    """Return the words of HTML that the parser refuses, as it does beyond 256 levels."""
+    """Return the words of HTML that is nested too deeply to be parsed."""
     text = unescape(_ANY_TAG.sub("\n", shown(storable(markup))))
     lines = [line for line in map(visible, text.split("\n")) if line]
     return Cleaned("".join(f"<p>{escape(line, quote=False)}</p>" for line in lines), "\n".join(lines))
@@ -359,6 +361,14 @@ def is_pixel(element: html.HtmlElement, source: str) -> bool:
         is_tracker_host(host.lower())
         and not re.search(r"\.(?:png|jpe?g|webp|svg|avif)(?:$|[?#])", path, re.IGNORECASE)
     )
+
+
+def _depth(root: html.HtmlElement) -> int:
+    depth = deepest = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _words(element: html.HtmlElement) -> str:

@@ -117,7 +117,7 @@ def _within(path: str, query: str) -> Iterator[str]:
     unquoted = unquote(path[: LIMITS.address])
     if match := re.search(r"/(https?:/{1,2}[^\s]+)", unquoted):
         inner = re.sub(r"^(https?):/+", r"\1://", match[1])
-        raw = re.search(r"/(https?%3A(?:%2F|/)+[^/]+)", path, re.IGNORECASE)
+        raw = re.search(r"/(https?(?:%3A|:)%2F%2F[^/]+)", path, re.IGNORECASE)
         yield _web(unquote(raw[1])) if raw else _web(inner)
     for segment in reversed(path.split("/")[-12:]):
         yield _encoded(unquote(segment))
