@@ -259,9 +259,9 @@ class _Writer:
         if tag in _TABLE:
             if self._tables and self._tables[-1]:
                 return tag
-            return "div" if tag in ("td", "th", "caption") else ""
+            return "div" if tag in ("td", "th", "caption") and not _is_wrapped(element) else ""
         if tag in _BLOCKS:
-            return "div" if tag != "body" else ""
+            return "div" if tag != "body" and not _is_wrapped(element) else ""
         if tag == "a" and (self._links or not element.get("href")):
             return ""
         return tag if tag in _RETAINED else ""
@@ -361,6 +361,23 @@ def is_pixel(element: html.HtmlElement, source: str) -> bool:
         is_tracker_host(host.lower())
         and not re.search(r"\.(?:png|jpe?g|webp|svg|avif)(?:$|[?#])", path, re.IGNORECASE)
     )
+
+
+def _is_wrapped(element: html.HtmlElement) -> bool:
+    """Return whether a block is all that the block around it has, so that one of the two is enough."""
+    inner = element
+    for _ in range(5):
+        parent = inner.getparent()
+        if parent is None or inner.getnext() is not None or inner.getprevious() is not None:
+            return False
+        if (parent.text or "").strip() or (inner.tail or "").strip():
+            return False
+        if parent.tag in _BLOCKS or parent.tag in ("td", "th"):
+            return parent.tag != "body" and not (element.get("dir") or element.get("lang"))
+        if parent.tag not in _TABLE:
+            return False
+        inner = parent
+    return False
 
 
 def _depth(root: html.HtmlElement) -> int:

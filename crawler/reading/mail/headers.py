@@ -83,8 +83,8 @@ class MessageHeaders:
         head, _, rest = raw.partition(";")
         values: dict[str, str] = {}
         pieces: dict[str, dict[int, str]] = {}
-        for key, value in _PARAMETER.findall(";" + rest):
-            key = key.lower()
+        for name_as_written, value in _PARAMETER.findall(";" + rest):
+            key = name_as_written.lower()
             plain = re.sub(r"\\(.)", r"\1", value.strip().strip('"'))
             if match := _CONTINUED.fullmatch(key):
                 pieces.setdefault(match[1], {}).setdefault(int(match[2] or 0), plain)
