@@ -114,7 +114,7 @@ def decoded(value: str) -> str:
     Neighbouring words of one charset are joined before they are decoded: many programs cut them within a
     character.
     """
-    value = _ESCAPED.sub("\ufffd", value) if value.isascii() else _from_bytes(value)
+    value = _from_bytes(value)
     pieces: list[str] = []
     pending, charset, position = b"", "", 0
     for word in _ENCODED.finditer(value):
@@ -169,11 +169,14 @@ def _raw_items(block: bytes) -> list[tuple[str, str]]:
 
 
 def _unfolded(value: str) -> str:
-    return re.sub(r"[\r\n]+[ \t]?", " ", value).strip()
+    """Return a value on one line, its undeclared bytes decoded."""
+    return storable(_from_bytes(re.sub(r"[\r\n]+[ \t]?", " ", value).strip()))
 
 
 def _from_bytes(value: str) -> str:
     """Decode bytes that stand in a header without encoding."""
+    if "\x1b$" in value:
+        return from_japanese(value.encode("utf-8", "surrogateescape"))
     if not _ESCAPED.search(value):
         return value
     return decode(value.encode("utf-8", "surrogateescape"))

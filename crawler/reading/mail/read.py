@@ -31,6 +31,8 @@ MAX_PICTURES_BYTES = 300_000
 """Bytes of all inline pictures of a message that are kept within its HTML."""
 MAX_SUMMARY = 300
 MAX_FILES = 50
+MAX_DIGESTED = 500
+"""Texts and titles of the messages in a digest."""
 _KNOWN = frozenset({
     "from", "to", "subject", "date", "message-id", "received", "content-type", "mime-version", "delivered-to",
     "return-path", "sender", "list-id",
@@ -143,7 +145,7 @@ def _with_digested(parts: list[MessagePart]) -> list[MessagePart]:
     for part in parts:
         if id(part) in chosen:
             texts.append(part)
-        elif part.is_in_digest and part.type == "message/rfc822":
+        elif part.is_in_digest and part.type == "message/rfc822" and len(texts) < MAX_DIGESTED:
             inner = part_of(part.content)
             name, address = _sender(inner.headers)
             title = f"<h2>{escape(inner.headers.text('subject'))}</h2><p>{escape(name or address)}</p>"

@@ -6,10 +6,11 @@ from __future__ import annotations
 import base64
 import time
 
+import msgspec
 import pytest
 
 from crawler.reading.errors import ReadingError
-from crawler.reading.mail import read_message
+from crawler.reading.mail import Mail, read_message
 from crawler.reading.mail.trackers import unwrap
 from tests.crawler.reading.messages import PARAGRAPHS, encoded, message, multipart, table, words
 
@@ -94,6 +95,21 @@ def test_senders(header: str, expected: tuple[str, str]) -> None:
 )  # fmt: skip
 def test_times(head: str, sent: float | None) -> None:
     assert read_message(raw(head, b"x")).sent == sent
+
+
+def test_undeclared_bytes_leave_nothing_that_cannot_be_stored() -> None:
+    head = (
+        b"From: M\xf6we <a@a.example>\r\nSubject: "
+        + "港の壁".encode("iso2022_jp")
+        + b"\r\nMessage-ID: <\xff@a>\r\n"
+    )
+    head += (
+        b"List-Unsubscribe: <mailto:\xff@a.example>\r\nList-Id: <\xfe.a.example>\r\nContent-Language: \xff"
+    )
+    mail = read_message(head + b"\r\n\r\nx")
+    assert (mail.sender_name, mail.subject) == ("Möwe", "港の壁")
+    assert repr(mail).encode()
+    assert msgspec.json.decode(msgspec.json.encode(mail), type=Mail) == mail
 
 
 def test_message_ids() -> None:
