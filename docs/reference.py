@@ -76,6 +76,7 @@ KINDS = {
     "led_crawls": "Order, depth, limits and scope of crawls, and crawls led by a query",
     "logins": "Pages and feeds behind a login",
     "marks": "Marks and what is kept",
+    "newsletters": "Newsletters and other mail",
     "notifications": "Notifications",
     "opml": "OPML of other readers",
     "pictures": "Pictures",

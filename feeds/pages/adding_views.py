@@ -131,7 +131,7 @@ def _known(looks: list[Look]) -> dict[str, Any]:
 
 def _added(request: HttpRequest) -> HttpResponse:
     data = request.POST.copy()
-    lists = [data[name] for name in data if name.startswith("list") and name[4:].isdecimal()]
+    lists = [str(data[name]) for name in data if name.startswith("list") and name[4:].isdecimal()]
     if chosen := [*data.getlist("feed"), *lists]:
         data["addresses"] = "\n".join([*chosen, data.get("addresses", "")])
     form, status = AddFeedsForm(data, request.FILES), 422

@@ -45,6 +45,7 @@ from crawler.reading.documents import REQUEST, STATUS
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import feed_links, parse_feed
 from crawler.reading.lines import unpacked
+from crawler.reading.mail import read_message, source_key
 from crawler.reading.pages import extract_page
 from crawler.text.numbers import number_in
 from feeds.adding.opml import OpmlError, read_opml
@@ -257,6 +258,16 @@ def opml(given: Input) -> Any:
 def number(given: Input) -> Any:
     """A text -> the first number in it."""
     return number_in(given["text"])
+
+
+@runner
+def newsletter(given: Input) -> Any:
+    """A message of mail -> what it is read as with its `source_key`, or {"failure"}."""
+    try:
+        mail = read_message(body_of(given))
+    except ReadingError as error:
+        return {"failure": error.kind.value}
+    return plain(mail) | {"source_key": source_key(mail)}
 
 
 def server_of(answers: Mapping[str, Any]) -> WebServer:

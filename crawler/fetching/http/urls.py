@@ -89,8 +89,13 @@ def page_key(url: str) -> str:
     base, mark, query = canonical_url(url).partition("?")
     if not mark:
         return base
-    fields = [field for field in query.split("&") if not _TRACKING.fullmatch(field.partition("=")[0])]
+    fields = [field for field in query.split("&") if not is_tracking(field.partition("=")[0])]
     return f"{base}?{'&'.join(fields)}" if fields else base
+
+
+def is_tracking(parameter: str) -> bool:
+    """Return whether a query parameter of this name only tells who linked to the page."""
+    return bool(_TRACKING.fullmatch(parameter))
 
 
 def _plainly_joined(base: str, reference: str) -> str:
