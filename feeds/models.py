@@ -61,6 +61,11 @@ class FeedQuerySet(LeasedQuerySet["Feed"]):
         """Filter to feeds that are neither paused nor gone."""
         return self.filter(status=Feed.Status.ACTIVE)
 
+    def visible_to(self, user: object) -> FeedQuerySet:
+        """Filter to feeds that a person may see: everybody's, and the person's own."""
+        key = getattr(user, "pk", None)
+        return self.filter(Q(owner__isnull=True) | Q(owner=key) if key else Q(owner__isnull=True))
+
     def disputed(self) -> FeedQuerySet:
         """Filter to feeds about which a second reader disagrees with ours."""
         return self.exclude(opinion=[])
@@ -112,6 +117,14 @@ class Feed(LeasedRow):
         help_text="What stands at the address: feed, sitemap, page, json; or mail.",
     )
     rules = models.JSONField(default=dict, blank=True, help_text="Which parts of a page are its articles.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="own_feeds",
+        help_text="Whose it is alone, such as a newsletter's or one behind a login; empty: everybody's.",
+    )
     proposed = models.JSONField(
         default=dict, blank=True, editable=False, help_text="Rules for a list that was found anew."
     )

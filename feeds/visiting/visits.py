@@ -34,7 +34,7 @@ from feeds.websub.subscriptions import follow_hubs
 # What a check-in may change; the rest of the row belongs to people and to the tick.
 CHANGED = columns_except(
     Feed, "url", "canonical_url", "host", "category", "added", "renamed", "subscribers", "removed", "phase",
-    "training_since", "rules",
+    "training_since", "rules", "owner",
 )  # fmt: skip
 """Fields of a feed that a visit writes: all but those that people and `feeds.training` change."""
 
