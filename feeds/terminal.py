@@ -16,13 +16,13 @@ from crawler.fetching.http.client import ACCEPT_FEED, Client, Response
 from crawler.fetching.http.site_lines import Robots
 from crawler.fetching.http.urls import BadUrl, join
 from crawler.messages import Assignment, Harvest
-from crawler.reading.documents import Disagreement, FeedDocument, FeedLink, Listed, RetrievedFeed
+from crawler.reading.documents import Disagreement, FeedDocument, FeedLink, Listed, ReadSource, RetrievedFeed
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds import compare, feed_links, looks_like_html, merged, opinion_of, parse_feed
 from crawler.reading.limits import LIMITS
 from crawler.reading.sitemap import is_sitemap
 from crawler.reading.sources.kinds import FEED, SITEMAP
-from crawler.reading.sources.read import ReadSource, Received, read_source
+from crawler.reading.sources.read import Received, read_source
 from crawler.reading.sources.sitemap import sitemaps_of_index
 from crawler.terminals import readers
 from crawler.terminals.answers import answered, refused

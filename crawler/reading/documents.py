@@ -248,6 +248,19 @@ class SourceRules(Record, frozen=True):
     next: str = ""
 
 
+class ReadSource(Record, frozen=True):
+    """A source as it was read: its document, or none where its list has gone, with rules that may find it.
+
+    `next` is the address of the next page of its list. An index of sitemaps may stay as it is while what
+    stands in its sitemaps changes.
+    """
+
+    document: FeedDocument | None = None
+    proposal: SourceRules | None = None
+    next: str = ""
+    is_index: bool = False
+
+
 class RetrievedFeed(Record, Payload, frozen=True, tag=True):
     """The content of a feed's address: the feed and a copy to keep, or the feeds that a page there names.
 

@@ -136,7 +136,9 @@ def _lists(body: bytes, asked: AskedDocument, title: str) -> Iterator[ReadFeed]:
     """Yield the lists of a page, or the one that rules choose. Raises ReadingError."""
     root = tree_of(body, asked.content_type)
     if asked.rules.entry:
-        yield _read_feed(page_feed(root, asked.url, asked.rules), asked, title, PAGE, asked.rules)
+        document = page_feed(root, asked.url, asked.rules)
+        if document.entries:
+            yield _read_feed(document, asked, title, PAGE, asked.rules)
         return
     for found in find_lists(root, asked.url):
         document = page_feed(root, asked.url, found.rules)

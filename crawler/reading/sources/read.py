@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.reading.documents import FeedDocument, SourceRules
+from crawler.reading.documents import FeedDocument, ReadSource, SourceRules
 from crawler.reading.errors import ReadingError
 from crawler.reading.feeds.fingerprints import (
     compare,
@@ -32,19 +32,6 @@ class Received(Record, frozen=True):
     content_type: str = ""
 
 
-class ReadSource(Record, frozen=True):
-    """A source as it was read: its document, or none where its list has gone, with rules that may find it.
-
-    `next` is the address of the next page of its list. An index of sitemaps may stay as it is while what
-    stands in its sitemaps changes.
-    """
-
-    document: FeedDocument | None = None
-    proposal: SourceRules | None = None
-    next: str = ""
-    is_index: bool = False
-
-
 def read_source(received: Received, kind: str, rules: SourceRules, known: bytes) -> ReadSource:
     """Return a document as a feed with only what is new in it, compared with the fingerprints in `known`.
 
@@ -68,7 +55,8 @@ def read_source(received: Received, kind: str, rules: SourceRules, known: bytes)
     best = max(lists, key=lambda one: _number_known(one, url, known), default=None)
     is_moved = best is not None and _number_known(best, url, known) >= LEAST_KNOWN
     if document.entries and not is_moved:
-        return ReadSource(compare_titles(document, known))  # all of it is new, and nothing older is left
+        # All of it is new, and nothing older is left.
+        return ReadSource(compare_titles(document, known), next=next_page(root, url, rules))
     return ReadSource(proposal=best.rules if best is not None and is_moved else None)
 
 
